@@ -4,7 +4,7 @@ export default tseslint.config(
   { ignores: ["extension/dist/**"] },
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { project: ["./tsconfig.json", "./extension/webview/tsconfig.json"], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: ["./tsconfig.json", "./extension/src/views/tsconfig.json"], tsconfigRootDir: import.meta.dirname } },
     rules: {
       "no-console": "error",
       eqeqeq: "error",
@@ -15,6 +15,6 @@ export default tseslint.config(
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
     },
   },
-  { files: ["extension/protocol/generated.ts"], rules: { "max-lines": "off" } },
-  { files: ["extension/webview/**", "extension/views/messages.ts"], rules: { "no-restricted-properties": ["error", { property: "innerHTML" }, { property: "outerHTML" }, { property: "insertAdjacentHTML" }] } },
+  { files: ["extension/src/protocol/generated.ts"], rules: { "max-lines": "off" } },
+  { files: ["extension/src/views/*/web/**", "extension/src/views/*/messages.ts"], rules: { "no-restricted-properties": ["error", { property: "innerHTML" }, { property: "outerHTML" }, { property: "insertAdjacentHTML" }] } },
 );

@@ -19,7 +19,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.memory.record import Evidence, MemoryRecord, render_record
 from memory import vocabulary
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -68,7 +68,9 @@ def make(folder: Path, shape: str, count: int) -> None:
             references=(f"src/part{number % 500}.py" if shape == "theme" else "src/upload.py",),
             evidence=(Evidence(title, f"{number:012x}", "user"),),
         )
-        (folder / ("learnings" if learning else "decisions") / f"{record.id}.md").write_text(render(record), "utf-8")
+        (folder / ("learnings" if learning else "decisions") / f"{record.id}.md").write_text(
+            render_record(record), "utf-8"
+        )
 
 
 def timed(repository: Path, home: Path, arguments: tuple[str, ...]) -> float:

@@ -22,9 +22,9 @@ import time
 import uuid
 from pathlib import Path
 
-from lerim.sessions import cursor
-from lerim.sessions.live import databases
 from lerim.sessions.model import Database
+from lerim.sessions.readers.cursor import store
+from lerim.sessions.readers.live.live import find_databases
 
 WORDS = "the parser keeps what it read because a later line may still belong to the same message and order matters "
 BUBBLES = 54
@@ -116,23 +116,23 @@ def change(db: sqlite3.Connection, number: int, at: int) -> str:
 
 
 def looked_at(path: Path) -> Database:
-    return databases("cursor", [path], [])[0]
+    return find_databases("cursor", [path], [])[0]
 
 
 def run(path: Path, chats: int) -> dict[str, float]:
     """Milliseconds of listing with one changed chat, of reading that chat, of both; peak resident MB; best of TRIES."""
     writer = sqlite3.connect(path, isolation_level=None)  # stays open, so that there is a log
-    before = {one.place: one.stamp for one in cursor.listed(looked_at(path), [])[0]}
+    before = {one.place: one.stamp for one in store.list_database(looked_at(path), [])[0]}
     best = {"listing": float("inf"), "reading": float("inf"), "both": float("inf")}
     for at in range(TRIES):
         cid = change(writer, (at * 37 + 11) % chats, at)
         started = time.perf_counter()
-        transcripts, problems = cursor.listed(looked_at(path), [])
+        transcripts, problems = store.list_database(looked_at(path), [])
         changed = [one for one in transcripts if before.get(one.place) != one.stamp]
         listed = time.perf_counter()
         if [one.session_id for one in changed] != [cid] or problems:
             sys.exit(f"{len(changed)} chats seemed changed, 1 was: {problems[:3]}")
-        turns = list(cursor.read(changed[0], brief=True))
+        turns = list(store.open_session(changed[0], brief=True))
         ended = time.perf_counter()
         if turns[-1].text != f"One more {at}":
             sys.exit("the changed chat does not end with what was said last")

@@ -21,14 +21,20 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from lerim import doctor
+from lerim.jobs import doctor
 from lerim.paths import Home
-from lerim.project import Owners
-from lerim.sessions.analytics import statistics
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import Changes, Stores, changes, discover, open_databases
-from lerim.sessions.platforms import roots_of
-from lerim.sessions.readers import reading
+from lerim.project.project import FolderOwners
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import (
+    DiscoveredStores,
+    TranscriptChanges,
+    compare_stamps,
+    discover_stores,
+    open_databases,
+)
+from lerim.sessions.platforms import platform_roots
+from lerim.sessions.readers.agents import read_session
+from lerim.statistics.figures import compute_statistics
 
 FOLDERS = [f"/home/dev/project{number}" for number in range(100)]
 TIME = "2026-03-01T10:00:00.000Z"
@@ -155,13 +161,13 @@ def make(home: Path, sessions: int) -> None:
     opencode(home, rows[1])
 
 
-def look(home: Home, environ: dict[str, str]) -> tuple[Stores, Changes]:
+def look(home: Home, environ: dict[str, str]) -> tuple[DiscoveredStores, TranscriptChanges]:
     """One cycle as a sync begins it."""
     with Catalog.open(home) as catalog:
         folders = catalog.folders()
-        stores = discover(roots_of(environ, home), folders)
+        stores = discover_stores(platform_roots(environ, home), folders)
         open_databases(stores, catalog.stores(), folders)
-        return stores, changes(stores, catalog.stamps())
+        return stores, compare_stamps(stores, catalog.stamps())
 
 
 def take(home: Home, environ: dict[str, str]) -> int:
@@ -170,7 +176,7 @@ def take(home: Home, environ: dict[str, str]) -> int:
     stale = (*found.new, *found.changed)
     with Catalog.open(home) as catalog:
         for done in catalog.index_all(
-            ((one, reading(one, catalog.resume_of(one.place), brief=True)) for one in stale), Owners()
+            ((one, read_session(one, catalog.resume_of(one.place), brief=True)) for one in stale), FolderOwners()
         ):
             if done.failed or done.problems:
                 sys.exit(f"a session could not be read: {done.problems}")
@@ -239,10 +245,14 @@ def rows(sessions: int, folder: Path) -> list[Row]:
     made.append(measured(f"cycle of {sessions} with one grown, ms", best(grow), least, None))
     with Catalog.open(home) as catalog:
         made.append(
-            measured(f"statistics of {sessions} sessions, ms", best(lambda: statistics(catalog, "day")), 0, None)
+            measured(
+                f"statistics of {sessions} sessions, ms", best(lambda: compute_statistics(catalog, "day")), 0, None
+            )
         )
     made.append(
-        measured(f"doctor over {sessions} sessions, ms", best(lambda: doctor.examine(home, environ)), least, None)
+        measured(
+            f"doctor over {sessions} sessions, ms", best(lambda: doctor.examine_agents(home, environ)), least, None
+        )
     )
     return made
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from lerim.extraction.pipeline import Extraction
-from lerim.redaction import redact
-from lerim.sessions import claude
+from lerim.redaction.redact import redact_secrets
 from lerim.sessions.model import ToolCall, Turn
+from lerim.sessions.readers.claude import store
 
 BUDGET = 5.0
 ROUNDS = 3
@@ -55,7 +55,7 @@ def made(count: int = 2_000) -> list[Turn]:
 
 def real(folder: Path) -> list[list[Turn]]:
     """Every session under the folder, read into memory."""
-    return [list(claude.Reading(item)) for item in claude.find(folder).transcripts]
+    return [list(store.ClaudeReading(item)) for item in store.scan_root(folder).transcripts]
 
 
 def texts(sessions: list[list[Turn]]) -> list[str]:
@@ -96,9 +96,13 @@ def rows(transcripts: Path | None) -> list[tuple[str, float, float]]:
         joined = "\n".join(said)
         out.append((f"extraction, {name}", size, size / best(lambda sessions=sessions: extract(sessions))))
         out.append(
-            (f"redaction, {name}, turn by turn", size, size / best(lambda said=said: [redact(text) for text in said]))
+            (
+                f"redaction, {name}, turn by turn",
+                size,
+                size / best(lambda said=said: [redact_secrets(text) for text in said]),
+            )
         )
-        out.append((f"redaction, {name}, one text", size, size / best(lambda joined=joined: redact(joined))))
+        out.append((f"redaction, {name}, one text", size, size / best(lambda joined=joined: redact_secrets(joined))))
     hostile = [
         "a/" * 50_000,
         "(" * 100_000,
@@ -111,7 +115,7 @@ def rows(transcripts: Path | None) -> list[tuple[str, float, float]]:
     size = sum(map(len, hostile)) / 1e6
     turns = [Turn(f"{n:012x}", n, "user", "prompt", text, None, "/r") for n, text in enumerate(hostile)]
     out.append(("extraction, hostile prompts", size, size / best(lambda: extract([turns]))))
-    out.append(("redaction, hostile texts", size, size / best(lambda: [redact(text) for text in hostile])))
+    out.append(("redaction, hostile texts", size, size / best(lambda: [redact_secrets(text) for text in hostile])))
     return out
 
 

@@ -21,7 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lerim.lsp.protocol import CANDIDATES_CHANGED, MEMORIES_CHANGED, REVIEW_LIST, SYNC
+from lerim.lsp.protocol.core import CANDIDATES_CHANGED, MEMORIES_CHANGED, REVIEW_LIST, SYNC
 from sidecar import SERVER, Client
 
 BUDGET_S = 3.0

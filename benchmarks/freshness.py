@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lerim.memory.freshness import Freshness
-from lerim.memory.record import MemoryRecord, render
-from lerim.memory.renames import git_at
-from lerim.memory.verifying import verify
+from lerim.memory.freshness.drift import DriftChecker
+from lerim.memory.freshness.verifying import verify_record
+from lerim.memory.record import MemoryRecord, render_record
 from lerim.paths import Home
-from lerim.project import Project, locate
+from lerim.project.git import open_git
+from lerim.project.project import Project, locate_project
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FILES = 200
@@ -58,7 +58,7 @@ def make(root: Path, home: Home, references: int) -> Project:
     git(root, "init", "-q")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Start")
-    project = locate(root, home)
+    project = locate_project(root, home)
     assert project
     for number in range(references):
         reference = f"src/module_{number % FILES}.py#name_{number % FILES}_{number // FILES}"
@@ -68,7 +68,7 @@ def make(root: Path, home: Home, references: int) -> Project:
         )
         place = project.memory_dir / "decisions" / f"{made.id}.md"
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(render(verify(project, home, made, NOW)), encoding="utf-8")
+        place.write_text(render_record(verify_record(project, home, made, NOW)), encoding="utf-8")
     return project
 
 
@@ -103,7 +103,7 @@ def measure(references: int) -> list[Row]:
         project = make(root, home, references)
         accepted = (time.perf_counter() - began) * 1000 / references
         rows.append(("a memory written and verified", accepted, None, "ms"))
-        fresh = Freshness(project, home)
+        fresh = DriftChecker(project, home)
         fresh.check(subjects=())
         sys.addaudithook(watch)
         read.clear()
@@ -122,10 +122,10 @@ def measure(references: int) -> list[Row]:
         gone = sum(one.state == "gone" for one in standings.values())
         missed = abs(drifted - TOUCHED) + abs(moved - RENAMED * each) + abs(gone - DELETED * each)
         rows.append(("references that were told wrong", missed, 0, ""))
-        there = git_at(root, os.environ)
+        there = open_git(root, os.environ)
         if there is not None:
             what = f"the same in a job: all {references:,} memory files read, with git"
-            rows.append((what, timed(lambda: Freshness(project, home, there).check()), None, "ms"))
+            rows.append((what, timed(lambda: DriftChecker(project, home, there).check()), None, "ms"))
     return rows
 
 

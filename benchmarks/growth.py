@@ -21,10 +21,10 @@ from dspy import lm15
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 
-from lerim.extraction.material import Material
-from lerim.extraction.model import Brief, Sent, extract
+from lerim.extraction.model.extractor import ExtractionBrief, TurnsSent, extract_candidates
+from lerim.extraction.model.material import Material
 from lerim.models import tokens
-from lerim.models.lm import over
+from lerim.models.lm import wrap_engine
 from lerim.sessions.model import ToolCall, Turn
 
 SYNCS, TURNS = 5, 60
@@ -44,7 +44,7 @@ class Counting:
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         system = request.system if isinstance(request.system, str) else ""
-        size = tokens.count(system + "".join(message.text or "" for message in request.messages))
+        size = tokens.count_tokens(system + "".join(message.text or "" for message in request.messages))
         with self._lock:  # windows are asked several at once
             self.calls, self.sent = self.calls + 1, self.sent + size
         message = lm15.Message.assistant([lm15.TextPart(NOTHING)])
@@ -75,9 +75,11 @@ def asked(turns: list[Turn], state: bytes | None, model: Counting) -> tuple[byte
     for turn in turns:
         material.add(turn)
     fresh = [turn for turn in material.ready(True) if turn.number > material.sent]
-    size = sum(tokens.count(turn.header + turn.body()) for turn in fresh)
-    results = extract(over(model, "m"), material, Brief("{}", "{}", "{}"), max_tokens=WINDOW, overlap_tokens=OVERLAP)
-    last = max((result.number for result in results if isinstance(result, Sent)), default=material.sent)
+    size = sum(tokens.count_tokens(turn.header + turn.body()) for turn in fresh)
+    results = extract_candidates(
+        wrap_engine(model, "m"), material, ExtractionBrief("{}", "{}", "{}"), max_tokens=WINDOW, overlap_tokens=OVERLAP
+    )
+    last = max((result.number for result in results if isinstance(result, TurnsSent)), default=material.sent)
     return material.state(last, OVERLAP), size
 
 
@@ -96,7 +98,7 @@ def main() -> int:
         asked(turns[: (sync + 1) * TURNS], None, again)
     empty = Counting()
     asked(turns[:1], None, empty)
-    told = empty.sent - tokens.count(f"[0] user:\n{turns[0].text}\n")
+    told = empty.sent - tokens.count_tokens(f"[0] user:\n{turns[0].text}\n")
     shown = growing.sent - growing.calls * told
     ideal = 1.2 * new + growing.calls * OVERLAP
     rows: list[dict[str, object]] = [

@@ -23,12 +23,12 @@ from pathlib import Path
 
 import bare
 from lerim.paths import Home
-from lerim.project import Owners
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import changes, discover
+from lerim.project.project import FolderOwners
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import compare_stamps, discover_stores
 from lerim.sessions.model import Platform
-from lerim.sessions.readers import reading
-from lerim.sessions.turn_text import unpack
+from lerim.sessions.readers.agents import read_session
+from lerim.sessions.tables.turn_text import unpack_turn_text
 
 SHARED = Path(os.environ.get("LERIM_TEST_SESSIONS") or Path(__file__).resolve().parents[2] / "shared" / "transcripts")
 UUID = re.compile(rb"\b[0-9a-f]{8}(?=-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)")
@@ -90,10 +90,10 @@ def sources(where: str) -> list[bytes]:
 
 def index(platform: Platform, folder: Path, home: Home) -> None:
     """Takes all sessions of an agent into the catalog, as a sync does."""
-    transcripts = discover({platform: [folder]}).transcripts
-    owners = Owners()
+    transcripts = discover_stores({platform: [folder]}).transcripts
+    owners = FolderOwners()
     with Catalog.open(home) as catalog:
-        readings = ((one, reading(one, catalog.resume_of(one.place), brief=True)) for one in transcripts)
+        readings = ((one, read_session(one, catalog.resume_of(one.place), brief=True)) for one in transcripts)
         for done in catalog.index_all(readings, owners):
             if done.failed:
                 sys.exit(f"a session could not be read: {done.problems}")
@@ -130,7 +130,7 @@ def weighed(home: Home) -> tuple[float, float]:
     with Catalog.open(home) as catalog:
         catalog.db.execute("PRAGMA wal_checkpoint (TRUNCATE)")
         bodies = catalog.db.execute("SELECT body FROM turns")
-        text = sum(len(part.encode()) for (body,) in bodies for part in unpack(body))
+        text = sum(len(part.encode()) for (body,) in bodies for part in unpack_turn_text(body))
     return home.catalog.stat().st_size / 1e6, text / 1e6
 
 
@@ -139,9 +139,9 @@ def cycle(folder: Path, home: Home) -> float:
     best = float("inf")
     for _ in range(5):
         started = time.perf_counter()
-        stores = discover({"claude": [folder]})
+        stores = discover_stores({"claude": [folder]})
         with Catalog.open(home) as catalog:
-            found = changes(stores, catalog.stamps())
+            found = compare_stamps(stores, catalog.stamps())
         best = min(best, time.perf_counter() - started)
         if found.new or found.changed or found.vanished:
             sys.exit(f"an unchanged folder seemed changed: {len(found.new)} new, {len(found.changed)} changed")

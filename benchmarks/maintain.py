@@ -18,18 +18,18 @@ from datetime import UTC, timedelta
 from functools import partial
 from pathlib import Path
 
-from lerim import maintain
-from lerim.maintained import MaintainOptions, MaintainReport
+from lerim.config.schema import Rules
+from lerim.jobs import maintain
+from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.maintenance.merges import ALIKE_FROM
-from lerim.memory.claim import claim
-from lerim.memory.pairs import near
-from lerim.memory.record import render
+from lerim.maintenance.pairs import find_near_pairs
+from lerim.maintenance.plan import plan_maintenance
+from lerim.memory.claim import claim_words
+from lerim.memory.record import render_record
 from lerim.memory.store import Stored
-from lerim.memory.upkeep import plan
 from lerim.paths import Home
-from lerim.project import locate
-from lerim.review.place import Place
-from lerim.setting import Rules
+from lerim.project.project import locate_project
+from lerim.review.review_paths import ReviewPaths
 from memory import START, make, timed
 
 Row = tuple[str, float, float | None, str]
@@ -47,7 +47,7 @@ def repeat(memories: list[Stored]) -> None:
             updated=time,
             body=f"{record.body} Mind it in CI, too.",
         )
-        (one.path.parent / f"{again.id}.md").write_text(render(again), "utf-8")
+        (one.path.parent / f"{again.id}.md").write_text(render_record(again), "utf-8")
 
 
 def main() -> None:
@@ -60,20 +60,20 @@ def main() -> None:
         root.mkdir()
         subprocess.run(["git", "init", "-q", str(root)], check=True)
         home = Home(Path(temporary) / "home")
-        project = locate(root, home)
+        project = locate_project(root, home)
         assert project is not None
         make(project.memory_dir, given.memories * 10 // 11, random.Random(7))
-        store = Place(project, home).store()
+        store = ReviewPaths(project, home).store()
         repeat(store.load_all()[0])
         memories = store.load_all()[0]
         now = START.astimezone(UTC) + timedelta(days=200)
-        claims = [claim(one.record.title, one.record.body) for one in memories]
+        claims = [claim_words(one.record.title, one.record.body) for one in memories]
         pairs: list[object] = []
         rows: list[Row] = [
-            ("near pairs", timed(lambda: pairs.extend(near(claims, ALIKE_FROM))), None, "ms"),
+            ("near pairs", timed(lambda: pairs.extend(find_near_pairs(claims, ALIKE_FROM))), None, "ms"),
             (
                 "the plan, claims and pairs included",
-                timed(partial(plan, memories, {}, {}, {}, {}, now, Rules())),
+                timed(partial(plan_maintenance, memories, {}, {}, {}, {}, now, Rules())),
                 None,
                 "ms",
             ),
@@ -83,7 +83,9 @@ def main() -> None:
         def whole(*, dry_run: bool) -> None:
             options = MaintainOptions(dry_run=dry_run, model="none")
             reports.append(
-                maintain.run(project, home, os.environ, options, lambda _at: None, lambda: False, lambda: now)
+                maintain.maintain_project(
+                    project, home, os.environ, options, lambda _at: None, lambda: False, lambda: now
+                )
             )
 
         rows.append(("the whole job, dry", timed(partial(whole, dry_run=True)), None, "ms"))

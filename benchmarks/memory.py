@@ -22,14 +22,14 @@ from functools import partial
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.filters import STATUSES, Filters
-from lerim.memory.record import Evidence, MemoryRecord, parse, render
-from lerim.memory.references import ReferenceMap
-from lerim.memory.search import Hit, MemorySearch, search
+from lerim.memory.record import Evidence, MemoryRecord, parse_record, render_record
+from lerim.memory.references.reference_map import ReferenceMap
+from lerim.memory.search.filters import STATUSES, MemoryFilters
+from lerim.memory.search.memory_search import Hit, MemorySearch, search_memories
 from lerim.memory.store import Store
 from lerim.paths import Home
-from lerim.project import Project, locate
-from lerim.review.compare import neighbours, suggested
+from lerim.project.project import Project, locate_project
+from lerim.review.compare import find_neighbours, suggest_from_words
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 300
@@ -40,13 +40,13 @@ BUILD = 3_000.0
 NEAREST = 3_000.0
 """ms for the neighbours of 500 candidates among 10,000 memories."""
 NARROWED = (
-    Filters(kinds=("pitfall",)),
-    Filters(primitives=("decision",), statuses=STATUSES),
-    Filters(files=("src/part7.py",)),
-    Filters(files=("src",)),
-    Filters(since=START + timedelta(days=2)),
-    Filters(since=START, until=START + timedelta(days=30), kinds=("pitfall",)),
-    Filters(by_session="session-22"),
+    MemoryFilters(kinds=("pitfall",)),
+    MemoryFilters(primitives=("decision",), statuses=STATUSES),
+    MemoryFilters(files=("src/part7.py",)),
+    MemoryFilters(files=("src",)),
+    MemoryFilters(since=START + timedelta(days=2)),
+    MemoryFilters(since=START, until=START + timedelta(days=30), kinds=("pitfall",)),
+    MemoryFilters(by_session="session-22"),
 )
 
 
@@ -98,7 +98,9 @@ def make(folder: Path, count: int, draw: random.Random) -> list[str]:
             references=(f"src/{next(said)}/{next(said)}.py#get_{next(said)}", f"src/part{number % 500}.py"),
             evidence=(Evidence(take(15), f"{number:012x}", "user"),),
         )
-        (folder / ("learnings" if learning else "decisions") / f"{record.id}.md").write_text(render(record), "utf-8")
+        (folder / ("learnings" if learning else "decisions") / f"{record.id}.md").write_text(
+            render_record(record), "utf-8"
+        )
     return draw.choices(words, weights, k=4 * QUERIES)
 
 
@@ -117,8 +119,8 @@ def search_rows(
     project: Project, home: Home, words: list[str], count: int
 ) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of the search."""
-    built = timed(lambda: search(project, home, "warm"))
-    open_again = timed(lambda: search(project, home, words[0]))
+    built = timed(lambda: search_memories(project, home, "warm"))
+    open_again = timed(lambda: search_memories(project, home, words[0]))
     limit = BUILD if count <= 10_000 else None
     rows: list[tuple[str, float, float | None, str]] = [("index: first build of all files", built, limit, "ms")]
     rows.append(("search in a new process' first call (open, stat pass, query)", open_again, None, "ms"))
@@ -159,13 +161,13 @@ def search_rows(
 def comparing_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of comparing candidates with the memories: as they are, changed, denied, other."""
     paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
-    said = [_said(parse(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
+    said = [_said(parse_record(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
     store = Store(project.memory_dir, home.project(project.key))
     with MemorySearch(project, home) as memories:
         start = time.perf_counter()
         for candidate in said:
-            near = neighbours(memories, store, candidate.title, candidate.body)
-            suggested(candidate, [one.stored.record for one in near], {})
+            near = find_neighbours(memories, store, candidate.title, candidate.body)
+            suggest_from_words(candidate, [one.stored.record for one in near], {})
         took = (time.perf_counter() - start) * 1000
     return [(f"comparing: {len(said)} candidates with their neighbours", took, None, "ms")]
 
@@ -173,7 +175,7 @@ def comparing_rows(project: Project, home: Home) -> list[tuple[str, float, float
 def nearest_rows(project: Project, home: Home, count: int) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of finding the three nearest memories of each candidate."""
     paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
-    claims = [_claim(parse(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
+    claims = [_claim(parse_record(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
     with MemorySearch(project, home) as memories:
         processor = time.process_time()
         took = timed(lambda: [memories.nearest(title, body) for title, body in claims])
@@ -264,7 +266,7 @@ def main() -> None:
         root.mkdir()
         subprocess.run(["git", "init", "-q", str(root)], check=True)
         home = Home(Path(temporary) / "home")
-        project = locate(root, home)
+        project = locate_project(root, home)
         assert project is not None
         words = make(project.memory_dir, given.memories, random.Random(7))
         rows = [

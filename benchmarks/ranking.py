@@ -16,10 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from extraction import made, real
-from lerim.extraction.ranking.drafts import ranked_drafts
-from lerim.extraction.said import light
-from lerim.extraction.state import condensed
-from lerim.facts.draft import Exchange, Scene
+from lerim.extraction.ranking.drafts import rank_drafts
+from lerim.extraction.said import lighten_exchange
+from lerim.extraction.signals.draft import Exchange, Scene
+from lerim.extraction.state import condense_turn
 from lerim.sessions.model import Turn
 
 BUDGET_S = 0.2
@@ -29,11 +29,11 @@ ROUNDS = 3
 def scenes(turns: Sequence[Turn]) -> Iterator[Scene]:
     """The exchanges of a session as extraction judges them."""
     before, now = Exchange(), Exchange()
-    for turn in map(condensed, turns):
+    for turn in map(condense_turn, turns):
         if turn.role == "user":
             if now.prompt or now.replies:
                 yield Scene(before, now, turn, lambda path, _cwd: path)
-                before = light(now)
+                before = lighten_exchange(now)
             now = Exchange(prompt=turn)
         else:
             now = replace(now, replies=(*now.replies, turn)[-400:])
@@ -46,7 +46,7 @@ def seconds(turns: Sequence[Turn]) -> float:
     for _ in range(ROUNDS):
         start = time.perf_counter()
         for number, scene in enumerate(told):
-            ranked_drafts(scene, number)
+            rank_drafts(scene, number)
         times.append(time.perf_counter() - start)
     return min(times)
 

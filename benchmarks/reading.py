@@ -21,8 +21,8 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.sessions.claude import Reading
 from lerim.sessions.model import Transcript
+from lerim.sessions.readers.claude.store import ClaudeReading
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "shared" / "transcripts")
@@ -83,7 +83,7 @@ def bare(path: Path) -> int:
 def ours(path: Path) -> int:
     known = path.stat()
     transcript = Transcript("claude", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino)
-    return sum(1 for _ in Reading(transcript))
+    return sum(1 for _ in ClaudeReading(transcript))
 
 
 def synthetic(path: Path, sources: list[Path], size: int) -> None:

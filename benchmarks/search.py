@@ -29,10 +29,11 @@ from pathlib import Path
 import msgspec
 
 from lerim.paths import Home
-from lerim.sessions import turn_words
-from lerim.sessions.catalog import Catalog, Filters
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, ToolCall, Transcript, Turn
-from lerim.sessions.turn_text import unpack
+from lerim.sessions.search.filters import SessionFilters
+from lerim.sessions.tables import turn_words
+from lerim.sessions.tables.turn_text import unpack_turn_text
 
 SHARED = Path(os.environ.get("LERIM_TEST_SESSIONS") or Path(__file__).resolve().parents[2] / "shared" / "transcripts")
 LOCOMO = SHARED.parent / "data" / "locomo10.json"
@@ -249,7 +250,7 @@ def queries(catalog: Catalog, number: int) -> list[str]:
     found = []
     for _ in range(number):
         [(body,)] = catalog.db.execute("SELECT body FROM turns WHERE id = ?", (chance.randint(1, last),))
-        text, _ = unpack(body)
+        text, _ = unpack_turn_text(body)
         found.append(" ".join(chance.sample(text.split(), chance.randint(2, 5))))
     return found
 
@@ -268,8 +269,8 @@ def neighbours(catalog: Catalog) -> float:
     """How many times longer the index takes to fill with the neighbours' column than without."""
     rows: list[tuple[int, str, str, str]] = []
     for (transcript,) in catalog.db.execute("SELECT id FROM transcripts LIMIT 1000"):
-        standing = turn_words.standing(catalog.db, transcript, 0, 1_000_000)
-        rows += [(row, *columns) for row, columns in turn_words.columns(standing).items()]
+        standing = turn_words.load_indexed_turns(catalog.db, transcript, 0, 1_000_000)
+        rows += [(row, *columns) for row, columns in turn_words.make_index_columns(standing).items()]
     spent = []
     for kept in (4, 3):
         with sqlite3.connect(":memory:") as db:
@@ -346,12 +347,14 @@ def many(folder: Path, number: int) -> list[Row]:
     with Catalog.open(home) as catalog:
         catalog.db.execute("PRAGMA wal_checkpoint (TRUNCATE)")
         bodies = catalog.db.execute("SELECT body FROM turns")
-        text = sum(len(part.encode()) for (body,) in bodies for part in unpack(body))
+        text = sum(len(part.encode()) for (body,) in bodies for part in unpack_turn_text(body))
         ratio = home.catalog.stat().st_size / text
         asked = queries(catalog, 200)
         plain = p95(catalog.search, asked)
         own = p95(lambda query: catalog.search(query, "p7"), asked)
-        narrowed = p95(lambda query: catalog.search(query, filters=Filters(file="src/app.py", failed=True)), asked)
+        narrowed = p95(
+            lambda query: catalog.search(query, filters=SessionFilters(file="src/app.py", failed=True)), asked
+        )
         near = neighbours(catalog)
     name = f"{number:,} sessions of {TURNS} turns"
     return [

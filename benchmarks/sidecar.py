@@ -21,8 +21,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lerim.lsp.protocol import MEMORIES_CHANGED, SYNC, SYNC_PROGRESS
-from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.lsp.protocol.core import MEMORIES_CHANGED, SYNC, SYNC_PROGRESS
+from lerim.memory.record import Evidence, MemoryRecord, render_record
 
 SERVER = Path(__file__).resolve().parents[1] / "server"
 ECHO = """
@@ -148,7 +148,7 @@ def write_memory(root: Path, number: int, reference: str, body: str) -> Path:
     )
     path = root / ".lerim" / "memory" / kind / f"{record.id}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render(record), encoding="utf-8")
+    path.write_text(render_record(record), encoding="utf-8")
     return path
 
 

@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.paths import Home
-from lerim.project import Owners, locate
-from lerim.sessions.catalog import Catalog
+from lerim.project.project import FolderOwners, locate_project
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, ToolCall, Transcript, Turn
 from sidecar import SERVER, Client
 
@@ -72,9 +72,9 @@ def _moment(seconds: float) -> datetime:
 
 def fill(home: Home, root: Path, megabytes: int, sessions: int) -> str:
     """A catalog of many short sessions and a long one of that size; the place of the long one."""
-    project = locate(root, home)
+    project = locate_project(root, home)
     assert project is not None
-    owners = Owners([project])
+    owners = FolderOwners([project])
     long = Path("/claude/long.jsonl")
     with Catalog.open(home) as catalog:
         readings = (
@@ -121,13 +121,13 @@ def measured(client: Client, place: str, asked: argparse.Namespace) -> list[dict
         first.append(total)
     middle = [opened(client, place, len(outline["kinds"]) // 2)[0] for _ in range(asked.rounds)]
     whole, start = time.perf_counter(), 0
-    while turns := client.ask(protocol.SESSION_TURNS, {"id": place, "start": start, "count": 200})["turns"]:
+    while turns := client.ask(core.SESSION_TURNS, {"id": place, "start": start, "count": 200})["turns"]:
         start += len(turns)
     every = (time.perf_counter() - whole) * 1000
-    found, _ = client.timed(protocol.SESSION_FIND, {"id": place, "text": "nothing of the kind"})
-    days, listed = client.timed(protocol.SESSIONS_DAYS, {"everywhere": False})
+    found, _ = client.timed(core.SESSION_FIND, {"id": place, "text": "nothing of the kind"})
+    days, listed = client.timed(core.SESSIONS_DAYS, {"everywhere": False})
     day = listed["days"][0]["day"]
-    page, _ = client.timed(protocol.SESSIONS_LIST, {"day": day, "everywhere": False, "start": 0})
+    page, _ = client.timed(core.SESSIONS_LIST, {"day": day, "everywhere": False, "start": 0})
     size = f"{asked.megabytes} MB"
     many = f"{asked.sessions:,} sessions"
     return [
@@ -143,8 +143,8 @@ def measured(client: Client, place: str, asked: argparse.Namespace) -> list[dict
 
 def opened(client: Client, place: str, at: int) -> tuple[float, Any]:
     """What the viewer asks for before it shows the first turns, in milliseconds."""
-    outlined, outline = client.timed(protocol.SESSION_OPEN, {"id": place, "turn": ""})
-    paged, _ = client.timed(protocol.SESSION_TURNS, {"id": place, "start": at, "count": SEEN})
+    outlined, outline = client.timed(core.SESSION_OPEN, {"id": place, "turn": ""})
+    paged, _ = client.timed(core.SESSION_TURNS, {"id": place, "start": at, "count": SEEN})
     return outlined + paged, outline
 
 

@@ -20,11 +20,11 @@ from pathlib import Path
 
 from indexing import make, make_codex
 from lerim.paths import Home
-from lerim.project import Owners
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import discover
+from lerim.project.project import FolderOwners
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import discover_stores
 from lerim.sessions.model import Readable, Transcript
-from lerim.sessions.readers import reading
+from lerim.sessions.readers.agents import read_session
 
 RELEASE = "lerim==0.1.5"
 ROUNDS = 3
@@ -64,14 +64,14 @@ def installed() -> Path | None:
 def ours(folder: Path, home: Path) -> dict[str, float]:
     """Indexes with what this repository has."""
     started, worked = time.perf_counter(), time.process_time()
-    stores = discover({"claude": [folder / "claude"], "codex": [folder / "codex"]})
+    stores = discover_stores({"claude": [folder / "claude"], "codex": [folder / "codex"]})
     with Catalog.open(Home(home)) as catalog:
 
         def readings() -> Iterator[tuple[Transcript, Readable]]:
             for one in stores.transcripts:
-                yield one, reading(one, None, brief=True)
+                yield one, read_session(one, None, brief=True)
 
-        for done in catalog.index_all(readings(), Owners()):
+        for done in catalog.index_all(readings(), FolderOwners()):
             if done.failed:
                 sys.exit(f"a session could not be read: {done.problems}")
         seconds, busy = time.perf_counter() - started, time.process_time() - worked

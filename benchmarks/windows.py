@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 
-from lerim.extraction.transcript import Piece, Shown
-from lerim.extraction.windows import windows
+from lerim.extraction.model.windows import cut_windows
+from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
 
 MB = 8
@@ -27,11 +27,11 @@ def main() -> int:
     target = parser.parse_args().json
     turns = session(MB * 1_000_000)
     texts = [turn.header + turn.body() for turn in turns]
-    encoding = tokens.encoding()
+    encoding = tokens.load_encoding()
     rendering = cpu(lambda: [turn.header + turn.body() for turn in turns])
     counting = cpu(lambda: [len(encoding.encode_ordinary(text)) for text in texts])
-    cutting = cpu(lambda: windows(turns, 100_000, 10_000)) - rendering
-    small = cpu(lambda: windows(turns[:100], 10_000_000, 30_000))
+    cutting = cpu(lambda: cut_windows(turns, 100_000, 10_000)) - rendering
+    small = cpu(lambda: cut_windows(turns[:100], 10_000_000, 30_000))
     rows = [
         {"what": "speed beside tiktoken", "measured": counting / cutting, "unit": "×", "budget": "≥ 0.8 ×"},
         {"what": "rendering, secrets cut out", "measured": MB / rendering, "unit": "MB/s", "budget": "≥ 5 MB/s"},
@@ -45,13 +45,13 @@ def main() -> int:
     return 0
 
 
-def session(size: int) -> list[Shown]:
+def session(size: int) -> list[ShownTurn]:
     """Turns of a few hundred words, `size` bytes of them."""
     chosen, words = random.Random(7), TEXT.split(" ")
-    turns: list[Shown] = []
+    turns: list[ShownTurn] = []
     while size > 0:
         text = " ".join(chosen.choices(words, k=chosen.randrange(20, 900)))
-        turns.append(Shown(f"{len(turns):012x}", len(turns), "user", None, "", (Piece("user", text),)))
+        turns.append(ShownTurn(f"{len(turns):012x}", len(turns), "user", None, "", (ShownPiece("user", text),)))
         size -= len(text.encode())
     return turns
 

@@ -11,7 +11,7 @@ from typing import Any
 from typer import Context
 from typer.main import get_command
 
-from lerim.cli import app
+from lerim.cli.app import app
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "CLI.md"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lerim.cli_place import Here
+    from lerim.cli.terminal.repository import CommandContext
 
 CLONE = Path(__file__).resolve().parents[1]
 EXAMPLES = CLONE / "examples"
@@ -131,20 +131,20 @@ def keep_apart(target: Path = SAMPLE) -> None:
     """Has the sample's own Lerim look for each other agent's sessions in the sample, not in the person's home."""
     from lerim.paths import Home
     from lerim.sessions import platforms
-    from lerim.sessions.model import NAMES
+    from lerim.sessions.model import PLATFORM_NAMES
 
     home = Home(target / "lerim")
-    for agent in NAMES:
-        if agent != "claude" and agent not in platforms.choices(home):
+    for agent in PLATFORM_NAMES:
+        if agent != "claude" and agent not in platforms.load_platform_choices(home):
             (target / agent).mkdir(exist_ok=True)
-            platforms.connect(home, agent, target / agent)
+            platforms.connect_platform(home, agent, target / agent)
 
 
-def announce(at: Here) -> None:
+def announce(at: CommandContext) -> None:
     """What the sync is going to read and write, before it does."""
-    from lerim.sessions.platforms import roots_of
+    from lerim.sessions.platforms import platform_roots
 
-    stores = [root for roots in roots_of(os.environ, at.home).values() for root in roots if root.is_dir()]
+    stores = [root for roots in platform_roots(os.environ, at.home).values() for root in roots if root.is_dir()]
     say("reads   " + "\n        ".join(map(str, stores)))
     say(f"        {at.project.root} (only whether files are there)")
     say(f"writes  {at.place.state} (candidates to review; memories when you accept them)")
@@ -153,25 +153,26 @@ def announce(at: Here) -> None:
     say(f"sends   {'nothing' if provider == 'none' else f'sessions, without secrets, to the model of {provider}'}\n")
 
 
-def sync(at: Here) -> int:
+def sync(at: CommandContext) -> int:
     """A sync through the functions `lerim sync` is made of, and what waits besides; returns the exit code."""
-    from lerim.cli_review import show_candidates
-    from lerim.cli_sync import EXIT_CODES, run_sync, show_report
-    from lerim.jobs import SyncOptions
+    from lerim.cli.review import show_candidates
+    from lerim.cli.sync import run_sync, show_sync_report
+    from lerim.cli.terminal.interrupt import EXIT_CODES
+    from lerim.jobs.sync_context import SyncOptions
     from lerim.review import queue
     from lerim.review.views import candidate_view
 
     report = run_sync(at, SyncOptions(), quiet=False)
-    show_report(report, "", queue.states(at.place))
-    waiting = [candidate_view(proposal) for proposal in queue.pending(at.place)[0]]
+    show_sync_report(report, "", queue.claim_states(at.place))
+    waiting = [candidate_view(proposal) for proposal in queue.list_pending(at.place)[0]]
     if len(waiting) > len(report.candidates):
         show_candidates(waiting, "Waiting for review, with those of earlier runs")
     return EXIT_CODES[report.state]
 
 
-def finish(at: Here, *, sample: bool) -> None:
+def finish(at: CommandContext, *, sample: bool) -> None:
     """Where everything is, and how to go on."""
-    from lerim import shell
+    from lerim import process_shell
 
     repo = at.project.root
     say(f"\ncandidates  {at.place.review}")
@@ -179,7 +180,7 @@ def finish(at: Here, *, sample: bool) -> None:
     say(f"catalog     {at.home.catalog}")
     if PACKAGE.is_file():
         say(f"extension   {PACKAGE} ({PACKAGE.stat().st_size / 1e6:.1f} MB)")
-        say(f"  install   {shell.line('code', '--install-extension', PACKAGE)}")
+        say(f"  install   {process_shell.format_command_line('code', '--install-extension', PACKAGE)}")
         say("            or in VS Code: Extensions, the … menu, “Install from VSIX…”")
         say(f"  then open {repo}")
     else:
@@ -188,13 +189,14 @@ def finish(at: Here, *, sample: bool) -> None:
     if sample:
         for name, folder in (("LERIM_HOME", "lerim"), ("CLAUDE_CONFIG_DIR", "claude")):
             value = f"{name}={SAMPLE / folder}"
-            say(f"  {shell.line('set', value) if sys.platform == 'win32' else shell.line('export', value)}")
+            command = "set" if sys.platform == "win32" else "export"
+            say(f"  {process_shell.format_command_line(command, value)}")
         say("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
-        say(f"  {shell.line('cd', repo)}")
+        say(f"  {process_shell.format_command_line('cd', repo)}")
     installed = shutil.which("lerim", path=str(Path(sys.executable).parent))
     command = (installed,) if installed else (sys.executable, "-m", "lerim")
-    say(f"  {shell.line(*command, 'review', 'list', '--repo', repo)}")
-    say(f"  {shell.line(*command, 'sessions', 'list', '--repo', repo)}")
+    say(f"  {process_shell.format_command_line(*command, 'review', 'list', '--repo', repo)}")
+    say(f"  {process_shell.format_command_line(*command, 'sessions', 'list', '--repo', repo)}")
 
 
 def main() -> int:
@@ -205,14 +207,14 @@ def main() -> int:
     if not given:
         os.environ.pop("LERIM_CONFIG", None)
         os.environ.update(environment())
-    from lerim.cli_place import here
+    from lerim.cli.terminal.output import show_error
+    from lerim.cli.terminal.repository import open_command_context
     from lerim.errors import LerimError
-    from lerim.output import show_error
 
     try:
         if not given:
             os.chdir(copy_sample())  # its home lies in this clone, which would be refused from the clone's own folder
-        at = here(Path(given or "."))
+        at = open_command_context(Path(given or "."))
         announce(at)
         code = sync(at)
     except LerimError as error:

@@ -27,6 +27,7 @@ LINT = (
     (PYTHON, "-m", "ruff", "check", "."),
     (PYTHON, "-m", "ruff", "format", "--check", "."),
     (PYTHON, "-m", "mypy"),
+    (str(Path(PYTHON).with_name("lint-imports")), "--no-cache"),
     (PYTHON, "scripts/cli_docs.py", "--check"),
     (PYTHON, "scripts/protocol.py", "--check"),
     ("npm", "run", "--silent", "lint"),

@@ -17,8 +17,8 @@ import msgspec
 from chat_server import KEY
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim import ask
-from lerim.lead.cited import Question
+from lerim.assistant import ask
+from lerim.assistant.cited import Question
 from lerim.review import queue
 from model_desk import environ
 
@@ -75,7 +75,7 @@ def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
 def asked(desk: Desk, question: str, **options: object) -> dict:
     """The answer of the same function in this process, with the sentences as they were told before it in `said`."""
     told: list[str] = []
-    answer = ask.run(
+    answer = ask.answer_question(
         desk.place.project,
         desk.home,
         os.environ,
@@ -113,4 +113,4 @@ def known(desk: Desk) -> None:
         reply("d", text("Good.")),
     )
     desk.sync()
-    queue.add(desk.place, "decision", "Use uv, not pip", "Installs go through `uv pip sync requirements.lock`.")
+    queue.add_memory(desk.place, "decision", "Use uv, not pip", "Installs go through `uv pip sync requirements.lock`.")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 NAME = "20260801-by-hand"
 DECISION = f"""---
@@ -29,19 +29,19 @@ uv pip sync
 """
 
 
-def put(place: Place, text: str = DECISION, folder: str = "decisions", name: str = NAME) -> Path:
+def put(place: ReviewPaths, text: str = DECISION, folder: str = "decisions", name: str = NAME) -> Path:
     path = place.project.memory_dir / folder / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.replace(f"id: {NAME}", f"id: {name}").encode())
     return path
 
 
-def files_of(place: Place) -> dict[str, bytes]:
+def files_of(place: ReviewPaths) -> dict[str, bytes]:
     roots = (place.project.memory_dir, place.home.memory)
     return {str(path): path.read_bytes() for root in roots for path in root.rglob("*.md")}
 
 
-def over(place: Place) -> str:
+def over(place: ReviewPaths) -> str:
     """A decision that another ended, on both sides."""
     put(place, DECISION.replace("source:", "superseded_by: 20260802-newer\nsource:"), "archived/decisions")
     put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}, 20260701-x]\n---\n\nIt"), name="20260802-newer")

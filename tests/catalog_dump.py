@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog, Indexed
-from lerim.sessions.claude import Reading
-from lerim.sessions.discovery import changes, discover
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.catalog.indexing import IndexResult
+from lerim.sessions.discovery import compare_stamps, discover_stores
 from lerim.sessions.model import Transcript
+from lerim.sessions.readers.claude.store import ClaudeReading
 
 ROWS = (
     "SELECT place, platform, session, parent, size, mtime_ns, inode, vanished, error FROM transcripts ORDER BY place",
@@ -41,14 +42,14 @@ class ByName:
         return Path(cwd).name.encode("ascii", "replace").decode()
 
 
-def index_all(catalog: Catalog, root: Path) -> list[Indexed]:
+def index_all(catalog: Catalog, root: Path) -> list[IndexResult]:
     """One cycle as a sync does it: only what is new or changed, from where it was left; marks what is gone."""
-    found = changes(discover({"claude": [root]}), catalog.stamps())
+    found = compare_stamps(discover_stores({"claude": [root]}), catalog.stamps())
     catalog.vanished(found.vanished)
 
-    def readings() -> Iterator[tuple[Transcript, Reading]]:
+    def readings() -> Iterator[tuple[Transcript, ClaudeReading]]:
         for one in (*found.new, *found.changed):
-            yield one, Reading(one, catalog.resume_of(one.place), brief=True)
+            yield one, ClaudeReading(one, catalog.resume_of(one.place), brief=True)
 
     return list(catalog.index_all(readings(), ByName()))
 

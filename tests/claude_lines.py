@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lerim.sessions.claude import Reading
 from lerim.sessions.model import Transcript, Turn
+from lerim.sessions.readers.claude.store import ClaudeReading
 
 SESSION = "0b9d3c1e-6f0a-4c55-9d43-0a8a3f9a7c11"
 _numbers = itertools.count()
@@ -82,13 +82,13 @@ def transcript(path: Path, parent: str = "") -> Transcript:
     return Transcript("claude", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino, parent)
 
 
-def reading(path: Path, resume: bytes | None = None, parent: str = "") -> tuple[list[Turn], Reading]:
+def reading(path: Path, resume: bytes | None = None, parent: str = "") -> tuple[list[Turn], ClaudeReading]:
     """A whole pass: its turns, and the reading after it."""
-    one = Reading(transcript(path, parent), resume)
+    one = ClaudeReading(transcript(path, parent), resume)
     return list(one), one
 
 
-def read(folder: Path, *records: Fields | bytes, name: str = f"{SESSION}.jsonl") -> tuple[list[Turn], Reading]:
+def read(folder: Path, *records: Fields | bytes, name: str = f"{SESSION}.jsonl") -> tuple[list[Turn], ClaudeReading]:
     """Writes records (or raw bytes as they are) to a transcript and reads it."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)

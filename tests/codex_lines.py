@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lerim.sessions.codex import read
 from lerim.sessions.model import Transcript, Turn
+from lerim.sessions.readers.codex.store import open_session
 
 if TYPE_CHECKING:
     from lerim.sessions.model import Readable
@@ -99,7 +99,7 @@ def transcript(path: Path) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, *, brief: bool = False) -> tuple[list[Turn], Readable]:
-    done = read(transcript(path), resume, brief=brief)
+    done = open_session(transcript(path), resume, brief=brief)
     return list(done), done
 
 

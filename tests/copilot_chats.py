@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lerim.sessions.copilot_chat import read
 from lerim.sessions.model import Transcript, Turn
-from lerim.sessions.whole import WholeReading
+from lerim.sessions.readers.copilot_chat.store import open_chat
+from lerim.sessions.readers.engine.whole import WholeReading
 
 SESSION = "6b1c0d2e-0000-4000-8000-00000000bb01"
 FOLDER = "/home/ana/app"
@@ -110,7 +110,7 @@ def transcript(path: Path, **fields: Any) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
-    done = read(transcript(path, **fields), resume)
+    done = open_chat(transcript(path, **fields), resume)
     return list(done), done
 
 

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lerim.sessions.copilot_cli import read
 from lerim.sessions.model import Transcript, Turn
+from lerim.sessions.readers.copilot_cli.store import open_cli_session
 
 if TYPE_CHECKING:
     from lerim.sessions.model import Readable
@@ -73,7 +73,7 @@ def transcript(path: Path) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, *, brief: bool = False) -> tuple[list[Turn], Readable]:
-    one = read(transcript(path), resume, brief=brief)
+    one = open_cli_session(transcript(path), resume, brief=brief)
     return list(one), one
 
 

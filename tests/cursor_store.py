@@ -14,8 +14,8 @@ from typing import Any
 
 import independent_cursor as independent
 from lerim.errors import Problem
-from lerim.sessions import cursor
 from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.readers.cursor import store as cursor
 
 KEYS = "key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB"
 CID = "11111111-2222-4333-8444-555555555555"
@@ -131,10 +131,10 @@ def dated_back(path: Path) -> None:
 
 def found(root: Path, folders: Sequence[str] = ()) -> tuple[list[Transcript], list[Problem]]:
     """Every session below a root, as a sync would list them."""
-    store = cursor.find(root, folders)
+    store = cursor.scan_root(root, folders)
     transcripts, problems = list(store.transcripts), list(store.problems)
     for database in store.databases:
-        more, faults = cursor.listed(database, folders)
+        more, faults = cursor.list_database(database, folders)
         transcripts += more
         problems += faults
     return transcripts, problems
@@ -142,7 +142,7 @@ def found(root: Path, folders: Sequence[str] = ()) -> tuple[list[Transcript], li
 
 def taken(transcript: Transcript, *, brief: bool = False) -> tuple[list[Turn], Session, list[Problem]]:
     """A session read as a whole."""
-    reading = cursor.read(transcript, brief=brief)
+    reading = cursor.open_session(transcript, brief=brief)
     turns = list(reading)
     return turns, reading.session, reading.problems
 

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from lerim import jobs, project
-from lerim.jobs import SyncOptions
+from lerim.jobs import sync
+from lerim.jobs.report import SyncEvent, SyncReport
+from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
-from lerim.report import Event, SyncReport
+from lerim.project import project
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 
 @dataclass
@@ -27,10 +28,10 @@ class Desk:
     projects: Path
 
     @property
-    def place(self) -> Place:
-        found = project.locate(self.repo, self.home)
+    def place(self) -> ReviewPaths:
+        found = project.locate_project(self.repo, self.home)
         assert found
-        return Place(found, self.home)
+        return ReviewPaths(found, self.home)
 
     def session(self, name: str, *records: Fields, cwd: Path | None = None) -> Path:
         """Writes (or continues) a session of this repository."""
@@ -44,19 +45,19 @@ class Desk:
     def sync(
         self,
         options: SyncOptions | None = None,
-        emit: Callable[[Event], None] = lambda _: None,
+        emit: Callable[[SyncEvent], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> SyncReport:
         at = self.place
-        return jobs.run(at.project, at.home, os.environ, options or SyncOptions(), emit, cancelled, clock)
+        return sync.sync_project(at.project, at.home, os.environ, options or SyncOptions(), emit, cancelled, clock)
 
     def memories(self) -> list[str]:
         """The titles of the memories, sorted."""
         return sorted(item.record.title for item in self.place.store().load_all()[0])
 
     def waiting(self) -> list[str]:
-        return [proposal.record.title for proposal in queue.pending(self.place)[0]]
+        return [proposal.record.title for proposal in queue.list_pending(self.place)[0]]
 
 
 def correction(desk: Desk, subject: str = "pathlib", file: str = "src/app.py", over: str = "os.path") -> list[Fields]:

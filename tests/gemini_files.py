@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lerim.sessions.gemini import read
 from lerim.sessions.model import Transcript, Turn
-from lerim.sessions.whole import WholeReading
+from lerim.sessions.readers.engine.whole import WholeReading
+from lerim.sessions.readers.gemini_family import open_session
 
 SESSION = "5f0c1d2e-0000-4000-8000-00000000aa01"
 FOLDER = "/home/ana/app"
@@ -80,7 +80,7 @@ def transcript(path: Path, **fields: Any) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
-    done = read(transcript(path, **fields), resume)
+    done = open_session(transcript(path, **fields), resume)
     return list(done), done
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord, Primitive
-from lerim.memory.search import MemorySearch
+from lerim.memory.search.memory_search import MemorySearch
 from lerim.memory.store import Stored
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 from lerim.review import acts, queue
-from lerim.review.candidates import Edit
-from lerim.review.place import Place
+from lerim.review.candidates import CandidateEdit
+from lerim.review.review_paths import ReviewPaths
 
 START = datetime(2026, 8, 1, 10, tzinfo=UTC)
 CLAIMS: list[tuple[Primitive, str, str, tuple[str, ...]]] = [
@@ -79,9 +79,9 @@ class World:
         (repo / "src").mkdir()
         (repo / "src" / "app.py").write_text("def load(path):\n    return path\n", encoding="utf-8")
         home = Home(self.folder / "home")
-        project = locate(repo.resolve(), home)
+        project = locate_project(repo.resolve(), home)
         assert project is not None
-        self.place = Place(project, home)
+        self.place = ReviewPaths(project, home)
         self.ledger = self.place.private / "review.sqlite3"
         self.marks = 0
 
@@ -126,26 +126,26 @@ class World:
         """A step by its name (of OURS) and two numbers that choose what it is about; None where there is nothing."""
         place = self.place
         if name == "propose":
-            return lambda: queue.propose(place, candidate(one, other))
+            return lambda: queue.propose_candidate(place, candidate(one, other))
         if name == "say":
-            return lambda: self._accepted(queue.propose(place, candidate(one, other)))
+            return lambda: self._accepted(queue.propose_candidate(place, candidate(one, other)))
         if name == "add":
             mark = self.mark()
             primitive: Primitive = ("decision", "learning", "question", "theme")[one % 4]  # type: ignore[assignment]
-            return lambda: queue.add(place, primitive, f"Mine {other}", f"Here is {mark}.")
+            return lambda: queue.add_memory(place, primitive, f"Mine {other}", f"Here is {mark}.")
         if name == "undo":
             return self._undo(one)
         if name in ("accept", "reject"):
-            found = queue.pending(place)[0]
+            found = queue.list_pending(place)[0]
             if not found:
                 return None
             which = found[one % len(found)].id
             if name == "reject":
-                return lambda: queue.reject(place, which)
-            return lambda: queue.accept(place, which, quotes="shared")
+                return lambda: queue.reject_candidate(place, which)
+            return lambda: queue.accept_candidate(place, which, quotes="shared")
         if name in SUGGESTIONS:
             wanted = self._suggestion(name, one, other)
-            return None if wanted is None else lambda: self._accepted(queue.suggest(place, wanted))
+            return None if wanted is None else lambda: self._accepted(queue.propose_suggestion(place, wanted))
         return self._act(name, one)
 
     def mark(self) -> str:
@@ -154,8 +154,8 @@ class World:
         return f"mark{self.marks}"
 
     def _accepted(self, outcome: object) -> object:
-        if isinstance(outcome, queue.Proposed):
-            return queue.accept(self.place, outcome.proposal.id, quotes="shared")
+        if isinstance(outcome, queue.CandidateProposed):
+            return queue.accept_candidate(self.place, outcome.proposal.id, quotes="shared")
         return outcome
 
     def _undo(self, number: int) -> Step | None:
@@ -164,7 +164,7 @@ class World:
             return None
         with closing(sqlite3.connect(self.ledger)) as sql:
             done = [row[0] for row in sql.execute("SELECT id FROM actions ORDER BY number DESC")]
-        return (lambda: queue.undo(self.place, done[number // 2 % len(done)])) if done else None
+        return (lambda: queue.undo_last(self.place, done[number // 2 % len(done)])) if done else None
 
     def _suggestion(self, action: str, one: int, other: int) -> queue.Suggestion | None:
         live = [stored for stored in self.stored() if stored.status == "active"]
@@ -206,17 +206,17 @@ class World:
             return None
         memory = found[number % len(found)].record
         which = memory.id
-        words = Edit(f"{memory.title}!"[:80], memory.body, ("mine",))
+        words = CandidateEdit(f"{memory.title}!"[:80], memory.body, ("mine",))
         other: Primitive = "theme" if memory.primitive == "decision" else "decision"
         done: dict[str, Step] = {
-            "edit": lambda: acts.edit(place, which, words),
-            "archive": lambda: acts.archive(place, which),
-            "restore": lambda: acts.restore(place, which),
+            "edit": lambda: acts.edit_memory(place, which, words),
+            "archive": lambda: acts.archive_memory(place, which),
+            "restore": lambda: acts.restore_memory(place, which),
             "kind": lambda: acts.change_kind(place, which, other),
-            "promote": lambda: acts.promote(place, which),
-            "globalize": lambda: acts.globalize(place, which),
-            "verify": lambda: acts.verify(place, which),
-            "feedback": lambda: acts.feedback(place, which, "outdated"),
+            "promote": lambda: acts.promote_question(place, which),
+            "globalize": lambda: acts.globalize_memory(place, which),
+            "verify": lambda: acts.verify_memory(place, which),
+            "feedback": lambda: acts.give_feedback(place, which, "outdated"),
             "delete": lambda: acts.delete_theme(place, which),
         }
         return done[name]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lerim.extraction.candidate import Candidate, Dropped
-from lerim.extraction.guidance import Guidance, metadata, metrics, told
-from lerim.extraction.material import Material
-from lerim.extraction.model import Brief, Result, extract
+from lerim.extraction.candidate import Candidate, DroppedSignal
+from lerim.extraction.model.extractor import ExtractionBrief, ModelResult, extract_candidates
+from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
+from lerim.extraction.model.material import Material
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, numbered, you
 from scripted_lm import Script, item, marked
@@ -39,20 +39,22 @@ def material(*turns: Turn, state: bytes | None = None) -> Material:
     return out
 
 
-def brief(source: Material) -> Brief:
-    return Brief(metadata(source.facts, "shop"), metrics(source.facts), told(Guidance()))
+def brief(source: Material) -> ExtractionBrief:
+    return ExtractionBrief(metadata_json(source.facts, "shop"), metrics_json(source.facts), guidance_json(Guidance()))
 
 
-def asked(script: Script, *turns: Turn, small: int = SMALL, overlap: int = 0, **options: object) -> list[Result]:
+def asked(script: Script, *turns: Turn, small: int = SMALL, overlap: int = 0, **options: object) -> list[ModelResult]:
     source = material(*(turns or STORY))
     return list(
-        extract(script.lm, source, brief(source), max_tokens=small, overlap_tokens=overlap, model="m", **options)
+        extract_candidates(
+            script.lm, source, brief(source), max_tokens=small, overlap_tokens=overlap, model="m", **options
+        )
     )
 
 
-def candidates(results: list[Result]) -> list[Candidate]:
+def candidates(results: list[ModelResult]) -> list[Candidate]:
     return [result for result in results if isinstance(result, Candidate)]
 
 
-def dropped(results: list[Result]) -> list[Dropped]:
-    return [result for result in results if isinstance(result, Dropped)]
+def dropped(results: list[ModelResult]) -> list[DroppedSignal]:
+    return [result for result in results if isinstance(result, DroppedSignal)]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lerim.memory.claim import Claim, claim
-from lerim.memory.record import MemoryRecord, render
+from lerim.memory.claim import Claim, claim_words
+from lerim.memory.record import MemoryRecord, render_record
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BODY = "The upload service drops every tenth request; the retry keeps the nightly job green."
@@ -39,7 +39,7 @@ def memories(count: int, alike: str) -> list[MemoryRecord]:
 
 
 def claims(records: list[MemoryRecord]) -> list[Claim]:
-    return [claim(one.title, one.body) for one in records]
+    return [claim_words(one.title, one.body) for one in records]
 
 
 def write(repository: Path, records: list[MemoryRecord]) -> Path:
@@ -47,5 +47,5 @@ def write(repository: Path, records: list[MemoryRecord]) -> Path:
     folder = repository / ".lerim" / "memory" / "decisions"
     folder.mkdir(parents=True)
     for one in records:
-        (folder / f"{one.id}.md").write_text(render(one), encoding="utf-8")
+        (folder / f"{one.id}.md").write_text(render_record(one), encoding="utf-8")
     return folder

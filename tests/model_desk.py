@@ -17,9 +17,9 @@ import msgspec
 from chat_server import KEY, Act, Chat, chat, item
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.models.model import Model
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 
 SERVER = Path(__file__).resolve().parents[1] / "server"
 

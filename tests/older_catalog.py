@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 
 from lerim.paths import Home
-from lerim.sessions.turn_text import unpack
+from lerim.sessions.tables.turn_text import unpack_turn_text
 
 FORM_3 = """
 CREATE TABLE transcripts (
@@ -81,7 +81,7 @@ def written_as(home: Home, form: int) -> None:
             taken = ", ".join(RENAMED.get(name, name) if table == "transcripts" else name for name in columns)
             db.execute(f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {taken} FROM newer.{table}")
         for row, body in db.execute("SELECT id, body FROM turns").fetchall():
-            db.execute("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", (row, *unpack(body)))
+            db.execute("INSERT INTO words (rowid, text, tools) VALUES (?, ?, ?)", (row, *unpack_turn_text(body)))
         db.commit()
         db.execute("DETACH newer")
         if form < 3:

@@ -8,8 +8,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from lerim.sessions import opencode
 from lerim.sessions.model import Database, Session, Transcript, Turn
+from lerim.sessions.readers.opencode import store
 
 Record = dict[str, Any]
 SCHEMA = """
@@ -130,13 +130,13 @@ def tool(name: str, asked: Record, output: str = "", **state: Any) -> Record:
 
 
 def of_rows(path: Path) -> list[Transcript]:
-    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    transcripts, problems = store.list_database(Database("opencode", path, (0, 0, 0, 0)), ())
     assert problems == []
     return transcripts
 
 
 def taken(transcript: Transcript, *, brief: bool = False) -> tuple[Session, list[Turn]]:
-    reading = opencode.read(transcript, brief=brief)
+    reading = store.open_session(transcript, brief=brief)
     turns = list(reading)
     assert reading.problems == []
     return reading.session, turns

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from lerim.sessions.model import Session, Turn
-from lerim.sessions.turn_text import rendered
+from lerim.sessions.tables.turn_text import render_calls
 
 SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -50,7 +50,7 @@ def changed(whole: bytes, changes: Iterable[tuple[int, bytes, int]]) -> bytes:
 def kept(turn: Turn) -> tuple[Any, ...]:
     """What the catalog keeps of a turn."""
     place = turn.id, turn.ordinal, turn.role, turn.kind, turn.time, turn.cwd, turn.branch, turn.model, turn.tokens
-    return *place, turn.text, rendered(turn.tool_calls)
+    return *place, turn.text, render_calls(turn.tool_calls)
 
 
 def with_junk(data: Any, records: Sequence[Any], inside: str, values: st.SearchStrategy[Any]) -> bytes:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from lerim import jobs, project
+from lerim.jobs import sync
+from lerim.jobs.report import SyncReport
 from lerim.paths import Home
-from lerim.report import SyncReport
-from lerim.review.place import Place
+from lerim.project import project
+from lerim.review.review_paths import ReviewPaths
 
 CLONE = Path(__file__).resolve().parents[1]
 EXAMPLES = CLONE / "examples"
@@ -34,11 +35,11 @@ class Sample:
     environ: dict[str, str]
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ReviewPaths:
         home = Home.of(self.environ)
-        found = project.locate(self.repo, home)
+        found = project.locate_project(self.repo, home)
         assert found
-        return Place(found, home)
+        return ReviewPaths(found, home)
 
     @property
     def sessions(self) -> Path:
@@ -47,7 +48,9 @@ class Sample:
 
     def sync(self) -> SyncReport:
         place = self.place
-        return jobs.run(place.project, place.home, self.environ, jobs.SyncOptions(), lambda _event: None, lambda: False)
+        return sync.sync_project(
+            place.project, place.home, self.environ, sync.SyncOptions(), lambda _event: None, lambda: False
+        )
 
 
 def make_sample(folder: Path) -> Sample:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.extraction.pipeline import Extraction
-from lerim.sessions.model import Answer, Edit, ToolCall, Turn
+from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, Turn
 
 ROOT = "/home/kim/shop"
 START = datetime(2026, 7, 1, 9, tzinfo=UTC)
@@ -31,7 +31,7 @@ def ran(command: str, output: str = "", code: int | None = 0) -> ToolCall:
 
 def edited(path: str, old: str = "", new: str = "x = 1\n") -> ToolCall:
     whole = f"{ROOT}/{path}"
-    return ToolCall(f"edit-{path}", "Edit", "edit", "ok", paths=(whole,), edits=(Edit(whole, old, new),))
+    return ToolCall(f"edit-{path}", "Edit", "edit", "ok", paths=(whole,), edits=(FileEdit(whole, old, new),))
 
 
 def denied(command: str, feedback: str) -> ToolCall:
@@ -39,7 +39,7 @@ def denied(command: str, feedback: str) -> ToolCall:
 
 
 def asked(question: str, options: tuple[str, ...], answer: str) -> ToolCall:
-    return ToolCall("ask", "AskUserQuestion", "ask", "ok", answers=(Answer(question, options, answer),))
+    return ToolCall("ask", "AskUserQuestion", "ask", "ok", answers=(QuestionAnswer(question, options, answer),))
 
 
 def planned(plan: str, status: str = "ok") -> ToolCall:
@@ -57,7 +57,7 @@ def extraction(state: bytes | None = None, exists: Callable[[str], bool] | None 
     return Extraction(Path(ROOT), "session-1", "claude", state, exists=exists)
 
 
-def outcome(*turns: Turn, settled: bool = True) -> list[Candidate | Dropped | Withdrawn]:
+def outcome(*turns: Turn, settled: bool = True) -> list[Candidate | DroppedSignal | Withdrawal]:
     reading = extraction()
     out = [item for turn in numbered(turns) for item in reading.feed(turn)]
     return [*out, *reading.finish(settled)]
@@ -72,4 +72,4 @@ def titles(*turns: Turn, settled: bool = True) -> list[str]:
 
 
 def reasons(*turns: Turn) -> list[str]:
-    return [item.reason for item in outcome(*turns) if isinstance(item, Dropped)]
+    return [item.reason for item in outcome(*turns) if isinstance(item, DroppedSignal)]

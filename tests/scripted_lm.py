@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dspy import lm15
 
 from chat_server import item, marked
-from lerim.models.lm import over
+from lerim.models.lm import wrap_engine
 
 __all__ = ["Cut", "Script", "item", "marked"]
 
@@ -22,7 +22,7 @@ class Script:
     def __init__(self, *answers: str | Exception | Callable[[str], str]) -> None:
         self.answers = list(answers)
         self.prompts: list[str] = []
-        self.lm = over(self, "lerim/scripted")
+        self.lm = wrap_engine(self, "lerim/scripted")
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         system = request.system if isinstance(request.system, str) else ""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
-from lerim import maintain
-from lerim.jobs import SyncOptions
-from lerim.maintained import MaintainOptions, MaintainReport
-from lerim.memory.references import ReferenceMap
-from lerim.memory.search import search
+from lerim.jobs import maintain
+from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.jobs.sync_context import SyncOptions
+from lerim.memory.references.reference_map import ReferenceMap
+from lerim.memory.search.memory_search import search_memories
 from lerim.memory.store import Stored
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
@@ -108,7 +108,7 @@ class Life:
         """What Lerim does by itself at the end of a day."""
         self.desk.sync(SyncOptions(model="none"), clock=lambda: self.now)
         place, options = self.desk.place, MaintainOptions(model="none", explicit=False)
-        report = maintain.run(
+        report = maintain.maintain_project(
             place.project, place.home, os.environ, options, lambda _at: None, lambda: False, lambda: self.now
         )
         self.reports.append(report)
@@ -127,7 +127,7 @@ class Life:
         return {
             file: listed
             | {entry.title for entry in shown.for_file(file)}
-            | {hit.stored.record.title for hit in search(place.project, place.home, words, 50)}
+            | {hit.stored.record.title for hit in search_memories(place.project, place.home, words, 50)}
             for file, words in files.items()
         }
 

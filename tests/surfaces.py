@@ -24,13 +24,13 @@ from typing import Literal
 from chat_server import finds
 from claude_lines import answer, call, prompt, reply, text
 from desk import Desk
-from lerim.cli import main
-from lerim.jobs import SyncOptions
-from lerim.lsp import sessions as editor_sessions
-from lerim.lsp.hovers import Shown, render
+from lerim.cli.app import main
+from lerim.jobs.sync_context import SyncOptions
+from lerim.lsp.features.memories.hovers import HoverMemory, render_hover
+from lerim.lsp.features.sessions import views as editor_sessions
 from lerim.review import queue
-from lerim.sessions import browsing
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.search import browsing
 from model_desk import model
 
 SHOWN = 8
@@ -112,8 +112,8 @@ def surfaces(desk: Desk, items: Sequence[Item], *, with_model: bool = True) -> S
     _files(desk, found, "candidate")
     found.add("review list", -1, _command("review", "list", "--repo", str(desk.repo)))
     found.add("review list", -1, _command("review", "list", "--json", "--repo", str(desk.repo)))
-    for proposal in queue.pending(desk.place)[0]:
-        queue.accept(desk.place, proposal.id, quotes="shared")
+    for proposal in queue.list_pending(desk.place)[0]:
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
     _files(desk, found, "")
     _memories(desk, found)
     _sessions(desk, found, len(items))
@@ -185,7 +185,7 @@ def _files(desk: Desk, found: Surfaces, only: str) -> None:
 def _memories(desk: Desk, found: Surfaces) -> None:
     for stored in desk.place.store().load_all()[0]:
         number = _number(stored.path.read_text(encoding="utf-8"))
-        hover = render([Shown(stored.record, "0" * 16)], 0, datetime.now(UTC), trusted=True)
+        hover = render_hover([HoverMemory(stored.record, "0" * 16)], 0, datetime.now(UTC), trusted=True)
         found.add("hover", number, hover.replace("\\", ""))
         found.add("memory show", number, _command("memory", "show", stored.record.id, "--repo", str(desk.repo)))
 
@@ -196,9 +196,9 @@ def _sessions(desk: Desk, found: Surfaces, count: int) -> None:
             for row in catalog.search(f"module{number:04}", limit=10):
                 found.add("search", number, f"{row.text}\n{row.tools}")
         for place in catalog.stamps():
-            brief = browsing.session(catalog.db, place)
+            brief = browsing.find_list_item(catalog.db, place)
             if brief is not None:
-                found.add("title", int(brief.session[:8]), editor_sessions.title(brief))
+                found.add("title", int(brief.session[:8]), editor_sessions.session_title(brief))
     for number in range(count):
         found.add("sessions search", number, _command("sessions", "search", f"module{number:04}", "--json"))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from typer.testing import CliRunner, Result
 
-from lerim.cli import app
+from lerim.cli.app import app
 
 
 def run(*arguments: str) -> Result:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from lerim.sessions.catalog.summary_turns import SummaryTurn
 from lerim.sessions.model import ToolCall, TurnKind
-from lerim.sessions.retold import Told
-from lerim.sessions.turn_text import calls, rendered
+from lerim.sessions.tables.turn_text import parse_stored_calls, render_calls
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-def turn(number: int, text: str, *made: ToolCall, kind: TurnKind = "reply") -> Told:
-    shown = tuple(calls(rendered(made)))
+def turn(number: int, text: str, *made: ToolCall, kind: TurnKind = "reply") -> SummaryTurn:
+    shown = tuple(parse_stored_calls(render_calls(made)))
     paths = tuple(sorted({path for call in made for path in call.paths}))
     when = START + timedelta(minutes=number)
     role = "assistant" if kind == "reply" else "user"
-    return Told(f"{number:012x}", number, role, kind, when, "/home/ana/app", "main", text, shown, paths)
+    return SummaryTurn(f"{number:012x}", number, role, kind, when, "/home/ana/app", "main", text, shown, paths)
 
 
-def prompt(number: int, text: str) -> Told:
+def prompt(number: int, text: str) -> SummaryTurn:
     return turn(number, text, kind="prompt")
 
 

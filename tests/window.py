@@ -19,15 +19,15 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from hang import HANG
-from lerim.lsp import protocol
-from lerim.memory.record import FOLDERS, Evidence, MemoryRecord, render
+from lerim.lsp.protocol import core
+from lerim.memory.record import FOLDERS, Evidence, MemoryRecord, render_record
 
 SERVER = Path(__file__).resolve().parents[1] / "server"
 NOTIFICATIONS = (
-    protocol.SYNC_PROGRESS,
-    protocol.CANDIDATES_CHANGED,
-    protocol.MEMORIES_CHANGED,
-    protocol.WATCH_FOLDERS,
+    core.SYNC_PROGRESS,
+    core.CANDIDATES_CHANGED,
+    core.MEMORIES_CHANGED,
+    core.WATCH_FOLDERS,
 )
 
 RECORD = MemoryRecord(
@@ -50,7 +50,7 @@ def write_memory(repo: Path, **changes: Any) -> Path:
     record = replace(RECORD, **changes)
     path = repo / ".lerim" / "memory" / FOLDERS[record.primitive] / f"{record.id}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render(record), encoding="utf-8")
+    path.write_text(render_record(record), encoding="utf-8")
     return path
 
 
@@ -101,7 +101,7 @@ class Editor:
 
     def look_around(self) -> None:
         """The window got the focus."""
-        self.client.protocol.notify(protocol.LOOK_AROUND, {})
+        self.client.protocol.notify(core.LOOK_AROUND, {})
 
     def configure(self, **settings: Any) -> None:
         params = types.DidChangeConfigurationParams(settings={"settings": {"idleSeconds": 0, **settings}})
@@ -114,7 +114,7 @@ class Editor:
 
     def memories(self) -> int | None:
         """The number of memories the server told last."""
-        told = self.told[protocol.MEMORIES_CHANGED]
+        told = self.told[core.MEMORIES_CHANGED]
         return told[-1].memories if told else None
 
     @property

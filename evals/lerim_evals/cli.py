@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
-from lerim import output
-from lerim.cli_place import guarded
+from lerim.cli.terminal import output
+from lerim.cli.terminal.repository import with_error_exit
 from lerim.errors import Problem, SettingsError
 from lerim.paths import Home
 
@@ -26,7 +26,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions
 
 
 @app.command(epilog="Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 some sessions, labels or questions were left out.")
-@guarded
+@with_error_exit
 def evaluate(
     labels: Annotated[Path, typer.Option(metavar="DIR", help="The folder of labels.")] = Path("evals/labels"),
     sessions: Annotated[
@@ -118,7 +118,7 @@ def evaluate(
             ((one.session[:8], one.signal, one.judged, one.title) for one in evaluation.proposals),
         )
         output.show_table(("session", "missed"), ((one.session[:8], one.claim) for one in evaluation.missed))
-    output.warn(problems)
+    output.print_problems(problems)
     raise typer.Exit(3 if problems else 0)
 
 
@@ -175,7 +175,7 @@ def _found_again(questions: Path, sessions: Path, kept: Path | None, as_json: bo
             where="--questions",
             todo="Leave out --out and --against; --json prints.",
         )
-    from lerim.sessions.catalog import Catalog
+    from lerim.sessions.catalog.catalog import Catalog
     from lerim_evals.questions import ask, index, read_questions, rows
 
     asked = read_questions(questions)
@@ -195,5 +195,5 @@ def _found_again(questions: Path, sessions: Path, kept: Path | None, as_json: bo
             ("not among the first 5", "agent", "place"),
             ((one.question, one.platform, str(one.rank) if one.rank else "none") for one in late),
         )
-    output.warn([*problems, *absent])
+    output.print_problems([*problems, *absent])
     raise typer.Exit(3 if problems or absent else 0)

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lerim import config, editor_settings
+from lerim.config import editor, load
+from lerim.config.providers import Role
 from lerim.errors import Problem, SettingsError
-from lerim.extraction.candidate import Candidate, Dropped
+from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.pipeline import Extraction
-from lerim.facts.draft import RANKED
-from lerim.models.choose import choose
+from lerim.extraction.signals.draft import RANKED_SIGNALS
+from lerim.models.choose import choose_model
 from lerim.models.model import Model
-from lerim.models.providers import Role
-from lerim.models.usage import NOTHING
+from lerim.models.money.usage import NO_USAGE
 from lerim.paths import Home
-from lerim.sessions.model import Transcript, Turn, turn_id
-from lerim.sessions.readers import reading
+from lerim.sessions.model import Transcript, Turn, make_turn_id
+from lerim.sessions.readers.agents import read_session
 from lerim_evals.raw import records
 
 
@@ -29,7 +29,7 @@ class Extracted:
     records, else the turn's id) to the id of the turn."""
 
     candidates: tuple[Candidate, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedSignal, ...]
     turn_of: dict[str, str]
     seconds: float
     tokens: int = 0
@@ -46,13 +46,13 @@ def by_rules(transcript: Transcript, until: str) -> Extracted:
     began = time.perf_counter()
     turns, turn_of, problems = read(transcript, until)
     extraction = Extraction(None, transcript.session_id, transcript.platform, exists=seen(turns))
-    found: list[Candidate | Dropped] = []
+    found: list[Candidate | DroppedSignal] = []
     for turn in turns:
-        found += (item for item in extraction.feed(turn) if isinstance(item, Candidate | Dropped))
-    found += (item for item in extraction.finish(True) if isinstance(item, Candidate | Dropped))
+        found += (item for item in extraction.feed(turn) if isinstance(item, Candidate | DroppedSignal))
+    found += (item for item in extraction.finish(True) if isinstance(item, Candidate | DroppedSignal))
     return Extracted(
         tuple(item for item in found if isinstance(item, Candidate)),
-        tuple(item for item in found if isinstance(item, Dropped)),
+        tuple(item for item in found if isinstance(item, DroppedSignal)),
         turn_of,
         time.perf_counter() - began,
         problems=problems,
@@ -72,13 +72,13 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     `answers`: a folder of recorded answers, which are taken instead; what is not there is asked and kept there.
     Raises TranscriptError, SettingsError where no model can be asked, ModelError where it does not answer.
     """
-    from lerim.extraction.grounding import said
-    from lerim.extraction.guidance import Guidance, metadata, metrics, told
-    from lerim.extraction.material import Material
-    from lerim.extraction.merge import Joined
-    from lerim.extraction.model import Brief, extract
+    from lerim.extraction.model.extractor import ExtractionBrief, extract_candidates
+    from lerim.extraction.model.grounding import make_earlier_claim
+    from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
+    from lerim.extraction.model.material import Material
+    from lerim.extraction.model.merge import JoinedCandidates
     from lerim.models.engine import Engine
-    from lerim.models.lm import over
+    from lerim.models.lm import wrap_engine
     from lerim_evals.recorded import Recording
 
     rules = by_rules(transcript, until)
@@ -90,22 +90,22 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     material = Material(None, transcript.session_id, transcript.platform)
     for turn in read(transcript, until)[0]:
         material.add(turn)
-    brief = Brief(metadata(material.facts, ""), metrics(material.facts), told(Guidance()))
+    brief = ExtractionBrief(metadata_json(material.facts, ""), metrics_json(material.facts), guidance_json(Guidance()))
     # what only ranks high gives way once a model has read it, as in a sync
-    stays = tuple(one for one in rules.candidates if one.signal not in RANKED)
-    before = [said(candidate) for candidate in stays]
+    stays = tuple(one for one in rules.candidates if one.signal not in RANKED_SIGNALS)
+    before = [make_earlier_claim(candidate) for candidate in stays]
     sizes = model or Role()
     most, overlap = sizes.max_window_tokens, sizes.window_overlap_tokens
     answering = recording or engine
     assert answering is not None
-    lm = over(answering, "lerim/measured")
-    results = list(extract(lm, material, brief, before, max_tokens=most, overlap_tokens=overlap))
-    spent = recording.spent if recording else engine.usage if engine else NOTHING
-    joined = [result.gone for result in results if isinstance(result, Joined)]
+    lm = wrap_engine(answering, "lerim/measured")
+    results = list(extract_candidates(lm, material, brief, before, max_tokens=most, overlap_tokens=overlap))
+    spent = recording.spent if recording else engine.usage if engine else NO_USAGE
+    joined = [result.gone for result in results if isinstance(result, JoinedCandidates)]
     found = tuple(item for item in results if isinstance(item, Candidate) and item not in joined)
     return Extracted(
         (*stays, *found),
-        (*rules.dropped, *(item for item in results if isinstance(item, Dropped))),
+        (*rules.dropped, *(item for item in results if isinstance(item, DroppedSignal))),
         rules.turn_of,
         rules.seconds + time.perf_counter() - began,
         spent.input_tokens + spent.output_tokens,
@@ -116,8 +116,8 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
 
 def chosen_model(*, needed: bool = True) -> Model | None:
     """The model the person's settings name. Raises SettingsError where there is none, or no key for it, if `needed`."""
-    settings, _ = config.load(os.environ, Home.of(os.environ))
-    model, problems = choose("extract", settings, os.environ, editor_settings.told(os.environ)[0])
+    settings, _ = load.load_settings(os.environ, Home.of(os.environ))
+    model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
     if model is None and needed:
         told = problems[0].message if problems else "The settings name no model to ask."
         raise SettingsError(
@@ -131,7 +131,7 @@ def read(transcript: Transcript, until: str) -> tuple[list[Turn], dict[str, str]
 
     Raises TranscriptError if it cannot be read.
     """
-    pass_ = reading(transcript)
+    pass_ = read_session(transcript)
     turns = list(pass_)
     names = _records(transcript, turns) if transcript.platform == "claude" else {turn.id: turn.id for turn in turns}
     turn_of: dict[str, str] = {}
@@ -150,6 +150,6 @@ def _records(transcript: Transcript, turns: list[Turn]) -> dict[str, str]:
     turn_of: dict[str, str] = {}
     current = ""
     for native in records(transcript.path):
-        current = own if (own := turn_id("claude", native)) in known else current
+        current = own if (own := make_turn_id("claude", native)) in known else current
         turn_of[native] = current
     return turn_of

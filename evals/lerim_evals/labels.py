@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from lerim.errors import Problem, SettingsError
-from lerim.facts.wording import squeeze
+from lerim.extraction.facts.wording import squeeze_spaces
 from lerim.sessions.model import Platform
 
 MAX_BYTES = 256_000
@@ -97,4 +97,4 @@ def read_verdicts(path: Path) -> dict[tuple[str, str, str], Verdict]:
 
 def key(session: str, turn: str, title: str) -> tuple[str, str, str]:
     """By what a verdict is found again: the words of the title count, not how they are set."""
-    return session, turn, squeeze(title).lower()
+    return session, turn, squeeze_spaces(title).lower()

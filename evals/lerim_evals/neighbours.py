@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import SettingsError
-from lerim.memory.record import MemoryRecord, render
-from lerim.memory.search import MemorySearch
-from lerim.memory.similarity import Neighbour, normalised
+from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.search.memory_search import MemorySearch
+from lerim.memory.similarity import Neighbour, normalise_claim
 from lerim.paths import Home
-from lerim.project import Project
+from lerim.project.project import Project
 from lerim_evals.labelled import Is, Known, read_pairs
 
 SHOWN = 3
@@ -99,7 +99,7 @@ def measure(evals: Path, folder: Path, held: Iterable[bool] = (False,)) -> Measu
         if later.what == "different"
     ]
     store = [*memories, *beside, *_others(evals / "ranker" / "sessions.jsonl")]
-    equal = {normalised(one.title, one.body) for one in memories}
+    equal = {normalise_claim(one.title, one.body) for one in memories}
     wanted = frozenset(held)
     pairs: list[Pair] = []
     with _search(store, folder) as search:
@@ -113,7 +113,7 @@ def measure(evals: Path, folder: Path, held: Iterable[bool] = (False,)) -> Measu
                 found = search.nearest(later.title, later.body, 10, {own})
                 alone = search.nearest(later.title, later.body, 10, {own, *foreign})
                 similarity = next((near.similarity for near in found if near.id == one.id), 0.0)
-                noop = normalised(later.title, later.body) in equal
+                noop = normalise_claim(later.title, later.body) in equal
                 place, without = _place(one.id, found), _place(one.id, alone)
                 pairs.append(Pair(one.id, later.title, wording, later.what, place, without, similarity, noop))
     by_wording = {wording: _shown([pair for pair in pairs if pair.wording == wording]) for wording in files}
@@ -187,5 +187,5 @@ def _search(store: Iterable[_Claim], folder: Path) -> MemorySearch:
     decisions.mkdir(parents=True)
     for one in store:
         record = MemoryRecord(one.id, "decision", one.title, _THEN, _THEN, "manual", 0.8, (), one.body)
-        (decisions / f"{one.id}.md").write_text(render(record), encoding="utf-8")
+        (decisions / f"{one.id}.md").write_text(render_record(record), encoding="utf-8")
     return MemorySearch(project, Home(folder / "home"), scan=True)

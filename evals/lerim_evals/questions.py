@@ -9,10 +9,11 @@ from typing import Literal, get_args
 import msgspec
 
 from lerim.errors import Problem, SettingsError
-from lerim.sessions import discovery, readers
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.model import NAMES, Platform, Readable, Transcript
-from lerim.sessions.troubles import SKIPPED
+from lerim.sessions import discovery
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.model import PLATFORM_NAMES, Platform, Readable, Transcript
+from lerim.sessions.reader_problems import SKIPPED_CODE
+from lerim.sessions.readers import agents
 
 LOOKED_AT = 50
 """A turn further down counts as not found."""
@@ -90,10 +91,10 @@ def index(catalog: Catalog, sessions: Path, stores: Sequence[Store]) -> list[Pro
     roots: dict[Platform, list[Path]] = {}
     for store in stores:
         roots.setdefault(store.platform, []).append(sessions / store.path)
-    found = discovery.discover(roots)
+    found = discovery.discover_stores(roots)
     discovery.open_databases(found, {}, ())
-    here, _ = discovery.standing(found, {})
-    problems = [one for one in found.problems if one.code != SKIPPED]
+    here, _ = discovery.deduplicate_transcripts(found, {})
+    problems = [one for one in found.problems if one.code != SKIPPED_CODE]
     for indexed in catalog.index_all(_readings(here), _Nobody()):
         problems += indexed.problems
     return problems
@@ -113,7 +114,7 @@ def ask(catalog: Catalog, questions: Sequence[Question]) -> tuple[Found, list[Pr
         ids = [row.id for row in catalog.search(one.question, limit=LOOKED_AT)]
         rank = next((place for place, turn in enumerate(ids, 1) if turn in one.turns), 0)
         answers.append(Answered(one.question, one.platform, one.about, rank, ids[0] if ids else ""))
-    platforms = {name: _recall([one for one in answers if one.platform == name]) for name in NAMES}
+    platforms = {name: _recall([one for one in answers if one.platform == name]) for name in PLATFORM_NAMES}
     kinds: dict[About, Recall] = {
         name: _recall([one for one in answers if one.about == name]) for name in get_args(About)
     }
@@ -138,7 +139,7 @@ def _recall(answers: Sequence[Answered]) -> Recall:
 
 def _readings(transcripts: Sequence[Transcript]) -> Iterator[tuple[Transcript, Readable]]:
     for transcript in transcripts:
-        yield transcript, readers.reading(transcript, brief=True)
+        yield transcript, agents.read_session(transcript, brief=True)
 
 
 class _Nobody:

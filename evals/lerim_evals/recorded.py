@@ -16,8 +16,8 @@ from dspy import lm15
 
 from lerim.errors import SettingsError
 from lerim.models import tokens
-from lerim.models.lm import Answering
-from lerim.models.usage import NOTHING, Usage
+from lerim.models.lm import AnsweringEngine
+from lerim.models.money.usage import NO_USAGE, Usage
 
 _TURN = re.compile(r"^\[(\d{1,9})\] (?:user|assistant)\b", re.MULTILINE)
 _ASKED = re.compile(r"^\[\[ ## (\w{1,40}) ## \]\]$", re.MULTILINE)
@@ -33,9 +33,9 @@ class Recording:
     """The answers of one session. `model` is asked for those that are not there and its `label` is kept with them."""
 
     path: Path
-    model: Answering | None = None
+    model: AnsweringEngine | None = None
     label: str = ""
-    spent: Usage = NOTHING
+    spent: Usage = NO_USAGE
     """Calls that were answered from the file or by the model, in tokens as o200k counts them."""
     _kept: _Kept | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -56,7 +56,7 @@ class Recording:
             kept.answers[name], kept.model = text, self.label
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.write_bytes(msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
-        self.spent += Usage(1, tokens.count(prompt), tokens.count(text))
+        self.spent += Usage(1, tokens.count_tokens(prompt), tokens.count_tokens(text))
         message = lm15.Message.assistant([lm15.TextPart(text)])
         return lm15.Response(
             id=name, model=kept.model or "recorded", message=message, finish_reason="stop", usage=lm15.Usage()

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from lerim.extraction.material import Material
-from lerim.extraction.transcript import Shown
+from lerim.extraction.model.material import Material
+from lerim.extraction.transcript import ShownTurn
 from lerim.models import tokens
 from lerim.sessions.model import Platform, Transcript, Turn
 from lerim_evals.extractors import read
@@ -41,8 +41,8 @@ def rendered(transcript: Transcript, label: Label) -> Rendered:
     whole = {turn.id: _words(turn) for turn in turns}
     seen = {turn.id: _seen(turn) for turn in ready}
     lost = tuple(one.claim for one in label.expected if not _kept(one, turn_of, whole, seen))
-    raw = None if transcript.within else sum(map(tokens.count, _lines(transcript)))
-    shown = sum(tokens.count(turn.header + turn.body()) for turn in ready)
+    raw = None if transcript.within else sum(map(tokens.count_tokens, _lines(transcript)))
+    shown = sum(tokens.count_tokens(turn.header + turn.body()) for turn in ready)
     return Rendered(label.session, label.platform, raw, shown, len(label.expected), lost)
 
 
@@ -79,7 +79,7 @@ def _words(turn: Turn) -> str:
     return "\n".join((turn.text, *calls, *answers))
 
 
-def _seen(turn: Shown) -> str:
+def _seen(turn: ShownTurn) -> str:
     return turn.body()
 
 

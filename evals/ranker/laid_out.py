@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from lerim.extraction.state import condensed
-from lerim.sessions import readers
-from lerim.sessions.model import Platform, ToolCall, ToolKind, Transcript, Turn, turn_id
+from lerim.extraction.state import condense_turn
+from lerim.sessions.model import Platform, ToolCall, ToolKind, Transcript, Turn, make_turn_id
+from lerim.sessions.readers import agents
 from lerim.sessions.redacted import redact_turn
 
 LABELS = Path(__file__).parent
@@ -71,7 +71,7 @@ def turns_of(folder: Path, session: Labelled) -> Iterator[Turn]:
     for turn in _raw_turns(folder, session):
         if session.until is not None and turn.ordinal >= session.until:
             return
-        yield condensed(redact_turn(turn))
+        yield condense_turn(redact_turn(turn))
 
 
 def transcript_of(folder: Path, session: Labelled) -> Transcript | None:
@@ -88,7 +88,7 @@ def transcript_of(folder: Path, session: Labelled) -> Transcript | None:
 def _raw_turns(folder: Path, session: Labelled) -> Iterator[Turn]:
     found = transcript_of(folder, session)
     if found is not None:
-        yield from readers.reading(found)
+        yield from agents.read_session(found)
         return
     path = folder / session.project.replace("/", "+") / f"{session.session}.md"
     yield from turns_of_markdown(path.read_text("utf-8", "replace"))
@@ -113,5 +113,5 @@ def turns_of_markdown(text: str) -> Iterator[Turn]:
             body = _TOOL.sub("", body).strip()
         kind: Literal["prompt", "reply"] = "prompt" if role == "user" else "reply"
         yield Turn(
-            turn_id("cursor", f"{role}\n{ordinal}\n{body}"), ordinal, role, kind, body, None, "", tool_calls=calls
+            make_turn_id("cursor", f"{role}\n{ordinal}\n{body}"), ordinal, role, kind, body, None, "", tool_calls=calls
         )

@@ -23,11 +23,11 @@ from pathlib import Path
 from laid_out import LABELS, Labelled, labelled, turns_of
 
 from lerim.errors import LerimError
-from lerim.extraction.ranking.exchange import Measured, measured
-from lerim.extraction.ranking.features import NAMES
+from lerim.extraction.ranking.exchange import MeasuredPassage, measure_passages
+from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.ranking.outright import is_outright
-from lerim.extraction.said import light
-from lerim.facts.draft import Exchange
+from lerim.extraction.said import lighten_exchange
+from lerim.extraction.signals.draft import Exchange
 from lerim.sessions.model import Turn
 
 COMPARED = 100
@@ -57,7 +57,7 @@ def exchanges(turns: Iterator[Turn]) -> Iterator[tuple[Exchange, Exchange, Turn 
             if now.prompt or now.replies:
                 yield before, now, turn, number
                 number += now.prompt is not None
-                before = light(now)
+                before = lighten_exchange(now)
             now = Exchange(prompt=turn)
         else:
             now = replace(now, replies=(*now.replies, turn)[-400:])
@@ -100,7 +100,7 @@ def rows(folder: Path, session: Labelled, labels: list[Sentence], judged: list[V
     found = [
         (one, number, now.prompt.text if now.prompt else "")
         for before, now, after, number in exchanges(turns_of(folder, session))
-        for one in measured(before, now, after, number)
+        for one in measure_passages(before, now, after, number)
     ]
     places: dict[str, list[int]] = defaultdict(list)
     for at, (one, _, _) in enumerate(found):
@@ -139,7 +139,9 @@ def _key(text: str) -> str:
     return re.sub(r"\W+", "", text.lower())
 
 
-def _places(said: str, turn: str, found: list[tuple[Measured, int, str]], places: dict[str, list[int]]) -> list[int]:
+def _places(
+    said: str, turn: str, found: list[tuple[MeasuredPassage, int, str]], places: dict[str, list[int]]
+) -> list[int]:
     """Where a quote stands; of several places those of the turn it names, where that is one of them."""
     key = _key(said)[:COMPARED]
     all_of_it = [at for at in places[key[:40]] if _key(found[at][0].passage.text)[:COMPARED].startswith(key)]
@@ -153,7 +155,7 @@ def main() -> None:
     """Writes the file and prints how much there is."""
     folder, labels, judged, out, missing = Path(sys.argv[1]), sentences(), verdicts(), io.StringIO(newline=""), 0
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(["project", "session", "prompts", "outright", "label", "verdict", "states", "type", *NAMES])
+    table.writerow(["project", "session", "prompts", "outright", "label", "verdict", "states", "type", *FEATURE_NAMES])
     count = passages = 0
     for line, session in enumerate(labelled()):
         if session.held:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from lerim.extraction.ranking.cut import above_the_cut
+from lerim.extraction.ranking.cut import select_above_cut
 
 HERE = Path(__file__).parent
 
@@ -131,7 +131,7 @@ def figures(labels: Labels, scores: Numbers, first: float, further: float) -> di
     ranked: list[tuple[float, bool]] = []
     for session, here in rows.items():
         prompts = 1 + max(labels.prompts[at] for at in here)
-        places = above_the_cut([float(scores[at]) for at in here], prompts, first, further)
+        places = select_above_cut([float(scores[at]) for at in here], prompts, first, further)
         picked = [here[place] for place in places]
         came += len(picked)
         right += sum(labels.label[at] in ("must", "maybe", "alone yes") for at in picked)

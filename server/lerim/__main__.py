@@ -10,20 +10,21 @@ def main() -> int:
     arguments = sys.argv[1:]
     match arguments[:1]:
         case ["lsp"] if not {"--help", "-h"} & set(arguments):
-            from lerim.lsp.start import main as lsp
+            from lerim.lsp import main as lsp
 
             return lsp(arguments[1:])
         case ["worker"] if not {"--help", "-h"} & set(arguments):
-            from lerim.worker import main as worker
+            from lerim.jobs import main as worker
 
             return worker(arguments[1:])
         case ["--version"] | ["-V"]:
-            from lerim import __version__, output
+            from lerim import __version__
+            from lerim.cli import output
 
             try:
-                output.say(f"lerim {__version__}")
-                output.finish()
-            except output.Unwritten as error:
+                output.print_line(f"lerim {__version__}")
+                output.flush_output()
+            except output.UnwrittenError as error:
                 output.show_error(error, as_json=False)
                 return error.exit_code
             return 0

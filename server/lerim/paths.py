@@ -16,7 +16,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from lerim.errors import HomeError, Problem, reason_of
 
-OF_AGENTS = (
+AGENT_VARIABLES = (
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "XDG_DATA_HOME",
@@ -67,7 +67,7 @@ def relative_variables(environ: Mapping[str, str], platform: str = sys.platform)
     """A problem for each variable of an agent that was ignored because the path in it is relative."""
     return [
         Problem("relative-path", name, f"{name} is ignored because {part!r} is not an absolute path.")
-        for name in OF_AGENTS
+        for name in AGENT_VARIABLES
         for part in _parts(environ, name)
         if not _pure(platform)(part).is_absolute()
     ]
@@ -113,13 +113,13 @@ def gemini_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tu
     return (_folder(environ, "GEMINI_CLI_HOME", platform, user_home(environ, platform)) / ".gemini",)
 
 
-CURSORS = ("Cursor", "Cursor Nightly")
+CURSOR_PRODUCTS = ("Cursor", "Cursor Nightly")
 """Products of Cursor, each with a `User` folder of its own."""
-CODES = ("Code", "Code - Insiders", "VSCodium")
+VSCODE_PRODUCTS = ("Code", "Code - Insiders", "VSCodium")
 """Products of VS Code that hold Copilot's chats."""
 
 
-def user_folders(products: Sequence[str], environ: Mapping[str, str], platform: str) -> tuple[PurePath, ...]:
+def editor_user_folders(products: Sequence[str], environ: Mapping[str, str], platform: str) -> tuple[PurePath, ...]:
     """The `User` folders of editors made from VS Code, by the name of the product."""
     home = user_home(environ, platform)
     if platform == "win32":
@@ -134,7 +134,7 @@ def user_folders(products: Sequence[str], environ: Mapping[str, str], platform: 
 
 def cursor_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The `User` folders of Cursor, and `~/.cursor` with the transcripts of its agents."""
-    return (*user_folders(CURSORS, environ, platform), user_home(environ, platform) / ".cursor")
+    return (*editor_user_folders(CURSOR_PRODUCTS, environ, platform), user_home(environ, platform) / ".cursor")
 
 
 def copilot_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
@@ -143,7 +143,7 @@ def copilot_roots(environ: Mapping[str, str], platform: str = sys.platform) -> t
     home = user_home(environ, platform)
     own = _folder(environ, "COPILOT_HOME", platform, home / ".copilot")
     servers = (home / ".vscode-server" / "data" / "User", home / ".vscode-server-insiders" / "data" / "User")
-    return (own, *user_folders(CODES, environ, platform), *servers)
+    return (own, *editor_user_folders(VSCODE_PRODUCTS, environ, platform), *servers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Home:
     def of(cls, environ: Mapping[str, str]) -> Home:
         """The home this environment names. Raises HomeError where it is not absolute, or not the person's own.
 
-        Whether it lies in a repository is for `lerim.home` to say."""
+        Whether it lies in a repository is for `lerim.project.home` to say."""
         home = cls(Path(lerim_home(environ)), Path(user_home(environ)))
         _check_owner(Path(user_home(environ)), "USERPROFILE" if sys.platform == "win32" else "HOME")
         if os.path.lexists(home.root):

@@ -1,7 +1,7 @@
 """Starting and ending child processes, as functions of (platform, environment): no shell, no console, own group.
 
-Everything here returns data, so that every system is tested on any machine; only `claim_streams`, `be_nice` and `kill`
-act.
+Everything here returns data, so that every system is tested on any machine; only `claim_streams`, `lower_priority`
+and `kill_group` act.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CREATE_NO_WINDOW = 0x08000000
 NICE = 10
 """How much a job yields to the editor and to what the person runs."""
 
-FOREIGN = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONWARNINGS")
+FOREIGN_VARIABLES = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONWARNINGS")
 """Variables that would change what our Python does; they belong to the person's own programs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class ProcessLaunch:
     """What to hand to `subprocess`: `new_session` makes a process group on POSIX, `creationflags` do so on Windows.
 
     Where `line` is not empty it is handed over in place of `argv`: Windows starts a batch file by a line alone.
@@ -44,16 +44,16 @@ class Launch:
     line: str = ""
 
 
-def lerim(
+def build_lerim_launch(
     arguments: Sequence[str], executable: str, environ: Mapping[str, str], platform: str = sys.platform
-) -> Launch:
+) -> ProcessLaunch:
     """A child `python -m lerim <arguments>`.
 
     `-P` keeps the working directory, which may be a hostile repository, off the module path.
     """
     windows = platform == "win32"
-    kept = {name: value for name, value in environ.items() if name.upper() not in FOREIGN}
-    return Launch(
+    kept = {name: value for name, value in environ.items() if name.upper() not in FOREIGN_VARIABLES}
+    return ProcessLaunch(
         argv=(executable, "-P", "-X", "utf8", "-m", "lerim", *arguments),
         environ={**kept, "PYTHONUTF8": "1"},
         creationflags=CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | BELOW_NORMAL_PRIORITY_CLASS if windows else 0,
@@ -61,7 +61,7 @@ def lerim(
     )
 
 
-def found(
+def find_executable(
     name: str,
     environ: Mapping[str, str],
     platform: str = sys.platform,
@@ -92,7 +92,7 @@ def is_batch(program: str) -> bool:
     return PureWindowsPath(program).suffix.lower() in (".cmd", ".bat")
 
 
-def batch_line(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+def build_batch_line(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     """The line that starts a batch file on Windows, such as the `claude.cmd` that npm installs.
 
     Raises ValueError for an argument that the command processor would read as more than text.
@@ -110,7 +110,7 @@ def _windows_folder(environ: Mapping[str, str]) -> PureWindowsPath:
     return root if root.is_absolute() else PureWindowsPath("C:\\Windows")
 
 
-def killer(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> Launch | None:
+def build_kill_launch(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> ProcessLaunch | None:
     """The command that ends a process and all its children, or None where a signal to its group does (POSIX).
 
     It is named by its whole path: a program of that name in a repository or on the path is never run.
@@ -118,12 +118,14 @@ def killer(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -
     if platform != "win32":
         return None
     program = _windows_folder(environ) / "System32" / "taskkill.exe"
-    return Launch((str(program), "/F", "/T", "/PID", str(pid)), dict(environ), CREATE_NO_WINDOW, new_session=False)
+    return ProcessLaunch(
+        (str(program), "/F", "/T", "/PID", str(pid)), dict(environ), CREATE_NO_WINDOW, new_session=False
+    )
 
 
-def kill(pid: int, environ: Mapping[str, str]) -> None:
+def kill_group(pid: int, environ: Mapping[str, str]) -> None:
     """Kills a process that leads a group of its own, and its children, now; one that is gone already is fine."""
-    launch = killer(pid, environ)
+    launch = build_kill_launch(pid, environ)
     if launch is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
@@ -138,7 +140,7 @@ def kill(pid: int, environ: Mapping[str, str]) -> None:
             os.kill(pid, signal.SIGTERM)
 
 
-def be_nice(platform: str = sys.platform) -> None:
+def lower_priority(platform: str = sys.platform) -> None:
     """Lowers this process's priority; on Windows the parent already asked for it at start."""
     if platform != "win32":
         os.nice(NICE)

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
-import { actOn, changeKind, editMemory, promoteMemory } from "../../extension/acts";
-import { maintainRoot } from "../../extension/maintain";
-import { Merging } from "../../extension/merging";
-import * as protocol from "../../extension/protocol";
+import { actOn, changeKind, editMemory, promoteMemory } from "../../extension/src/commands/acts";
+import { maintainRoot } from "../../extension/src/commands/maintain";
+import { Merging } from "../../extension/src/commands/merging";
+import * as protocol from "../../extension/src/protocol";
 import { candidate, FakeContext, memory } from "./fakes/sidecar";
 import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressFault, isLocal } from "../../extension/address";
+import { addressFault, isLocal } from "../../extension/src/commands/address";
 
 test.each(["https://models.example/v1", "http://127.0.0.1:8000/v1", "http://localhost:1234/v1", "http://[::1]:80/v1", " https://a.example "])("%s can be an address", (address) => {
   expect(addressFault(address)).toBeUndefined();

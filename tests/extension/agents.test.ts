@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { beforeEach, expect, test } from "vitest";
-import { actOnJob, connectAgent, disconnectAgent } from "../../extension/connect";
-import * as protocol from "../../extension/protocol";
-import { type AgentsNode, AgentsTree, jobOf, platformOf } from "../../extension/views/agents";
+import { actOnJob, connectAgent, disconnectAgent } from "../../extension/src/commands/connect";
+import * as protocol from "../../extension/src/protocol";
+import { type AgentsNode, AgentsTree, jobOf, platformOf } from "../../extension/src/views/agents/host";
 import { agent, FakeContext } from "./fakes/sidecar";
 import { answers, reset, shown, type TreeItem, workspace } from "./fakes/vscode";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFileUri, isToken, parseReference, parseTurn } from "../../extension/arguments";
+import { isFileUri, isToken, parseReference, parseTurn } from "../../extension/src/editor/arguments";
 
 test.each(["abc123", "20260101-use-uv", "x".repeat(4096)])("%.20s is a token", (value) => {
   expect(isToken(value)).toBe(true);

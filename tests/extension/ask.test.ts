@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { AskPanel } from "../../extension/views/ask";
-import { type AnswerState, parseFromAsk, parseToAsk, type ToAsk } from "../../extension/views/askmessages";
+import * as protocol from "../../extension/src/protocol";
+import { AskPanel } from "../../extension/src/views/ask/host";
+import { type AnswerState, parseFromAsk, parseToAsk, type ToAsk } from "../../extension/src/views/ask/messages";
 import { FakeContext, memory } from "./fakes/sidecar";
 import { act, type FakePanel, reset, shown, workspace } from "./fakes/vscode";
 

@@ -3,10 +3,10 @@ import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/bootstrap";
-import type { Command } from "../../extension/environment";
-import { BootstrapError } from "../../extension/failure";
-import type { Outcome, RunOptions } from "../../extension/process";
+import { ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
+import type { Command } from "../../extension/src/sidecar/environment";
+import { BootstrapError } from "../../extension/src/sidecar/failure";
+import type { Outcome, RunOptions } from "../../extension/src/sidecar/process";
 
 const silent: Outcome = { code: 0, stdout: "", tail: "" };
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { chooseModel, enterKey, forgetKey } from "../../extension/choosemodel";
-import * as protocol from "../../extension/protocol";
+import { chooseModel, enterKey, forgetKey } from "../../extension/src/commands/choosemodel";
+import * as protocol from "../../extension/src/protocol";
 import { FakeContext } from "./fakes/sidecar";
 import { answers, cancelProgress, QuickPickItemKind, reset, shown } from "./fakes/vscode";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { guarded, taskkill } from "../../extension/guard";
-import { healthCommand, installCommands, isRecent, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/environment";
+import { guarded, taskkill } from "../../extension/src/sidecar/guard";
+import { healthCommand, installCommands, isRecent, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/src/sidecar/environment";
 
 test.each([
   ["win32", { file: "py", args: ["-3"] }],

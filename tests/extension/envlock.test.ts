@@ -2,8 +2,8 @@ import { access, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { acquireLock, isHeld, type LockOptions } from "../../extension/envlock";
-import { startOf } from "../../extension/process";
+import { acquireLock, isHeld, type LockOptions } from "../../extension/src/sidecar/envlock";
+import { startOf } from "../../extension/src/sidecar/process";
 
 let home: string;
 let path: string;

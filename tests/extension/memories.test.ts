@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { fileUri, openMemory, searchMemories, showFileMemories } from "../../extension/memories";
-import * as protocol from "../../extension/protocol";
+import { fileUri, openMemory, searchMemories, showFileMemories } from "../../extension/src/commands/memories";
+import * as protocol from "../../extension/src/protocol";
 import { FakeContext, memory } from "./fakes/sidecar";
 import { act, answers, type FakeQuickPick, reset, shown, workspace } from "./fakes/vscode";
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { conflictOf, handleOf, type MemoriesNode, MemoriesView } from "../../extension/views/memories";
+import * as protocol from "../../extension/src/protocol";
+import { conflictOf, handleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
 import { FakeContext } from "./fakes/sidecar";
 import { act, reset, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { pageHtml } from "../../extension/views/html";
-import { misfitOf, parseFromWebview, parseToWebview } from "../../extension/views/messages";
+import { pageHtml } from "../../extension/src/views/shared/html";
+import { misfitOf, parseFromWebview, parseToWebview } from "../../extension/src/views/review/messages";
 import { candidate, leftOut } from "./fakes/sidecar";
 
 const edit = { title: "Use uv", body: "b", tags: ["build"] };

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { EditorModels } from "../../extension/models";
-import type { AskModelParams } from "../../extension/protocol";
+import { EditorModels } from "../../extension/src/editor/editormodels";
+import type { AskModelParams } from "../../extension/src/protocol";
 import { access, FakeModel, LanguageModelError, lm, offer } from "./fakes/models";
 import { CancellationTokenSource, reset, workspace } from "./fakes/vscode";
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { ModelWatch } from "../../extension/modelwatch";
-import * as protocol from "../../extension/protocol";
+import { ModelWatch } from "../../extension/src/sidecar/modelwatch";
+import * as protocol from "../../extension/src/protocol";
 import { FakeContext, modelView } from "./fakes/sidecar";
 import { act, reset, workspace } from "./fakes/vscode";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { consentText, dollars, modelFace, modelText, sessionTrialText, waitsText } from "../../extension/modelwording";
-import type { Waits } from "../../extension/protocol";
-import { statusFace } from "../../extension/status";
+import { consentText, dollars, modelFace, modelText, sessionTrialText, waitsText } from "../../extension/src/text/modelwording";
+import type { WaitingWork } from "../../extension/src/protocol";
+import { statusFace } from "../../extension/src/sidecar/status";
 import { modelView, report } from "./fakes/sidecar";
 
 const nano = "openrouter:openai/gpt-5-nano";
-const waits: Waits = { sessions: 3, tokens: 41_000, cost: 0.021, model: nano, why: "consent" };
+const waits: WaitingWork = { sessions: 3, tokens: 41_000, cost: 0.021, model: nano, why: "consent" };
 const problem = (code: string, message: string): { code: string; path: string; message: string } => ({ code, path: "", message });
 
 test("amounts are told in cents", () => {

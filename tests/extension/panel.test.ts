@@ -1,13 +1,13 @@
 // The pure parts of the panel's browser side.
 import { expect, test } from "vitest";
-import { diffRows } from "../../extension/webview/diff";
-import { answersFor, doneText, firstLines, keepBoth, neighbourMeta, neighboursOf, suggestedText, suggestionText } from "../../extension/webview/answers";
-import { actionOf, helpRows } from "../../extension/webview/keys";
-import { drawnPositions, rowId, visibleRange } from "../../extension/webview/list";
-import { draftText } from "../../extension/webview/lost";
-import { answered, applyLeftOut, applyList, ask, choiceOf, chooseNeighbour, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, neighbourOf, orderOf, parseSaved, parseTags, selectedOf, showRoot, startChange, startDraft, undoOf } from "../../extension/webview/state";
-import { pieces, plain } from "../../extension/webview/text";
-import type { ActedMessage, ListMessage } from "../../extension/views/messages";
+import { diffRows } from "../../extension/src/views/review/web/diff";
+import { answersFor, doneText, firstLines, keepBoth, neighbourMeta, neighboursOf, suggestedText, suggestionText } from "../../extension/src/views/review/web/answers";
+import { actionOf, helpRows } from "../../extension/src/views/shared/web/keys";
+import { drawnPositions, rowId, visibleRange } from "../../extension/src/views/review/web/list";
+import { draftText } from "../../extension/src/views/review/web/lost";
+import { answered, applyLeftOut, applyList, ask, choiceOf, chooseNeighbour, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, neighbourOf, orderOf, parseSaved, parseTags, selectedOf, showRoot, startChange, startDraft, undoOf } from "../../extension/src/views/review/web/state";
+import { pieces, plain } from "../../extension/src/views/shared/web/text";
+import type { ActedMessage, ListMessage } from "../../extension/src/views/review/messages";
 import { candidate, leftOut, neighbour } from "./fakes/sidecar";
 
 const root = "file:///repo";

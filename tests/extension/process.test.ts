@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isAlive, run, startOf, startTicks } from "../../extension/process";
+import { isAlive, run, startOf, startTicks } from "../../extension/src/sidecar/process";
 
 const node = process.execPath;
 const env = { PATH: process.env["PATH"] ?? "" };
@@ -37,6 +37,14 @@ test("nothing is started when it was cancelled before", async () => {
 
 test("a process that takes too long is ended", async () => {
   const outcome = await run({ file: node, args: ["-e", "setInterval(() => {}, 1000)"] }, { env, cwd, signal: new AbortController().signal, timeout: 200 });
+  expect(outcome.code).toBeNull();
+});
+
+test.skipIf(process.platform === "win32")("a cancelled process has no exit code, also if it ended before its children", async () => {
+  const cancel = new AbortController();
+  const orphan = "const { ppid } = process; setInterval(() => process.ppid === ppid || console.log('up'), 10)";
+  const child = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(orphan)}], { stdio: 'inherit' }).once('spawn', () => process.exit(3))`;
+  const outcome = await run({ file: node, args: ["-e", child] }, { env, cwd, signal: cancel.signal, onLine: () => cancel.abort() });
   expect(outcome.code).toBeNull();
 });
 

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openReference, rangeOf } from "../../extension/references";
-import { isUseful, repositoryOf } from "../../extension/roots";
+import { openReference, rangeOf } from "../../extension/src/editor/references";
+import { isUseful, repositoryOf } from "../../extension/src/editor/roots";
 import { Range, reset, shown, Uri } from "./fakes/vscode";
 
 let repo: string;

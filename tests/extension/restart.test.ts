@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RestartQueue } from "../../extension/restart";
+import { RestartQueue } from "../../extension/src/sidecar/restart";
 
 /** An action that ends when the test says so. */
 function controlled(): { starts: () => number; finish: (error?: Error) => Promise<void>; action: () => Promise<void> } {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { ReviewPanel } from "../../extension/views/review";
-import type { ToWebview } from "../../extension/views/messages";
+import * as protocol from "../../extension/src/protocol";
+import { ReviewPanel } from "../../extension/src/views/review/host";
+import type { ToWebview } from "../../extension/src/views/review/messages";
 import { candidate, FakeContext, leftOut, neighbour } from "./fakes/sidecar";
 import { act, answers, type FakePanel, reset, shown, Uri, workspace } from "./fakes/vscode";
 

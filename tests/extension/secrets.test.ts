@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, test } from "vitest";
-import { keyVariables, Keys } from "../../extension/secrets";
+import { keyVariables, Keys } from "../../extension/src/editor/secrets";
 import { FakeSecrets } from "./fakes/sidecar";
 
 let secrets: FakeSecrets;
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 test("the variables are those of the sidecar's providers", () => {
-  const python = readFileSync("server/lerim/models/providers.py", "utf8");
+  const python = readFileSync("server/lerim/config/providers.py", "utf8");
   expect([...new Set(python.match(/\w+_API_KEY|LERIM_MODEL_KEY/g))].sort()).toEqual([...keyVariables].sort());
 });
 

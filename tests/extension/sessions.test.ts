@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { type SessionsNode, SessionsView } from "../../extension/views/sessions";
+import * as protocol from "../../extension/src/protocol";
+import { type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
 import { FakeContext, session } from "./fakes/sidecar";
 import { act, reset, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
 

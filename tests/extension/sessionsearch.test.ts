@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { searchSessions } from "../../extension/sessionsearch";
+import * as protocol from "../../extension/src/protocol";
+import { searchSessions } from "../../extension/src/commands/sessionsearch";
 import { FakeContext } from "./fakes/sidecar";
 import { type FakeQuickPick, reset, shown } from "./fakes/vscode";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentDescription, clockText, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, sessionDescription, sessionTooltip, tokensText, withoutIcons, workText } from "../../extension/sessionwording";
+import { agentDescription, clockText, dayLabel, durationText, hitDetail, jobDescription, jobTooltip, queueText, sessionDescription, sessionTooltip, tokensText, withoutIcons, workText } from "../../extension/src/text/sessionwording";
 import { agent, session } from "./fakes/sidecar";
 
 const noon = new Date(2026, 10, 21, 12).getTime();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { linkCommands } from "../../extension/arguments";
-import { forJobs, defaults, readSettings } from "../../extension/settings";
+import { linkCommands } from "../../extension/src/editor/arguments";
+import { forJobs, defaults, readSettings } from "../../extension/src/editor/settings";
 
 interface Manifest {
   readonly engines: { readonly vscode: string };
@@ -76,7 +76,7 @@ test("the manifest's commands carry the titles people are told", () => {
 });
 
 test("every declared command and every link command is registered", () => {
-  const source = readFileSync("extension/commands.ts", "utf8");
+  const source = readFileSync("extension/src/register.ts", "utf8");
   for (const id of [...manifest.contributes.commands.map(({ command }) => command), ...linkCommands]) expect(source).toContain(`"${id}"`);
 });
 

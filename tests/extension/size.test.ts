@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { limitSize } from "../../extension/size";
+import { limitSize } from "../../extension/src/editor/size";
 import { Uri } from "./fakes/vscode";
 
 type Middleware = Required<Pick<ReturnType<typeof limitSize>, "didOpen" | "didChange" | "didSave" | "didClose">>;

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { lensesOnSymbols, placeOf } from "../../extension/symbols";
+import { lensesOnSymbols, placeOf } from "../../extension/src/editor/symbols";
 import { answers, Range, reset, Uri } from "./fakes/vscode";
 
 beforeEach(reset);

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { syncRoot } from "../../extension/sync";
+import * as protocol from "../../extension/src/protocol";
+import { syncRoot } from "../../extension/src/commands/sync";
 import { FakeContext, report } from "./fakes/sidecar";
 import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
 

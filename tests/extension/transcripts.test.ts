@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { parseFromTranscript, parseToTranscript, type ToTranscript } from "../../extension/views/transcriptmessages";
-import { Transcripts } from "../../extension/views/transcripts";
+import * as protocol from "../../extension/src/protocol";
+import { parseFromTranscript, parseToTranscript, type ToTranscript } from "../../extension/src/views/transcript/messages";
+import { Transcripts } from "../../extension/src/views/transcript/host";
 import { FakeContext, session, sessionTurn } from "./fakes/sidecar";
 import { act, type FakePanel, reset, shown, window, workspace } from "./fakes/vscode";
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import * as protocol from "../../extension/protocol";
-import { Turns } from "../../extension/turns";
+import * as protocol from "../../extension/src/protocol";
+import { Turns } from "../../extension/src/commands/turns";
 import { FakeContext } from "./fakes/sidecar";
 import { reset, shown, Uri, workspace } from "./fakes/vscode";
 

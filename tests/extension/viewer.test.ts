@@ -1,9 +1,9 @@
 // The pure parts of the transcript viewer's browser side.
 import { expect, test } from "vitest";
-import { blocks } from "../../extension/webview/blocks";
-import { guessedHeight, Heights } from "../../extension/webview/heights";
-import { callStatus } from "../../extension/webview/turn";
-import { foundFrom, promptFrom, turnKey } from "../../extension/webview/turnkeys";
+import { blocks } from "../../extension/src/views/transcript/web/blocks";
+import { guessedHeight, Heights } from "../../extension/src/views/transcript/web/heights";
+import { callStatus } from "../../extension/src/views/transcript/web/turn";
+import { foundFrom, promptFrom, turnKey } from "../../extension/src/views/transcript/web/turnkeys";
 
 test("heights are summed as they become known, and each place has its row", () => {
   const plain = Array.from({ length: 100 }, (_, at) => 10 + (at % 7));

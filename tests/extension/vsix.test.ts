@@ -45,7 +45,7 @@ test("it holds every source file of the sidecar", () => {
 });
 
 test("it holds nothing else", () => {
-  const known = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|toml|typed|html|css|js))$/;
+  const known = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|pyi|toml|typed|html|css|js))$/;
   expect(files.filter((file) => !known.test(file)).sort()).toEqual([ranker, encoding]);
   expect(files.filter((file) => /__pycache__|\.map$|node_modules|\.lerim\//.test(file))).toEqual([]);
 });

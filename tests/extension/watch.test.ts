@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FolderWatch } from "../../extension/watch";
+import { FolderWatch } from "../../extension/src/sidecar/watch";
 
 let root: string;
 let review: string;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { Status, statusFace } from "../../extension/status";
-import { kindOf, memoryDetail, pendingText, progressText, reportText } from "../../extension/wording";
+import { Status, statusFace } from "../../extension/src/sidecar/status";
+import { kindOf, memoryDetail, pendingText, progressText, reportText } from "../../extension/src/text/wording";
 import { memory, report } from "./fakes/sidecar";
 import { act, reset, shown } from "./fakes/vscode";
 

@@ -18,7 +18,7 @@ import copilot_chats
 import cursor_store
 import gemini_files
 from desk import Desk
-from lerim.doctor import examine
+from lerim.jobs.doctor import examine_agents
 from rights import Terminal
 from story_stores import AGENTS
 
@@ -52,7 +52,9 @@ def test_a_packed_rollout_of_730_kilobytes_does_not_keep_a_sync_busy(
     assert report["sessions"]["found"] == len(AGENTS) + 1
     assert [(one["code"], one["path"]) for one in report["problems"]] == [("cut-short", str(path))]
     assert "too many lines" in report["problems"][0]["message"]
-    (codex,) = (view for view in examine(machine.home, os.environ, machine.place.project) if view.platform == "codex")
+    (codex,) = (
+        view for view in examine_agents(machine.home, os.environ, machine.place.project) if view.platform == "codex"
+    )
     assert [(one.reason, one.example) for one in codex.skipped] == [("in-part", str(path))]
 
 

@@ -15,8 +15,8 @@ import codex_lines
 import cursor_store
 import opencode_store
 from desk import Desk, correction
-from lerim.doctor import examine
-from lerim.sessions.catalog import Catalog
+from lerim.jobs.doctor import examine_agents
+from lerim.sessions.catalog.catalog import Catalog
 from rights import Terminal, bound
 from stories import FIRST
 from story_stores import AGENTS
@@ -167,7 +167,7 @@ def test_troubles_of_other_projects_are_told_by_the_doctor_alone(machine: Desk, 
     loop(isolated / ".claude" / "projects" / "-home-ana-other" / "s.jsonl")
     loop(isolated / ".gemini" / "tmp" / ("a" * 64) / "chats" / "session-2026-01-01T00-00-s.json")
     assert [problem.path for problem in machine.sync().problems] == [str(storage / "own" / "state.vscdb")]
-    told = {view.platform: sum(one.count for one in view.skipped) for view in examine(machine.home, os.environ)}
+    told = {view.platform: sum(one.count for one in view.skipped) for view in examine_agents(machine.home, os.environ)}
     assert (told["cursor"], told["claude"], told["gemini"]) == (2, 1, 1)
 
 

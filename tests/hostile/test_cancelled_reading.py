@@ -21,8 +21,8 @@ from catalog_dump import dump
 from claude_lines import encoded, prompt, reply, text
 from desk import Desk
 from hang import HANG
-from lerim.lsp import protocol
-from lerim.sessions.catalog import Catalog
+from lerim.lsp.protocol import core
+from lerim.sessions.catalog.catalog import Catalog
 from long import times
 from window import Editor, server_environ
 
@@ -90,11 +90,11 @@ async def test_a_sync_cancelled_by_the_editor_in_the_middle_of_a_long_transcript
     count = long_session(desk, MEGABYTES)
     editor = await window()
     params = {"root": editor.root, "explicit": True}
-    waiting = asyncio.ensure_future(editor.client.protocol.send_request_async(protocol.SYNC, params, msg_id="sync"))
+    waiting = asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
     await editor.until(lambda: read(desk))
     editor.client.cancel_request(types.CancelParams(id="sync"))
     with pytest.raises(JsonRpcException) as caught:
         await waiting
     assert caught.value.code == -32800
-    await editor.until(lambda: editor.told[protocol.SYNC_PROGRESS][-1].stage == "cancelled")
+    await editor.until(lambda: editor.told[core.SYNC_PROGRESS][-1].stage == "cancelled")
     assert 0 < read(desk) < count

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.doctor import examine
-from lerim.sessions import live
-from lerim.sessions.live_copy import shared_copies
+from lerim.jobs.doctor import examine_agents
+from lerim.sessions.readers.live import live
+from lerim.sessions.readers.live.copy import shared_copies
 from rights import Terminal, tree
 from story_stores import AGENTS
 
@@ -47,7 +47,7 @@ def test_a_database_whose_fault_is_told_in_no_text_stops_no_other_agent(
         assert report["sessions"]["found"] == len(AGENTS)
         assert [one["path"] for one in report["problems"]] == [str(bad)]
         assert "damaged" in report["problems"][0]["message"]
-    agents = {view.platform: view for view in examine(machine.home, os.environ)}
+    agents = {view.platform: view for view in examine_agents(machine.home, os.environ)}
     assert [one.example for one in agents["opencode"].skipped] == [str(bad)]
 
 
@@ -91,7 +91,7 @@ def test_garbage_beside_a_database_is_told_and_neither_copied_nor_touched(
     assert report.sessions.found == report.sessions.new == len(AGENTS)
     assert sorted(one.path for one in report.problems) == sorted(str(isolated / name) for name in DATABASES)
     assert all(ending in one.message for one in report.problems)
-    views = examine(machine.home, os.environ, machine.place.project)
+    views = examine_agents(machine.home, os.environ, machine.place.project)
     told = {view.platform: view.skipped for view in views}
     assert all(ending in told[platform][0].message for platform in ("cursor", "opencode"))
 
@@ -125,17 +125,17 @@ def test_of_a_log_that_was_left_behind_only_what_belongs_to_it_is_copied(left_be
     with log.open("ab") as file:
         file.write(os.urandom(1 << 20) * 32)
     dated(log)
-    assert live.read(left_behind, lambda db: Path(f"{copy_read(db)}-wal").stat().st_size, []) == whole
+    assert live.read_database(left_behind, lambda db: Path(f"{copy_read(db)}-wal").stat().st_size, []) == whole
 
 
 def test_a_database_that_must_be_copied_is_copied_once_for_all_its_sessions(left_behind: Path) -> None:
     with shared_copies():
-        first = live.read(left_behind, copy_read, [])
-        assert live.read(left_behind, copy_read, []) == first
+        first = live.read_database(left_behind, copy_read, [])
+        assert live.read_database(left_behind, copy_read, []) == first
         Path(f"{left_behind}-wal").touch()
-        assert live.read(left_behind, copy_read, []) != first
+        assert live.read_database(left_behind, copy_read, []) != first
     assert not first.exists()
-    assert live.read(left_behind, copy_read, []) != live.read(left_behind, copy_read, [])
+    assert live.read_database(left_behind, copy_read, []) != live.read_database(left_behind, copy_read, [])
 
 
 def bomb(path: Path, levels: int = 10, children: int = 200) -> None:

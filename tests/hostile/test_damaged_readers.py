@@ -21,13 +21,13 @@ import damage
 import gemini_files
 import opencode_store
 from desk import Desk
-from lerim.doctor import examine
 from lerim.errors import Problem, ReaderError
+from lerim.jobs.doctor import examine_agents
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import Stores, discover, open_databases
-from lerim.sessions.platforms import roots_of
-from lerim.sessions.readers import probe, reading
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import DiscoveredStores, discover_stores, open_databases
+from lerim.sessions.platforms import platform_roots
+from lerim.sessions.readers.agents import find_working_folder, read_session
 from long import times
 from stories import FIRST
 from story_stores import AGENTS
@@ -130,13 +130,13 @@ def kept(home: Path, aside: Path) -> Iterator[Callable[[], None]]:
 
 def read_all(home: Path, lerim: Home) -> list[Problem]:
     """Takes everything that lies in the home into a catalog; the problems met."""
-    stores: Stores = discover(roots_of(os.environ, lerim), ["/somewhere"])
+    stores: DiscoveredStores = discover_stores(platform_roots(os.environ, lerim), ["/somewhere"])
     open_databases(stores, {}, ["/somewhere"])
     problems = list(stores.problems)
     for one in stores.transcripts:
-        assert isinstance(probe(one), str)
+        assert isinstance(find_working_folder(one), str)
     with Catalog.open(lerim) as catalog:
-        readings = ((one, reading(one, None, brief=True)) for one in stores.transcripts)
+        readings = ((one, read_session(one, None, brief=True)) for one in stores.transcripts)
         for done in catalog.index_all(readings, Nobody()):
             problems += done.problems
     return problems
@@ -173,7 +173,7 @@ def test_a_damaged_store_keeps_no_other_agent_from_being_read(
             with Catalog.open(desk.home) as catalog:
                 read = {row.session.id for row in catalog.sessions(desk.place.project.key)}
             assert len(read) >= len(others), f"{name}, seed {seed}: {what}: {report.problems}"
-            views = examine(desk.home, os.environ, desk.place.project)
+            views = examine_agents(desk.home, os.environ, desk.place.project)
             failed = sum(one.found - one.parsed - one.waiting for one in views)
             assert not failed or report.problems, f"{name}, seed {seed}: {what}"
             put_back()

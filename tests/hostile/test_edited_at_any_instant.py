@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from desk import Desk
-from lerim import config_file
+from lerim.config import edit
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
 from lerim.memory.store import Stored
@@ -29,7 +29,7 @@ WHICH: tuple[Which, ...] = ("all", 0, 1, 2)
 
 
 def memory(desk: Desk, title: str, body: str = "Because it is small.") -> Stored:
-    done = queue.add(desk.place, "learning", title, body)
+    done = queue.add_memory(desk.place, "learning", title, body)
     assert done.path
     return desk.place.store().load(Path(done.path))[0]
 
@@ -45,8 +45,8 @@ def candidate(desk: Desk, title: str, body: str, turn: str, replaces: tuple[str,
         signal="prompt",
         replaces=replaces,
     )
-    outcome = queue.propose(desk.place, found)
-    assert isinstance(outcome, queue.Proposed)
+    outcome = queue.propose_candidate(desk.place, found)
+    assert isinstance(outcome, queue.CandidateProposed)
     return outcome.proposal.id
 
 
@@ -54,8 +54,8 @@ def suggestion(desk: Desk, action: str) -> str:
     """A waiting suggestion about two memories; its id."""
     one, two = memory(desk, "Uploads are retried"), memory(desk, "Uploads are retried thrice")
     found = queue.Suggestion(action, one.record, (one, two), "Because.")  # type: ignore[arg-type]
-    outcome = queue.suggest(desk.place, found)
-    assert isinstance(outcome, queue.Proposed)
+    outcome = queue.propose_suggestion(desk.place, found)
+    assert isinstance(outcome, queue.CandidateProposed)
     return outcome.proposal.id
 
 
@@ -64,56 +64,58 @@ Act = Callable[[], object]
 
 def superseding(desk: Desk) -> Act:
     old = candidate(desk, "Use pip, not uv", "Installs go through `pip install`.", "1")
-    assert queue.accept(desk.place, old, quotes="shared").ok
+    assert queue.accept_candidate(desk.place, old, quotes="shared").ok
     new = candidate(desk, "Use uv, not pip", "Installs go through `uv pip sync`.", "2", ("pip",))
-    assert queue.show(desk.place, new).action == "supersede"
-    return lambda: queue.accept(desk.place, new, quotes="shared")
+    assert queue.load_pending(desk.place, new).action == "supersede"
+    return lambda: queue.accept_candidate(desk.place, new, quotes="shared")
 
 
 def merging(desk: Desk) -> Act:
     name = suggestion(desk, "merge")
-    return lambda: queue.accept(desk.place, name, quotes="shared")
+    return lambda: queue.accept_candidate(desk.place, name, quotes="shared")
 
 
 def putting_together(desk: Desk) -> Act:
     name = suggestion(desk, "consolidate")
-    return lambda: queue.accept(desk.place, name, quotes="shared")
+    return lambda: queue.accept_candidate(desk.place, name, quotes="shared")
 
 
 def undoing_an_accept(desk: Desk) -> Act:
     superseding(desk)()
-    return lambda: queue.undo(desk.place)
+    return lambda: queue.undo_last(desk.place)
 
 
 def undoing_a_merge(desk: Desk) -> Act:
     merging(desk)()
-    return lambda: queue.undo(desk.place)
+    return lambda: queue.undo_last(desk.place)
 
 
 def undoing_an_edit(desk: Desk) -> Act:
     editing_a_memory(desk)()
-    return lambda: queue.undo(desk.place)
+    return lambda: queue.undo_last(desk.place)
 
 
 def editing_a_candidate(desk: Desk) -> Act:
     name = candidate(desk, "Use pip, not uv", "Installs go through `pip install`.", "1")
-    return lambda: queue.edit(desk.place, name, queue.Edit("Use uv", None, ("tools",)))
+    return lambda: queue.edit_candidate(desk.place, name, queue.CandidateEdit("Use uv", None, ("tools",)))
 
 
 def editing_a_memory(desk: Desk) -> Act:
     name = memory(desk, "Uploads are retried").record.id
-    return lambda: acts.edit(desk.place, name, queue.Edit("Uploads are retried thrice", None, ("uploads",)))
+    return lambda: acts.edit_memory(
+        desk.place, name, queue.CandidateEdit("Uploads are retried thrice", None, ("uploads",))
+    )
 
 
 def archiving(desk: Desk) -> Act:
     name = memory(desk, "Uploads are retried").record.id
-    return lambda: acts.archive(desk.place, name)
+    return lambda: acts.archive_memory(desk.place, name)
 
 
 def setting(desk: Desk) -> Act:
     desk.home.root.mkdir(exist_ok=True)
     desk.home.config.write_text('# Mine.\n[roles.extract]\nprovider = "none" # for now\n', encoding="utf-8")
-    return lambda: config_file.change(desk.home, "roles.extract", {"provider": "ollama", "model": "small"})
+    return lambda: edit.change(desk.home, "roles.extract", {"provider": "ollama", "model": "small"})
 
 
 ACTS = (
@@ -181,4 +183,4 @@ def test_a_line_saved_at_any_instant_of_an_act_is_not_lost(
             if which == "all":  # who changes both copies of a file that moves keeps both, and is told of them
                 continue
             names = [path.name for path in desk.place.project.memory_dir.rglob("*.md")]
-            assert (queue.pending(desk.place)[1], len(names)) == ([], len(set(names))), trial
+            assert (queue.list_pending(desk.place)[1], len(names)) == ([], len(set(names))), trial

@@ -77,14 +77,14 @@ def everything(folder: Path) -> str:
 def test_a_line_saved_while_a_memory_moves_is_not_lost(desk: Desk, tmp_path: Path, way: str) -> None:
     names = []
     for number in range(4):
-        queue.add(desk.place, "decision", f"Use library {number}", "Because it is small.")
+        queue.add_memory(desk.place, "decision", f"Use library {number}", "Because it is small.")
         names.append(f"{time.strftime('%Y%m%d', time.gmtime())}-use-library-{number}")
     folder = desk.place.project.memory_dir
     done = 0
     with editor(folder, tmp_path / "editor", way) as log:
         for _ in range(times(ROUNDS)):
             for name in names:
-                for act in (acts.archive, acts.restore):
+                for act in (acts.archive_memory, acts.restore_memory):
                     try:
                         done += act(desk.place, name).ok
                     except LerimError:  # told, and nothing was done

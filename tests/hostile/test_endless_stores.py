@@ -16,7 +16,7 @@ import pytest
 
 import cursor_store
 from desk import Desk
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from rights import Terminal
 from story_stores import AGENTS
 
@@ -73,8 +73,8 @@ def chats(home: Path) -> Path:
 
 
 STORES = {
-    "holes": (holes, "64 MB of nothing"),
-    "blank lines": (lines_of(b"\n", 80_000_000), "64 MB of nothing"),
+    "holes": (holes, "64 MB of empty lines"),
+    "blank lines": (lines_of(b"\n", 80_000_000), "64 MB of empty lines"),
     "short lines": (lines_of(b"{}\n", 8_000_000), "too many lines"),
     "sessions": (sessions, "too many for its size"),
     "chats": (chats, "too many for its size"),

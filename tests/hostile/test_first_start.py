@@ -15,59 +15,60 @@ from pathlib import Path
 
 import pytest
 
-from lerim import project
 from lerim.errors import Problem
-from lerim.memory import baselines
-from lerim.memory.search import MemorySearch
+from lerim.memory.freshness import baselines
+from lerim.memory.search.memory_search import MemorySearch
 from lerim.memory.summaries import Summaries
 from lerim.memory.uses import Uses
-from lerim.models import spending
+from lerim.models.money import spending
 from lerim.paths import Home
-from lerim.review import ledger, queue
-from lerim.review.place import Place
-from lerim.sessions.catalog import Catalog
+from lerim.project import project
+from lerim.review import queue
+from lerim.review.ledger import ledger
+from lerim.review.review_paths import ReviewPaths
+from lerim.sessions.catalog.catalog import Catalog
 from long import LONG
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
-Make = Callable[[Place], list[Problem]]
+Make = Callable[[ReviewPaths], list[Problem]]
 LIMITS = (0, 1, 24, 100, 511, 512, 1024, *range(2048, 140_000, (4096 - 512) * (1 if LONG else 5)))
 
 
-def catalog(place: Place) -> list[Problem]:
+def catalog(place: ReviewPaths) -> list[Problem]:
     with Catalog.open(place.home) as opened:
         return opened.problems
 
 
-def uses(place: Place) -> list[Problem]:
+def uses(place: ReviewPaths) -> list[Problem]:
     found = Uses(place.private)
     found.note(["20260801-one"], "opened", NOW)
     return found.problems
 
 
-def spent(place: Place) -> list[Problem]:
+def spent(place: ReviewPaths) -> list[Problem]:
     problems: list[Problem] = []
     with spending._opened(place.home, problems):
         return problems
 
 
-def review(place: Place) -> list[Problem]:
-    with place.lock(), ledger.opened(place.private) as book:
+def review(place: ReviewPaths) -> list[Problem]:
+    with place.lock(), ledger.open_ledger(place.private) as book:
         assert book.states() == {}
     return []
 
 
-def standing(place: Place) -> list[Problem]:
-    with baselines.opened(place.private, place.project.root):
+def standing(place: ReviewPaths) -> list[Problem]:
+    with baselines.open_baselines(place.private, place.project.root):
         return []
 
 
-def summaries(place: Place) -> list[Problem]:
+def summaries(place: ReviewPaths) -> list[Problem]:
     Summaries(place.project.memory_dir, place.project.root, place.private).close()
     return []
 
 
-def index(place: Place) -> list[Problem]:
+def index(place: ReviewPaths) -> list[Problem]:
     with MemorySearch(place.project, place.home) as search:
         return search.problems
 
@@ -75,7 +76,7 @@ def index(place: Place) -> list[Problem]:
 MAKERS: list[Make] = [catalog, uses, spent, review, standing, summaries, index]
 
 
-def limited(make: Make, place: Place, limit: int, kill: bool) -> None:
+def limited(make: Make, place: ReviewPaths, limit: int, kill: bool) -> None:
     """Makes a database in a process whose files may have so many bytes; it dies of a write beyond, or is refused."""
     import resource
 
@@ -100,12 +101,12 @@ def test_a_database_whose_first_making_was_cut_short_is_made_by_the_next(
 ) -> None:
     for limit in LIMITS:
         home = Home(tmp_path / f"{make.__name__}-{limit}" / ".lerim")
-        found = project.locate(repo, home)
+        found = project.locate_project(repo, home)
         assert found
-        place = Place(found, home)
+        place = ReviewPaths(found, home)
         place.make_private()
         limited(make, place, limit, kill)
         assert make(place) == [], limit
         assert make(place) == []
         assert not [path for path in home.root.rglob("*") if "damaged" in path.name]
-    assert queue.pending(place) == ([], [], 0)
+    assert queue.list_pending(place) == ([], [], 0)

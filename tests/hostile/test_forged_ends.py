@@ -13,7 +13,7 @@ import copilot_cli_lines
 import gemini_files
 from claude_lines import Fields, prompt, queued, reply, text
 from desk import Desk
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
 from lerim.review import queue
 from stories import Said, Told
@@ -33,7 +33,7 @@ def spoken(desk: Desk) -> list[str]:
     """The titles of what waits with words of the person."""
     report = desk.sync(SyncOptions(explicit=True))
     assert report.problems == []
-    waiting = queue.pending(desk.place)[0]
+    waiting = queue.list_pending(desk.place)[0]
     return [one.record.title for one in waiting if any(quote.who == "user" for quote in one.record.evidence)]
 
 

@@ -77,8 +77,8 @@ def told(answer: dict[str, object]) -> str:
 def whole(desk: Desk, titles: int) -> None:
     """Everything is there once: a sync finds no more, and what waits can be accepted."""
     assert desk.sync().state == "done"
-    for proposal in queue.pending(desk.place)[0]:
-        assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    for proposal in queue.list_pending(desk.place)[0]:
+        assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     assert len(desk.memories()) == len(set(desk.memories())) == titles
     assert desk.waiting() == []
     assert desk.sync().candidates == []
@@ -129,7 +129,7 @@ def test_an_accept_on_a_full_disk_changes_nothing_and_works_once_there_is_space(
     rules(desk, 2)
     desk.sync()
     before = desk.waiting()
-    (first, _) = queue.pending(desk.place)[0]
+    (first, _) = queue.list_pending(desk.place)[0]
     filler = fill(disk)
     code, answer, _ = run(desk, "review", "accept", first.id, "--quotes", "shared")
     assert code == 1
@@ -154,7 +154,7 @@ def test_files_that_cannot_grow_fail_an_accept_in_words_and_change_nothing(desk:
     rules(desk, 2)
     desk.sync()
     before = desk.waiting()
-    (first, _) = queue.pending(desk.place)[0]
+    (first, _) = queue.list_pending(desk.place)[0]
     code, answer, _ = run(desk, "review", "accept", first.id, "--quotes", "shared", limit=limit)
     assert code == 1, answer
     assert "Free some space" in told(answer)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
 from lerim.review import queue
 from stories import Said, Told
@@ -26,7 +26,7 @@ def spoken(desk: Desk, isolated: Path, said: str, agent: str = "claude") -> list
     """The titles of what waits with words of the person who said this."""
     AGENTS[agent](isolated, desk.repo, "s", [Said(said), Told("I see."), Said("thanks"), Told("Fine.")])
     desk.sync(SyncOptions(explicit=True))
-    waiting = queue.pending(desk.place)[0]
+    waiting = queue.list_pending(desk.place)[0]
     return [one.record.title for one in waiting if any(quote.who == "user" for quote in one.record.evidence)]
 
 

@@ -20,7 +20,7 @@ import terminal
 from claude_lines import encoded
 from desk import Desk, correction
 from hang import HANG
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.paths import Home
 from rights import tree
 from window import opened, server_environ
@@ -195,7 +195,7 @@ async def test_a_folder_added_later_that_holds_the_home_is_told_and_not_read(
         editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
         await editor.until(lambda: editor.client.messages)
         assert "lies in the repository" in editor.client.messages[0].message
-        refused = await editor.refused(protocol.SYNC, {"root": clone.as_uri(), "explicit": True})
+        refused = await editor.refused(core.SYNC, {"root": clone.as_uri(), "explicit": True})
         assert refused.data["kind"] == "project"
     assert tree(clone) == before
 

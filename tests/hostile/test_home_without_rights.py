@@ -12,7 +12,7 @@ import pytest
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from desk import Desk, correction
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from rights import Terminal, bound, without_rights
 from window import Editor, server_environ, write_memory
 
@@ -31,23 +31,23 @@ COMMANDS = (
     ("queue", "list"),
 )
 REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
-    (protocol.SYNC, {"explicit": True}),
-    (protocol.REVIEW_LIST, {}),
-    (protocol.REVIEW_ACT, {"id": "20260801-none", "action": "accept", "quotes": "shared"}),
-    (protocol.REVIEW_UNDO, {}),
-    (protocol.MEMORY_SEARCH, {"query": "load"}),
-    (protocol.MEMORY_TITLES, {}),
-    (protocol.MEMORY_TREE, {}),
-    (protocol.MAINTAIN, {}),
-    (protocol.ASK, {"question": "Why is load small?", "token": "t"}),
-    (protocol.SESSIONS_DAYS, {}),
-    (protocol.SESSIONS_LIST, {"day": "2026-03-01"}),
-    (protocol.SESSIONS_SEARCH, {"query": "load"}),
-    (protocol.AGENTS, {}),
-    (protocol.MODEL_STATUS, {}),
-    (protocol.MODEL_CHOICES, {}),
-    (protocol.MODEL_ALLOW, {"label": "none"}),
-    (protocol.DEBUG, {}),
+    (core.SYNC, {"explicit": True}),
+    (core.REVIEW_LIST, {}),
+    (core.REVIEW_ACT, {"id": "20260801-none", "action": "accept", "quotes": "shared"}),
+    (core.REVIEW_UNDO, {}),
+    (core.MEMORY_SEARCH, {"query": "load"}),
+    (core.MEMORY_TITLES, {}),
+    (core.MEMORY_TREE, {}),
+    (core.MAINTAIN, {}),
+    (core.ASK, {"question": "Why is load small?", "token": "t"}),
+    (core.SESSIONS_DAYS, {}),
+    (core.SESSIONS_LIST, {"day": "2026-03-01"}),
+    (core.SESSIONS_SEARCH, {"query": "load"}),
+    (core.AGENTS, {}),
+    (core.MODEL_STATUS, {}),
+    (core.MODEL_CHOICES, {}),
+    (core.MODEL_ALLOW, {"label": "none"}),
+    (core.DEBUG, {}),
 )
 INTERNAL_ERROR = -32603
 WORDS_OF_A_FAULT = ("unexpected", "Traceback", "fault in Lerim", "fault of Lerim")

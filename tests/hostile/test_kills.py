@@ -48,16 +48,16 @@ def test_kills_of_sync_and_accept_lose_and_double_nothing(desk: Desk, seed: int)
         number += 1
         for _ in range(2):
             killer.run("sync", desk.sync)
-        waiting, problems, _ = queue.pending(desk.place)
+        waiting, problems, _ = queue.list_pending(desk.place)
         assert not problems
         for proposal in killer.chance.sample(waiting, min(2, len(waiting))):
-            killer.run("accept", lambda one=proposal.id: queue.accept(desk.place, one, quotes="shared"))  # type: ignore[misc]
+            killer.run("accept", lambda one=proposal.id: queue.accept_candidate(desk.place, one, quotes="shared"))  # type: ignore[misc]
     rules(desk, number)
     report = desk.sync()
 
     assert report.problems == []
-    for proposal in queue.pending(desk.place)[0]:
-        assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    for proposal in queue.list_pending(desk.place)[0]:
+        assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     titles = desk.memories()
     assert len(titles) == len(set(titles)) == number + 1
     assert desk.waiting() == []

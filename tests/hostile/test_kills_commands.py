@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from desk import Desk, correction
-from lerim.memory.record import MemoryRecord, render
+from lerim.memory.record import MemoryRecord, render_record
 from lerim.review import queue
 from long import times
 from window import server_environ
@@ -61,7 +61,7 @@ def twin(desk: Desk, number: int, day: int) -> None:
     record = MemoryRecord(name(number, day), "decision", title, time, time, "manual", 0.9, (), body)
     path = desk.place.store().place(record)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render(record), encoding="utf-8")
+    path.write_text(render_record(record), encoding="utf-8")
 
 
 def name(number: int, day: int) -> str:
@@ -89,10 +89,10 @@ def test_kills_of_a_maintain_that_accepts_by_itself_lose_and_double_nothing(desk
         assert (problems, sorted({one.record.id for one in kept})) == ([], sorted(one.record.id for one in kept))
     for _ in range(2):  # what was undone is proposed once more, and waits
         commands.run("maintain", kill=False)
-    for proposal in queue.pending(desk.place)[0]:
-        assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    for proposal in queue.list_pending(desk.place)[0]:
+        assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     stored, problems = desk.place.store().load_all(archived=True)
-    assert problems == [] and queue.pending(desk.place)[1] == []
+    assert problems == [] and queue.list_pending(desk.place)[1] == []
     over = {one.record.id: one.record.superseded_by for one in stored if one.status == "superseded"}
     assert over == {name(number, 2): name(number, 1) for number in range(pairs)}
     assert {one.record.id for one in stored if one.status == "active"} == {name(at, 1) for at in range(pairs)}
@@ -110,7 +110,7 @@ def test_kills_of_real_commands_lose_and_double_nothing(desk: Desk, seed: int) -
         desk.session(f"s{number}", *correction(desk, f"library{number}", file, f"module{number}"))
         number += 1
         commands.run("sync")
-        for proposal in chance.sample(waiting := queue.pending(desk.place)[0], min(2, len(waiting))):
+        for proposal in chance.sample(waiting := queue.list_pending(desk.place)[0], min(2, len(waiting))):
             commands.run("review", "edit", proposal.id, "--title", with_more(proposal.record.title, ", always"))
             commands.run("review", chance.choice(["accept", "reject"]), proposal.id)
             commands.run("review", "undo")
@@ -123,9 +123,9 @@ def test_kills_of_real_commands_lose_and_double_nothing(desk: Desk, seed: int) -
     commands.run("sync", kill=False)
     for one in range(1, number + 1):  # what was added before is not added again
         commands.run("memory", "add", "--title", by_hand(one), kill=False)
-    acted = {name for name, state in queue.states(desk.place).items() if state == "rejected"}
-    for proposal in queue.pending(desk.place)[0]:
-        assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    acted = {name for name, state in queue.claim_states(desk.place).items() if state == "rejected"}
+    for proposal in queue.list_pending(desk.place)[0]:
+        assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     stored, problems = desk.place.store().load_all(archived=True)
     assert problems == []
     titles = [one.record.title for one in stored]

@@ -13,9 +13,9 @@ import opencode_store
 from desk import Desk
 from killer import Killer
 from lerim.errors import BusyError
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import Stores, changes, discover, open_databases
-from lerim.sessions.platforms import roots_of
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_stores, open_databases
+from lerim.sessions.platforms import platform_roots
 from long import times
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -64,9 +64,9 @@ class Talk:
         store.rows(self.database)
 
 
-def look(desk: Desk, *, all_of_them: bool) -> Stores:
+def look(desk: Desk, *, all_of_them: bool) -> DiscoveredStores:
     """The databases, of which those that the catalog says it has taken in are listed, or all of them."""
-    stores = discover(roots_of(os.environ, desk.home))
+    stores = discover_stores(platform_roots(os.environ, desk.home))
     with Catalog.open(desk.home) as catalog:
         known = catalog.stores()
     if not all_of_them:
@@ -79,7 +79,7 @@ def check_honest(desk: Desk) -> None:
     """What the catalog says it has taken in, it has."""
     stores = look(desk, all_of_them=False)
     with Catalog.open(desk.home) as catalog:
-        found = changes(stores, catalog.stamps())
+        found = compare_stamps(stores, catalog.stamps())
     assert (found.new, found.changed) == ((), ())
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from chat_server import finds, item
 from desk import Desk, correction
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from long import times
 from model_desk import environ, model, told
@@ -35,7 +35,7 @@ def test_a_model_takes_the_place_of_the_ranker_through_kills(desk: Desk, seed: i
         told(desk)
     assert killed
     assert desk.waiting() == [SAYS["title"]]
-    assert [one.title for one in queue.left_out(desk.place)[0] if one.reason == "model-read"] == [ranked]
+    assert [one.title for one in queue.list_left_out(desk.place)[0] if one.reason == "model-read"] == [ranked]
 
 
 def test_two_syncs_at_once_leave_one_candidate(desk: Desk) -> None:

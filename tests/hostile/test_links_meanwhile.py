@@ -61,7 +61,7 @@ def test_nothing_is_written_removed_or_read_through_a_link_that_comes_meanwhile(
     secret = "---\ntitle: A secret of another folder\n---\nNever read this.\n"
     for folder in ("", "memory/decisions", "decisions"):
         (outside / folder / "20260801-a-secret.md").write_text(secret, encoding="utf-8")
-    queue.add(desk.place, "decision", "Use one library", "Because.")
+    queue.add_memory(desk.place, "decision", "Use one library", "Because.")
     desk.session("s0", *correction(desk))
     desk.sync()
     before = tree(outside)
@@ -69,15 +69,15 @@ def test_nothing_is_written_removed_or_read_through_a_link_that_comes_meanwhile(
     with swapper(desk.repo / which, outside, tmp_path / "stop"):
         for number in range(times(ROUNDS)):
             try:
-                result = queue.add(desk.place, "decision", f"Use library {number}", "Because it is small.")
+                result = queue.add_memory(desk.place, "decision", f"Use library {number}", "Because it is small.")
                 done += result.ok
                 if number % 10 == 0:
                     desk.session(f"s{number + 1}", *correction(desk, f"library{number}", over=f"module{number}"))
                     desk.sync()
-                    for waiting in queue.pending(desk.place)[0]:
-                        queue.accept(desk.place, waiting.id, quotes="shared")
-                acts.archive(desk.place, Path(result.path or "").stem)
-                queue.undo(desk.place)
+                    for waiting in queue.list_pending(desk.place)[0]:
+                        queue.accept_candidate(desk.place, waiting.id, quotes="shared")
+                acts.archive_memory(desk.place, Path(result.path or "").stem)
+                queue.undo_last(desk.place)
             except LerimError:  # told, and tried again by the next
                 continue
     assert done

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 from many_memories import memories, write
 
 HANG = 300
@@ -94,7 +94,7 @@ def test_ctrl_c_ends_maintaining_many_near_equal_memories_and_nothing_is_half_wr
 ) -> None:
     write(repo, memories(3_000, "a number"))
     before = bytes_of(repo)
-    project = locate(repo, Home(isolated / ".lerim"))
+    project = locate_project(repo, Home(isolated / ".lerim"))
     assert project is not None
     command = [sys.executable, "-m", "lerim", "maintain", "--model", "none", "--json", "--repo", str(repo)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -16,12 +16,12 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
 from hang import HANG
-from lerim import project
 from lerim.errors import LerimError, StaleError
-from lerim.jobs import SyncOptions
-from lerim.lsp import protocol
+from lerim.jobs.sync_context import SyncOptions
+from lerim.lsp.protocol import core
+from lerim.project import project
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 from rights import Terminal
 from window import Editor, server_environ, write_memory
 
@@ -29,10 +29,10 @@ Window = Callable[..., Awaitable[Editor]]
 Git = Callable[..., str]
 
 
-def in_worktree(desk: Desk, worktree: Path) -> Place:
-    found = project.locate(worktree, desk.home)
+def in_worktree(desk: Desk, worktree: Path) -> ReviewPaths:
+    found = project.locate_project(worktree, desk.home)
     assert found
-    return Place(found, desk.home)
+    return ReviewPaths(found, desk.home)
 
 
 @pytest.mark.asyncio
@@ -43,17 +43,17 @@ async def test_a_removed_worktree_takes_no_candidate_with_it_and_is_not_made_aga
     git(desk.repo, "worktree", "add", "-q", str(worktree))
     desk.session("s1", *correction(desk), cwd=worktree)
     editor = await window(worktree)
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     (view,) = report.candidates
     git(desk.repo, "worktree", "remove", "--force", str(worktree))
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
 
     with pytest.raises(JsonRpcException, match="not there any more"):
-        await editor.ask(protocol.REVIEW_ACT, wanted)
+        await editor.ask(core.REVIEW_ACT, wanted)
     assert not worktree.exists()
     assert desk.waiting() == [view.title]
 
-    assert queue.accept(desk.place, view.id, quotes="shared").ok
+    assert queue.accept_candidate(desk.place, view.id, quotes="shared").ok
     assert desk.memories() == [view.title]
     assert desk.sync().candidates == []
 
@@ -79,15 +79,15 @@ async def test_a_branch_switch_under_the_open_sidecar_leaves_candidates_to_be_ac
     app = editor.open("src/app.py")
     assert await editor.hover(app, 0, 5)
     desk.session("s1", *correction(desk))
-    await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
 
     git(desk.repo, "switch", "-q", "main")
     editor.changed(known)
     await editor.until(lambda: editor.memories() == 0)
     assert await editor.hover(app, 0, 5) is None
-    (view,) = (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates
+    (view,) = (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
-    result = await editor.ask(protocol.REVIEW_ACT, wanted)
+    result = await editor.ask(core.REVIEW_ACT, wanted)
     assert result.ok
     assert desk.memories() == [view.title]
     git(desk.repo, "add", ".lerim")
@@ -95,7 +95,7 @@ async def test_a_branch_switch_under_the_open_sidecar_leaves_candidates_to_be_ac
     git(desk.repo, "switch", "-q", "feature")
     assert desk.memories() == ["Keep load small"]
     assert desk.waiting() == []
-    assert (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates == []
+    assert (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates == []
 
 
 def rule(number: int) -> list[Fields]:
@@ -112,11 +112,11 @@ def update_of(desk: Desk) -> tuple[queue.Proposal, Path]:
     """A memory, and a waiting candidate that would change it."""
     desk.session("s1", *rule(3))
     (first,) = desk.sync().candidates
-    queue.accept(desk.place, first.id, quotes="shared")
+    queue.accept_candidate(desk.place, first.id, quotes="shared")
     (memory,) = (desk.repo / ".lerim" / "memory").glob("*/*.md")
     desk.session("s2", *rule(5))
     desk.sync()
-    (waiting,) = queue.pending(desk.place)[0]
+    (waiting,) = queue.list_pending(desk.place)[0]
     proposal = queue.suggest_answer(desk.place, waiting.id, "changes", memory.stem, "The number changed.")
     assert proposal.action == "update"
     return proposal, memory
@@ -131,8 +131,8 @@ def test_a_switch_to_a_branch_without_the_memory_an_update_was_for_says_so_and_k
     git(desk.repo, "commit", "-q", "-m", "A memory")
     git(desk.repo, "switch", "-q", "main")
     with pytest.raises(StaleError):
-        queue.accept(desk.place, proposal.id, quotes="shared")
-    assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
+    assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     assert desk.memories() == [proposal.record.title]
 
 
@@ -141,10 +141,10 @@ def test_a_memory_edited_by_hand_between_the_difference_and_the_accept_is_not_ov
     mine = memory.read_text(encoding="utf-8") + "\nA line of my own.\n"
     memory.write_text(mine, encoding="utf-8")
     with pytest.raises(StaleError) as caught:
-        queue.accept(desk.place, proposal.id, quotes="shared")
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
     assert memory.read_text(encoding="utf-8") == mine
     assert caught.value.diff
-    assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     assert "A line of my own." in memory.read_text(encoding="utf-8")
 
 
@@ -171,20 +171,20 @@ def test_a_hand_that_writes_before_each_accept_and_undo_loses_no_line(desk: Desk
     before = memory.read_text(encoding="utf-8")
     memory.write_text(before + "\nLine one.\n", encoding="utf-8")
     with pytest.raises(StaleError):
-        queue.accept(desk.place, proposal.id, quotes="shared")
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
     memory.write_text(before + "\nLine one.\n\nLine two.\n", encoding="utf-8")
     with pytest.raises(StaleError):
-        queue.accept(desk.place, proposal.id, quotes="shared")
-    done = queue.accept(desk.place, proposal.id, quotes="shared")
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
+    done = queue.accept_candidate(desk.place, proposal.id, quotes="shared")
     both = memory.read_text(encoding="utf-8")
     assert "Line one." in both
     assert "Line two." in both
     memory.write_text(both + "\nAfter it.\n", encoding="utf-8")
     with pytest.raises(StaleError):
-        queue.undo(desk.place, done.action)
+        queue.undo_last(desk.place, done.action)
     assert memory.read_text(encoding="utf-8") == both + "\nAfter it.\n"
     memory.write_text(both, encoding="utf-8")
-    assert queue.undo(desk.place, done.action).ok
+    assert queue.undo_last(desk.place, done.action).ok
     assert memory.read_text(encoding="utf-8") == before + "\nLine one.\n\nLine two.\n"
 
 
@@ -207,8 +207,8 @@ def test_a_clock_that_goes_backwards_between_two_syncs_loses_and_doubles_nothing
     titles = desk.waiting()
     assert len(titles) == len(set(titles)) == 3
     assert desk.sync(clock=lambda: now - 5 * day).candidates == []
-    for proposal in queue.pending(desk.place)[0]:
-        assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    for proposal in queue.list_pending(desk.place)[0]:
+        assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     assert desk.sync(clock=lambda: now).candidates == []
     assert len(desk.memories()) == 3
 
@@ -232,7 +232,7 @@ def test_the_repository_is_removed_while_a_window_has_candidates(
     place = desk.place
     shutil.rmtree(desk.repo)
     with pytest.raises(LerimError):
-        queue.accept(place, view.id, quotes="shared")
+        queue.accept_candidate(place, view.id, quotes="shared")
     assert not desk.repo.exists()
     desk.repo.mkdir()
     done = terminal("sync", "--json")

@@ -14,8 +14,8 @@ from contextlib import closing
 from pathlib import Path
 
 from hang import HANG
-from lerim.sessions import opencode
 from lerim.sessions.model import Stamp, Turn
+from lerim.sessions.readers.opencode import store
 from opencode_store import SCHEMA
 from rights import bound, close
 
@@ -92,13 +92,13 @@ class Cycles:
         """One cycle; how many sessions were read."""
         self.runs += 1
         read = 0
-        (database,) = opencode.find(self.folder, ()).databases
-        transcripts, problems = opencode.listed(database, ())
+        (database,) = store.scan_root(self.folder, ()).databases
+        transcripts, problems = store.list_database(database, ())
         assert problems == []
         for one in transcripts:
             if self.stamps.get(one.place) == one.stamp:
                 continue
-            reading = opencode.read(one, self.resumes.get(one.place))
+            reading = store.open_session(one, self.resumes.get(one.place))
             kept = self.turns.setdefault(one.session_id, {})
             for turn in reading:
                 assert turn.ordinal not in kept or kept[turn.ordinal].id == turn.id

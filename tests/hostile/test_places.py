@@ -11,9 +11,9 @@ import pytest
 from lsprotocol import types
 
 from desk import Desk, correction
-from lerim import project
-from lerim.lsp import protocol
-from lerim.review.place import Place
+from lerim.lsp.protocol import core
+from lerim.project import project
+from lerim.review.review_paths import ReviewPaths
 from rights import Terminal, tree
 from window import Editor, write_memory
 
@@ -43,9 +43,9 @@ def add_folders(editor: Editor, *folders: Path) -> None:
 
 
 def titles_at(desk: Desk, root: Path) -> list[str]:
-    found = project.locate(root, desk.home)
+    found = project.locate_project(root, desk.home)
     assert found
-    return [item.record.title for item in Place(found, desk.home).store().load_all()[0]]
+    return [item.record.title for item in ReviewPaths(found, desk.home).store().load_all()[0]]
 
 
 @pytest.mark.asyncio
@@ -67,19 +67,19 @@ async def test_a_file_belongs_to_the_innermost_repository_of_a_window_of_many(
     assert await editor.hover(opened_in(editor, plain, "app.py"), 0, 5) is None
 
     desk.session("s1", *correction(desk), cwd=inner)
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert report.candidates == []
-    report = await editor.ask(protocol.SYNC, {"root": inner.as_uri(), "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": inner.as_uri(), "explicit": True})
     (view,) = report.candidates
     wanted = {"root": inner.as_uri(), "id": view.id, "action": "accept", "quotes": "shared"}
     outer = {**wanted, "root": editor.root}
-    assert (await editor.refused(protocol.REVIEW_ACT, outer)).data["kind"] == "not-found"
-    assert (await editor.ask(protocol.REVIEW_ACT, wanted)).ok
+    assert (await editor.refused(core.REVIEW_ACT, outer)).data["kind"] == "not-found"
+    assert (await editor.ask(core.REVIEW_ACT, wanted)).ok
     assert sorted(titles_at(desk, inner)) == sorted(["Inner", view.title])
     assert titles_at(desk, desk.repo) == ["Outer"]
-    for method in (protocol.SYNC, protocol.REVIEW_LIST):
+    for method in (core.SYNC, core.REVIEW_LIST):
         error = await editor.refused(
-            method, {"root": plain.as_uri(), "explicit": True} if method == protocol.SYNC else {"root": plain.as_uri()}
+            method, {"root": plain.as_uri(), "explicit": True} if method == core.SYNC else {"root": plain.as_uri()}
         )
         assert error.data["kind"] == "project"
         assert "git init" in error.message
@@ -98,7 +98,7 @@ async def test_a_submodule_is_a_project_of_its_own(desk: Desk, git: Git, window:
     assert "Of the app" in (await editor.hover(opened_in(editor, desk.repo), 0, 5) or "")
     desk.session("s1", *correction(desk), cwd=module)
     assert desk.sync().candidates == []
-    report = await editor.ask(protocol.SYNC, {"root": module.as_uri(), "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": module.as_uri(), "explicit": True})
     assert len(report.candidates) == 1
     assert list((module / ".lerim" / "review").glob("*.md"))
     assert not (desk.repo / ".lerim" / "review").exists()
@@ -115,10 +115,10 @@ async def test_worktrees_of_a_bare_repository_keep_candidates_in_the_home(
     desk.session("s1", *correction(desk), cwd=tree_one)
     before = tree(bare)
     editor = await window(tree_one)
-    (view,) = (await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})).candidates
+    (view,) = (await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})).candidates
     assert str(desk.home.root) in view.path
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
-    result = await editor.ask(protocol.REVIEW_ACT, wanted)
+    result = await editor.ask(core.REVIEW_ACT, wanted)
     assert Path(result.path).is_relative_to(tree_one / ".lerim" / "memory")
     assert {name for name in tree(bare) if name not in before} == set()
 
@@ -137,7 +137,7 @@ async def test_in_a_bare_repository_itself_nothing_is_written(
         json.loads(done.stdout)
     assert tree(bare) == before
     editor = await window(bare)
-    assert (await editor.ask(protocol.DEBUG, {})).version
+    assert (await editor.ask(core.DEBUG, {})).version
 
 
 @pytest.mark.asyncio
@@ -154,9 +154,9 @@ async def test_without_a_repository_every_question_is_answered_or_politely_refus
     app = opened_in(editor, plain, "app.py")
     assert await editor.hover(app, 0, 5) is None
     assert await editor.lenses(app) == []
-    assert (await editor.ask(protocol.MEMORY_FOR_FILE, {"uri": app})).memories == []
-    assert (await editor.ask(protocol.MEMORY_SEARCH, {"root": None, "query": "x", "limit": 5})).memories == []
-    assert (await editor.refused(protocol.SYNC, {"root": editor.root, "explicit": True})).data["kind"] == "project"
+    assert (await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})).memories == []
+    assert (await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "x", "limit": 5})).memories == []
+    assert (await editor.refused(core.SYNC, {"root": editor.root, "explicit": True})).data["kind"] == "project"
     for arguments in (("sync",), ("memory", "list")):
         done = terminal(*arguments, "--json", cwd=plain)
         assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (1, "project"), done.stderr
@@ -192,7 +192,7 @@ async def test_a_git_file_that_points_elsewhere_makes_no_other_repository_ours(
         done = terminal("sync", "--json", cwd=folder)
         assert "unexpected" not in done.stdout, done.stdout + done.stderr
         assert json.loads(done.stdout).get("candidates", []) == []
-        located = project.locate(folder, desk.home)
+        located = project.locate_project(folder, desk.home)
         assert located is None or located.root == folder
     editor = await window(thief)
     assert await editor.hover(opened_in(editor, thief), 0, 5) is None

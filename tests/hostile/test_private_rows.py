@@ -14,8 +14,8 @@ import pytest
 
 import cursor_store
 from desk import Desk
-from lerim.doctor import examine
-from lerim.report import Event
+from lerim.jobs.doctor import examine_agents
+from lerim.jobs.report import SyncEvent
 from rights import Terminal
 from stories import FIRST
 from story_stores import AGENTS
@@ -104,11 +104,11 @@ def everything_written(*folders: Path) -> Iterator[tuple[Path, bytes]]:
 
 
 def test_no_credential_is_read_kept_or_told(machine: Desk, isolated: Path, terminal: Terminal) -> None:
-    events: list[Event] = []
+    events: list[SyncEvent] = []
     report = machine.sync(emit=events.append)
     assert report.sessions.found == len(AGENTS)
     assert report.problems == []
-    told = [repr(report), repr(events), repr(examine(machine.home, os.environ, machine.place.project))]
+    told = [repr(report), repr(events), repr(examine_agents(machine.home, os.environ, machine.place.project))]
     for command in (("sync", "--json"), ("connect", "list", "--json"), ("sessions", "search", CANARY), ("status",)):
         done = terminal(*command)
         told += [done.stdout, done.stderr]

@@ -18,7 +18,7 @@ import pytest
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from hang import HANG
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from window import Editor, opened, server_environ
 
 pytestmark = pytest.mark.asyncio
@@ -68,7 +68,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
     for _ in range(KILLS):
         async with opened(repo) as editor:
             await editor.start()
-            asked = asyncio.ensure_future(editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True}))
+            asked = asyncio.ensure_future(editor.ask(core.SYNC, {"root": editor.root, "explicit": True}))
             await editor.until(lambda: psutil.Process(pid_of(editor)).children())
             await asyncio.sleep(chance.uniform(0, 0.3))  # the instant, not a wait for something
             os.kill(pid_of(editor), signal.SIGKILL)
@@ -79,9 +79,9 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
             editor.client.capabilities = None
     async with opened(repo) as editor:
         await editor.start()
-        report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+        report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
         assert (report.state, report.problems) == ("done", [])
-        listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+        listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
         assert listed.problems == []
         assert sorted(view.title for view in listed.candidates) == sorted(set(desk.waiting()))
         assert len(listed.candidates) == 8
@@ -93,7 +93,7 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
     rules(desk, 20)
     windows = [await window(), await window()]
     terminal = in_terminal(desk, "sync")
-    asked = [editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
+    asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
     reports = await asyncio.gather(*asked)
     out, _ = await asyncio.to_thread(terminal.communicate, timeout=HANG)
     answer = json.loads(out)
@@ -109,18 +109,18 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
     waiting = desk.waiting()
     assert len(waiting) == len(set(waiting)) == 20
     for editor in windows:
-        assert len((await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates) == 20
+        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 20
 
 
 async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memory(desk: Desk, window: Window) -> None:
     rules(desk, 2)
     desk.sync()
     windows = [await window(), await window()]
-    listed = await windows[0].ask(protocol.REVIEW_LIST, {"root": windows[0].root})
+    listed = await windows[0].ask(core.REVIEW_LIST, {"root": windows[0].root})
     for view in listed.candidates:
         terminal = in_terminal(desk, "review", "accept", view.id, "--quotes", "shared")
         wanted = {"root": windows[0].root, "id": view.id, "action": "accept", "quotes": "shared"}
-        results = await asyncio.gather(*(editor.ask(protocol.REVIEW_ACT, wanted) for editor in windows))
+        results = await asyncio.gather(*(editor.ask(core.REVIEW_ACT, wanted) for editor in windows))
         out, _ = await asyncio.to_thread(terminal.communicate, timeout=HANG)
         codes = sorted([*(result.code for result in results), json.loads(out)["results"][0]["code"]])
         assert codes == ["accepted", "already", "already"]

@@ -12,7 +12,7 @@ import pytest
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from desk import Desk, correction
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.review import queue
 from rights import Terminal, close, tree, without_rights
 from window import Editor, write_memory
@@ -52,11 +52,11 @@ async def test_memories_of_a_read_only_repository_are_hovered_listed_and_searche
     app = editor.open("src/app.py")
     assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
     assert await editor.lenses(app) == [(0, "1 decision")]
-    found = await editor.ask(protocol.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
+    found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
     assert [memory.title for memory in found.memories] == ["Keep load small"]
     done = terminal("memory", "search", "load", "--json", through=without_rights())
     assert "Keep load small" in done.stdout
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert report.state == "done"
     assert tree(desk.repo) == before
 
@@ -72,15 +72,13 @@ async def test_accepting_in_a_read_only_repository_fails_in_words_and_the_candid
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
     for action in ("accept", "reject"):
         with pytest.raises(JsonRpcException, match="Permission denied"):
-            await editor.ask(protocol.REVIEW_ACT, {**wanted, "action": action})
-        assert [one.id for one in (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates] == [
-            view.id
-        ]
+            await editor.ask(core.REVIEW_ACT, {**wanted, "action": action})
+        assert [one.id for one in (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates] == [view.id]
     close(desk.repo, mode=0o755)
-    assert (await editor.ask(protocol.REVIEW_ACT, wanted)).ok
+    assert (await editor.ask(core.REVIEW_ACT, wanted)).ok
     assert desk.memories() == [view.title]
     assert desk.waiting() == []
-    assert queue.undo(desk.place).ok
+    assert queue.undo_last(desk.place).ok
     assert desk.waiting() == [view.title]
 
 
@@ -111,7 +109,7 @@ async def test_with_a_read_only_home_hovers_work_and_a_sync_says_what_it_needs(
     editor = await window(through=without_rights())
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     with pytest.raises(JsonRpcException, match="writable"):
-        await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+        await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     for arguments in (("sync",), ("review", "list"), ("review", "undo")):
         done = terminal(*arguments, "--json", through=without_rights())
         json.loads(done.stdout)
@@ -132,7 +130,7 @@ async def test_a_home_that_cannot_be_made_is_told_and_hovers_work(
     editor = await window()
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     with pytest.raises(JsonRpcException, match="LERIM_HOME"):
-        await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+        await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     for arguments in (("review", "list"), ("memory", "search", "load")):
         done = terminal(*arguments, "--json")
         json.loads(done.stdout)
@@ -174,20 +172,20 @@ async def test_a_repository_on_a_read_only_mount_is_read_and_what_cannot_be_writ
     editor = await window()
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     root = {"root": editor.root}
-    report = await editor.ask(protocol.SYNC, {**root, "explicit": True})
+    report = await editor.ask(core.SYNC, {**root, "explicit": True})
     assert report.state == "partial" and "Read-only file system" in str(report.problems)
-    [candidate] = (await editor.ask(protocol.REVIEW_LIST, root)).candidates
-    [row] = (await editor.ask(protocol.MEMORY_SEARCH, {**root, "query": "load"})).memories
+    [candidate] = (await editor.ask(core.REVIEW_LIST, root)).candidates
+    [row] = (await editor.ask(core.MEMORY_SEARCH, {**root, "query": "load"})).memories
     acts = (
-        (protocol.REVIEW_ACT, {**root, "id": candidate.id, "action": "accept", "quotes": "shared"}),
-        (protocol.REVIEW_ACT, {**root, "id": candidate.id, "action": "reject"}),
-        (protocol.MEMORY_ACT, {"id": row.handle, "action": "archive"}),
-        (protocol.MEMORY_ACT, {"id": row.handle, "action": "edit", "title": "Keep load tiny"}),
+        (core.REVIEW_ACT, {**root, "id": candidate.id, "action": "accept", "quotes": "shared"}),
+        (core.REVIEW_ACT, {**root, "id": candidate.id, "action": "reject"}),
+        (core.MEMORY_ACT, {"id": row.handle, "action": "archive"}),
+        (core.MEMORY_ACT, {"id": row.handle, "action": "edit", "title": "Keep load tiny"}),
     )
     for method, params in acts:
         refused = await editor.refused(method, params)
         assert "Read-only file system" in refused.message and "unexpected" not in refused.message
-    assert (await editor.ask(protocol.MAINTAIN, root)).state == "done"
+    assert (await editor.ask(core.MAINTAIN, root)).state == "done"
     for arguments in (
         ("review", "accept", view.id, "--quotes", "shared"),
         ("review", "edit", view.id, "--title", "Another"),
@@ -200,5 +198,5 @@ async def test_a_repository_on_a_read_only_mount_is_read_and_what_cannot_be_writ
         assert "unexpected" not in done.stdout + done.stderr and "Traceback" not in done.stderr, done
     assert tree(desk.repo) == before
     mounted()
-    assert len((await editor.ask(protocol.SYNC, {**root, "explicit": True})).candidates) == 1
-    assert queue.accept(desk.place, view.id, quotes="shared").ok
+    assert len((await editor.ask(core.SYNC, {**root, "explicit": True})).candidates) == 1
+    assert queue.accept_candidate(desk.place, view.id, quotes="shared").ok

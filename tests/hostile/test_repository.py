@@ -15,7 +15,7 @@ import pytest
 
 from desk import Desk, correction
 from lerim.errors import LerimError
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.review import queue
 from rights import Terminal, tree
 from window import RECORD, Editor, write_memory
@@ -83,12 +83,12 @@ async def survives(
     shown = await editor.hover(app, 0, 5)
     assert all(title in (shown or "") for title in memories)
     assert bool(await editor.lenses(app)) == bool(memories)
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert len(report.candidates) == candidates, report
     for view in report.candidates:
         wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
-        assert (await editor.ask(protocol.REVIEW_ACT, wanted)).ok
-    found = await editor.ask(protocol.MEMORY_SEARCH, {"root": editor.root, "query": "pathlib", "limit": 5})
+        assert (await editor.ask(core.REVIEW_ACT, wanted)).ok
+    found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "pathlib", "limit": 5})
     assert len(found.memories) >= candidates
     return editor, "".join([*said, str(shown), str(report), str(found)])
 
@@ -143,7 +143,7 @@ async def test_files_that_are_no_files_and_names_made_to_harm_hang_and_break_not
     editor, _ = await survives(desk, terminal, window, {"Keep load small"})
     assert editor.client._server is not None
     assert psutil.Process(editor.client._server.pid).memory_info().rss < MEMORY_BOUND
-    titles = await editor.ask(protocol.MEMORY_TITLES, {"root": editor.root, "start": 0})
+    titles = await editor.ask(core.MEMORY_TITLES, {"root": editor.root, "start": 0})
     assert len(titles.memories) >= len(names) - 1
     done = terminal("memory", "list")
     assert "\x1b" not in done.stdout + done.stderr
@@ -163,10 +163,10 @@ async def test_fifty_thousand_files_are_taken_in_within_bounds(desk: Desk, windo
     desk.session("s1", *correction(desk))
     editor = await window()
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert len(report.candidates) == 1
     assert len(report.problems) < 1000
-    found = await editor.ask(protocol.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
+    found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
     assert [one.title for one in found.memories] == ["Keep load small"]
     assert len(editor.client.diagnostics) <= 200
     assert editor.client._server is not None
@@ -205,7 +205,7 @@ async def test_a_link_out_of_the_repository_is_neither_read_nor_written_through(
     report = json.loads(said[0])
     for view in report["candidates"]:
         with contextlib.suppress(LerimError):
-            queue.accept(desk.place, view["id"], quotes="shared")
+            queue.accept_candidate(desk.place, view["id"], quotes="shared")
     assert "PRIVATE" not in "".join(said)
     assert tree(outside) == before
     assert report["candidates"] or report["problems"]
@@ -257,7 +257,7 @@ async def test_forged_candidates_index_and_settings_have_no_effect(
     assert listed["candidates"] == []
     assert {problem["code"] for problem in listed["problems"]} == {"foreign-candidate"}
     for path in made:
-        for decide in (queue.accept, queue.reject):
+        for decide in (queue.accept_candidate, queue.reject_candidate):
             with pytest.raises(LerimError):
                 decide(desk.place, path.stem)
     assert desk.memories() == ["Keep load small"]
@@ -290,13 +290,13 @@ async def test_in_restricted_mode_a_hostile_repository_is_read_and_nothing_is_wr
     assert shown.startswith("*From the repository, which you have not marked as trusted*")
     assert "](command:evil" not in shown
     for method, params in (
-        (protocol.SYNC, {"root": editor.root, "explicit": True}),
-        (protocol.REVIEW_LIST, {"root": editor.root}),
-        (protocol.REVIEW_ACT, {"root": editor.root, "id": "20260801-forged", "action": "accept"}),
-        (protocol.TURN, {"root": None, "session": "s", "turn": "0" * 12}),
+        (core.SYNC, {"root": editor.root, "explicit": True}),
+        (core.REVIEW_LIST, {"root": editor.root}),
+        (core.REVIEW_ACT, {"root": editor.root, "id": "20260801-forged", "action": "accept"}),
+        (core.TURN, {"root": None, "session": "s", "turn": "0" * 12}),
     ):
         assert (await editor.refused(method, params)).data["kind"] == "untrusted"
-    found = await editor.ask(protocol.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
+    found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
     assert len(found.memories) == 1
     assert tree(desk.repo) == before
     assert not desk.home.root.exists()

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.memory.freshness import Freshness
-from lerim.memory.renames import git_at
+from lerim.memory.freshness.drift import DriftChecker
 from lerim.memory.uses import Uses
 from lerim.paths import Home
+from lerim.project.git import open_git
 from lerim.review import queue
 from long import at_most
 from sixty_days import Life, largest
@@ -113,9 +113,9 @@ def test_the_store_stays_small_current_and_the_persons_own(life: Life, git: Git,
 def takes_what_is_suggested(desk: Desk, theirs: set[Path]) -> None:
     """The person accepts what waits, with the suggested answers, but what is flagged as doubtful, and what would change
     a memory they edited."""
-    for proposal in queue.pending(desk.place)[0]:
+    for proposal in queue.list_pending(desk.place)[0]:
         if set(proposal.flags) <= {"differs"} and not theirs & {one.path for one in proposal.about}:
-            assert queue.accept(desk.place, proposal.id).ok
+            assert queue.accept_candidate(desk.place, proposal.id).ok
 
 
 HISTORY_FILES = [file for file, _ in HISTORY.values()]
@@ -184,7 +184,7 @@ def stays_bounded(life: Life, sizes: list[int]) -> None:
 def what_is_stale_is_found(life: Life) -> None:
     """Each rename, deletion and change of the history is seen, and what was moved is referred to where it is."""
     place = life.desk.place
-    freshness = Freshness(place.project, place.home, git_at(place.project.root, {}))
+    freshness = DriftChecker(place.project, place.home, open_git(place.project.root, {}))
     standings = freshness.standings()
     by_file = {
         reference: one.record.id

@@ -12,7 +12,7 @@ from chat_server import finds
 from claude_lines import Fields, answer, call, prompt, reply, text
 from claude_lines import queue as queue_line
 from desk import Desk
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
 from lerim.review import queue
 from model_desk import model
@@ -43,7 +43,7 @@ def speakers(desk: Desk, word: str = "evilpkg") -> dict[str, set[str]]:
     """Of what waits and speaks of this, the title with those who said it."""
     return {
         one.record.title: {quote.who for quote in one.record.evidence}
-        for one in queue.pending(desk.place)[0]
+        for one in queue.list_pending(desk.place)[0]
         if word in f"{one.record.title} {one.record.body}"
     }
 
@@ -52,7 +52,7 @@ def accepted_unseen(desk: Desk) -> list[str]:
     """The memories there are once everything was tried that accepts without a look."""
     desk.sync(SyncOptions(explicit=True, accept_above=0.01))
     run("review", "accept", "--all", "--quotes", "local", "--repo", str(desk.repo))
-    queue.settle_all(desk.place, "local")
+    queue.auto_accept_all(desk.place, "local")
     return desk.memories()
 
 
@@ -104,7 +104,7 @@ def test_a_refused_command_is_the_persons_by_the_records_fields_else_it_is_nobod
     )
     desk.sync(SyncOptions(explicit=True))
     assert list(speakers(desk).values()) == who
-    assert all(one.flags == () for one in queue.pending(desk.place)[0])
+    assert all(one.flags == () for one in queue.list_pending(desk.place)[0])
     assert bool(accepted_unseen(desk)) is bool(who)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hang import HANG
-from lerim.models.spending import DOLLAR, today
+from lerim.models.money.spending import DOLLAR, total_spent_today
 from lerim.paths import Home
 from rights import close, without_rights
 
@@ -25,9 +25,8 @@ import random, resource, sys
 from datetime import datetime
 from pathlib import Path
 from lerim.errors import BudgetError, SpendingError
-from lerim.models.choose import Model
-from lerim.models.spending import Purse
-from lerim.models.usage import NOTHING, Usage
+from lerim.models import Model
+from lerim.models.money import NO_USAGE, DayBudget, Usage
 from lerim.paths import Home
 
 home, seed, limit = Home(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
@@ -35,7 +34,7 @@ if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 model = Model(provider="openrouter", name="openai/gpt-5-nano", base_url="https://openrouter.ai/api/v1", key_variable="",
               timeout=1.0, max_window_tokens=1, window_overlap_tokens=0, key="k")
-purse = Purse(home, 1.0, lambda: datetime.now().astimezone())
+purse = DayBudget(home, 1.0, lambda: datetime.now().astimezone())
 chance = random.Random(seed)
 print("began", flush=True)
 while True:
@@ -54,7 +53,7 @@ while True:
     else:
         share = chance.random()
         cost = 0.45 * worst / 1_000_000 * share
-        purse.settle(held, NOTHING if chance.random() < 0.2 else Usage(1, worst, worst, cost=cost))
+        purse.settle(held, NO_USAGE if chance.random() < 0.2 else Usage(1, worst, worst, cost=cost))
         print("settled", held.row, flush=True)
 for problem in purse.problems:
     print("problem:", problem.message, flush=True)
@@ -134,7 +133,7 @@ def test_a_home_that_may_not_be_written_lets_no_paid_call_through(tmp_path: Path
         lines = said(spender(home, 2, through=tuple(without_rights())))
     finally:
         close(home, mode=0o755)
-    assert lines[-1].startswith("spending: What a model costs cannot be recorded:")
+    assert lines[-1].startswith("spending: The cost of models cannot be recorded:")
     assert not any(line.startswith("held") for line in lines)
 
 
@@ -142,7 +141,7 @@ def test_a_home_that_may_not_be_written_lets_no_paid_call_through(tmp_path: Path
 def test_a_full_disk_lets_no_paid_call_through_and_loses_none_that_was_made(tmp_path: Path) -> None:
     home = tmp_path / ".lerim"
     home.mkdir()
-    assert said(spender(home, 1, limit=1))[-1].startswith("spending: What a model costs cannot be recorded:")
+    assert said(spender(home, 1, limit=1))[-1].startswith("spending: The cost of models cannot be recorded:")
     first = spender(home, 1)
     assert first.stdout
     while not first.stdout.readline().startswith("held"):
@@ -154,4 +153,4 @@ def test_a_full_disk_lets_no_paid_call_through_and_loses_none_that_was_made(tmp_
     lines = said(spender(home, 2, limit=4096))
     assert lines[-1].startswith("spending:")
     assert spent(home) == before
-    assert today(Home(home), datetime.now().astimezone()).cost == before / DOLLAR
+    assert total_spent_today(Home(home), datetime.now().astimezone()).cost == before / DOLLAR

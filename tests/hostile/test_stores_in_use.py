@@ -16,8 +16,8 @@ import codex_lines
 import cursor_store
 import opencode_store
 from desk import Desk
-from lerim.report import Event, Progress
-from lerim.sessions.catalog import Catalog
+from lerim.jobs.report import SyncEvent, SyncProgress
+from lerim.sessions.catalog.catalog import Catalog
 from stories import FIRST
 from story_stores import AGENTS
 
@@ -75,9 +75,9 @@ def test_files_that_go_between_being_found_and_being_read_are_told_and_stop_noth
         write(isolated, desk.repo, f"s-{agent}", FIRST[:2])
     went = False
 
-    def go(event: Event) -> None:
+    def go(event: SyncEvent) -> None:
         nonlocal went
-        if isinstance(event, Progress) and event.stage == "reading" and not went:
+        if isinstance(event, SyncProgress) and event.stage == "reading" and not went:
             went = True
             for folder in (".codex", ".gemini", ".copilot", ".local/share/opencode", ".config/Cursor"):
                 for path in (isolated / folder).rglob("*"):

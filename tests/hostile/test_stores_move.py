@@ -11,7 +11,7 @@ import pytest
 
 from desk import Desk
 from lerim.sessions import platforms
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from opencode_store import Store, text
 from stories import FIRST
 from story_stores import AGENTS
@@ -59,10 +59,10 @@ def test_an_agent_that_is_taken_out_and_connected_again_is_not_learned_from_twic
     desk.sync()
     waiting, before = desk.waiting(), numbers(desk)
     assert waiting
-    platforms.remove(desk.home, agent)  # type: ignore[arg-type]
+    platforms.remove_platform(desk.home, agent)  # type: ignore[arg-type]
     report = desk.sync()
     assert (desk.waiting(), report.candidates, report.problems) == (waiting, [], [])
-    platforms.connect(desk.home, agent)  # type: ignore[arg-type]
+    platforms.connect_platform(desk.home, agent)  # type: ignore[arg-type]
     report = desk.sync()
     assert (report.sessions.found, report.sessions.unchanged) == (1, 1)
     assert (desk.waiting(), report.candidates, numbers(desk)) == (waiting, [], before)
@@ -86,7 +86,7 @@ def test_a_store_that_was_moved_counts_its_sessions_once_and_goes_on_where_it_wa
     waiting, before = desk.waiting(), numbers(desk)
     place = tmp_path / "moved"
     shutil.move(isolated / MOVED[agent], place)
-    platforms.connect(desk.home, agent, place)  # type: ignore[arg-type]
+    platforms.connect_platform(desk.home, agent, place)  # type: ignore[arg-type]
     report = desk.sync()
     assert (report.sessions.found, report.sessions.failed, report.problems) == (1, 0, [])
     assert (sorted(desk.waiting()), report.candidates, numbers(desk)["turns"]) == (sorted(waiting), [], before["turns"])

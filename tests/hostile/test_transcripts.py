@@ -16,9 +16,9 @@ from markdown_it import MarkdownIt
 from claude_lines import answer, call, prompt, reply, text
 from desk import Desk
 from lerim.extraction.candidate import Candidate
-from lerim.jobs import SyncOptions
-from lerim.lsp import protocol
-from lerim.memory.record import SCHEMA, Evidence
+from lerim.jobs.sync_context import SyncOptions
+from lerim.lsp.protocol import core
+from lerim.memory.record import HEADER_KEYS, Evidence
 from lerim.review import queue
 from rights import Terminal
 from window import Editor
@@ -82,7 +82,7 @@ def talk(desk: Desk, name: str, evil: str) -> None:
 
 def proposed(desk: Desk, name: str, evil: str, number: int) -> None:
     """A candidate as an extractor that was talked into it would give it: the hostile text in every field."""
-    queue.propose(
+    queue.propose_candidate(
         desk.place,
         Candidate(
             primitive="decision",
@@ -162,31 +162,31 @@ def test_hostile_words_reach_candidates_and_memories_as_text_and_their_headers_a
         talk(desk, name, evil)
     report = desk.sync()
     assert report.problems == []
-    waiting = queue.pending(desk.place)[0]
+    waiting = queue.list_pending(desk.place)[0]
     files = [proposal.text for proposal in waiting]
     assert len(waiting) >= len(HOSTILE) / 2
     assert "onerror" in "".join(files)
     assert "⟨U+001B⟩" in "".join(files)
     for proposal in waiting:
-        check_memory(proposal.path, proposal.text, {*SCHEMA, *ONLY})
+        check_memory(proposal.path, proposal.text, {*HEADER_KEYS, *ONLY})
         assert not unseen(proposal.text)
-        assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+        assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     stored, problems = desk.place.store().load_all()
     assert problems == []
     assert len(stored) == len(waiting)
     for one in stored:
-        check_memory(one.path, one.path.read_text(encoding="utf-8"), set(SCHEMA))
+        check_memory(one.path, one.path.read_text(encoding="utf-8"), set(HEADER_KEYS))
 
 
 def test_no_secret_of_a_transcript_is_in_any_file_or_answer(desk: Desk, terminal: Terminal) -> None:
     for name, evil in HOSTILE.items():
         talk(desk, name, f"{evil} {HOSTILE['secret']}")
     outputs = [terminal("sync").stdout, terminal("review", "list", "--json").stdout, terminal("review", "list").stdout]
-    for proposal in queue.pending(desk.place)[0]:
+    for proposal in queue.list_pending(desk.place)[0]:
         outputs.append(terminal("review", "accept", proposal.id, "--quotes", "local", "--json").stdout)
         break
     outputs += [terminal("memory", "list", "--json").stdout, terminal("status").stdout]
-    assert len(queue.pending(desk.place)[0]) > 3
+    assert len(queue.list_pending(desk.place)[0]) > 3
     for shown in (*outputs, *(one for _, one in texts(desk.repo / ".lerim", desk.home.root))):
         for secret in (*SECRETS, "kept to myself"):
             assert secret not in shown
@@ -197,17 +197,17 @@ def test_a_candidate_made_of_hostile_text_alone_is_a_file_that_parses_and_a_memo
 ) -> None:
     for number, (name, evil) in enumerate(HOSTILE.items()):
         proposed(desk, name, evil, number)
-    waiting, problems, _ = queue.pending(desk.place)
+    waiting, problems, _ = queue.list_pending(desk.place)
     assert problems == []
     assert len(waiting) == len(HOSTILE)
     for proposal in waiting:
-        check_memory(proposal.path, proposal.text, {*SCHEMA, *ONLY})
+        check_memory(proposal.path, proposal.text, {*HEADER_KEYS, *ONLY})
         assert proposal.path.parent == desk.place.review
         assert "\n" not in proposal.record.title
-        result = queue.accept(desk.place, proposal.id, quotes="shared")
+        result = queue.accept_candidate(desk.place, proposal.id, quotes="shared")
         assert result.path is not None
         path = Path(result.path)
-        check_memory(path, path.read_text(encoding="utf-8"), set(SCHEMA))
+        check_memory(path, path.read_text(encoding="utf-8"), set(HEADER_KEYS))
         assert path.parent == desk.repo / ".lerim" / "memory" / "decisions"
         assert re.fullmatch(r"\d{8}-[\w-]+\.md", path.name)
     assert desk.sync().problems == []
@@ -219,18 +219,18 @@ async def test_a_hover_of_hostile_memories_shows_them_and_nothing_in_it_is_activ
         proposed(desk, name, evil, number)
     editor = await window()
     app = editor.open("src/app.py")
-    for view in (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates:
+    for view in (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates:
         wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
-        result = await editor.ask(protocol.REVIEW_ACT, wanted)
+        result = await editor.ask(core.REVIEW_ACT, wanted)
         shown = await editor.hover(app, 0, 5)
         assert shown is not None
         check_markdown(shown)
         assert all(secret not in shown for secret in SECRETS)
         lenses = await editor.lenses(app)
         assert re.fullmatch(r"[\w ,·]+", lenses[0][1]), lenses
-        found = await editor.ask(protocol.MEMORY_FOR_FILE, {"uri": app})
+        found = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})
         assert all(secret not in str(found) for secret in SECRETS)
-        assert (await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root, "action": result.action})).ok
+        assert (await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": result.action})).ok
 
 
 def test_nothing_that_acts_on_a_terminal_is_printed_and_json_stays_json(desk: Desk, terminal: Terminal) -> None:
@@ -238,8 +238,8 @@ def test_nothing_that_acts_on_a_terminal_is_printed_and_json_stays_json(desk: De
         talk(desk, name, evil)
         proposed(desk, name, evil, number)
     waiting = terminal("sync"), terminal("review", "list"), terminal("review", "list", "--json")
-    for proposal in queue.pending(desk.place)[0]:
-        queue.accept(desk.place, proposal.id, quotes="shared")
+    for proposal in queue.list_pending(desk.place)[0]:
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
     kept = terminal("memory", "list"), terminal("memory", "search", "apart", "--json")
     for said in (*waiting, *kept):
         assert said.stdout
@@ -265,7 +265,7 @@ def test_text_that_commands_an_agent_is_flagged_and_never_accepted_unseen(desk: 
     )
     report = desk.sync(SyncOptions(accept_above=0.0, quotes="shared"))
     accepted = desk.place.store().load_all()[0]
-    everything = [*(one.record for one in accepted), *(one.record for one in queue.pending(desk.place)[0])]
+    everything = [*(one.record for one in accepted), *(one.record for one in queue.list_pending(desk.place)[0])]
     assert report.problems == []
     for record in (one.record for one in accepted):
         whole = "\n".join((record.title, record.body, *(item.quote for item in record.evidence)))

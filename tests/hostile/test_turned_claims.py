@@ -7,7 +7,7 @@ import pytest
 from chat_server import finds, item
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from model_desk import model
 from terminal import run
@@ -47,7 +47,7 @@ def test_a_claim_that_turns_round_what_was_said_is_flagged_and_waits(desk: Desk,
     at = said.find(title.split()[1])  # as a steered model does: what turns the sense is left out of the quote
     synced(desk, said, title, quote=said[at:] if "no " in said or "never" in said else said)
     assert not [kept for kept in memories(desk) if kept.startswith(title)]
-    waiting = [one for one in queue.pending(desk.place)[0] if one.signal == "model"]
+    waiting = [one for one in queue.list_pending(desk.place)[0] if one.signal == "model"]
     assert [one.flags for one in waiting] == [("may-say-otherwise",)]
 
 

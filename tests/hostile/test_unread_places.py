@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.doctor import examine
+from lerim.jobs.doctor import examine_agents
 from story_stores import AGENTS
 
 DATABASES = {"opencode": ".local/share/opencode/opencode.db", "cursor": ".config/Cursor/User/globalStorage/state.vscdb"}
@@ -54,7 +54,7 @@ def told(machine: Desk, agent: str, path: Path) -> None:
         report = machine.sync()
         assert str(path) in {one.path.partition("#")[0] for one in report.problems}, report.problems
         assert report.sessions.found >= len(AGENTS) - 1
-    (view,) = (one for one in examine(machine.home, os.environ, machine.place.project) if one.platform == agent)
+    (view,) = (one for one in examine_agents(machine.home, os.environ, machine.place.project) if one.platform == agent)
     assert any(str(path) in one.example for one in view.skipped), view.skipped
 
 
@@ -100,5 +100,5 @@ def test_a_session_of_which_nothing_can_be_read_is_told(
     long_ago(path)
     report = machine.sync()
     assert str(path) in " ".join(one.path for one in report.problems)
-    (view,) = (one for one in examine(machine.home, os.environ, machine.place.project) if one.platform == agent)
+    (view,) = (one for one in examine_agents(machine.home, os.environ, machine.place.project) if one.platform == agent)
     assert any(str(path) in one.example for one in view.skipped), view.skipped

@@ -50,7 +50,7 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     panel = await Panel.open(screen);
     await panel.lists(/Totals are cents/);
     await panel.says(/Left out \(1\)/);
-    assert.match(await panel.leftOut(invented), /no words of the session show it/);
+    assert.match(await panel.leftOut(invented), /no quote in the session supports it/);
     await screen.shot("left-out");
   });
 

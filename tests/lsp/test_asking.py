@@ -13,7 +13,7 @@ from test_editor_models import MODEL, Models, talk
 from test_sync import jobs_of, server_pid
 
 from conftest import Editor
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 
 pytestmark = pytest.mark.asyncio
 QUESTION = "Why are amounts of Money kept in cents?"
@@ -24,9 +24,9 @@ async def ready(editor: Editor, home: Path, answer: Any) -> Models:
     """A window whose sessions were learned from, with a model that answers."""
     talk(home, editor.repo, "Money")
     await editor.start()
-    await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     models = Models(editor, answer)
-    editor.client.protocol.notify(protocol.EDITOR_MODELS, {"models": [MODEL]})
+    editor.client.protocol.notify(core.EDITOR_MODELS, {"models": [MODEL]})
     editor.configure(**{"idleSeconds": 0, "model.provider": "editor"})
     return models
 
@@ -35,7 +35,7 @@ def listened(editor: Editor) -> list[Any]:
     """The sentences that are told."""
     said: list[Any] = []
 
-    @editor.client.feature(protocol.ANSWER)
+    @editor.client.feature(core.ANSWER)
     def hear(params: Any) -> None:
         said.append(params)
 
@@ -53,14 +53,14 @@ async def test_sentences_come_while_the_editors_model_writes_and_their_sources_o
 
     async def answer(asked: Any) -> dict[str, str]:
         assert asked.token
-        editor.client.protocol.notify(protocol.MODEL_PART, {"token": asked.token, "text": FIRST})
-        editor.client.protocol.notify(protocol.MODEL_PART, {"token": "of nobody", "text": "x"})
+        editor.client.protocol.notify(core.MODEL_PART, {"token": asked.token, "text": FIRST})
+        editor.client.protocol.notify(core.MODEL_PART, {"token": "of nobody", "text": "x"})
         await go.wait()
         return {"text": f"{FIRST}It is a rule of nature.", "why": "", "message": ""}
 
     await ready(editor, isolated, answer)
     said = listened(editor)
-    asking = asyncio.ensure_future(editor.ask(protocol.ASK, question(editor)))
+    asking = asyncio.ensure_future(editor.ask(core.ASK, question(editor)))
     await editor.until(lambda: len(said) == 1)
     assert (said[0].token, said[0].sentence.text) == ("q1", FIRST.removesuffix(" [1]\n"))
     go.set()
@@ -69,7 +69,7 @@ async def test_sentences_come_while_the_editors_model_writes_and_their_sources_o
     assert (found.leftOut, found.known, found.model, len(said)) == (1, True, "editor:copilot/gpt", 1)
     [source] = found.sentences[0].citations
     turn = await editor.ask(
-        protocol.TURN, {"root": editor.root, "session": source.session, "turn": source.turn, "handle": ""}
+        core.TURN, {"root": editor.root, "session": source.session, "turn": source.turn, "handle": ""}
     )
     assert turn.found == "catalog"
 
@@ -82,9 +82,7 @@ async def test_a_question_that_is_cancelled_is_over_and_so_is_its_process(editor
         return {"text": "", "why": "", "message": ""}
 
     models = await ready(editor, isolated, answer)
-    asking = asyncio.ensure_future(
-        editor.client.protocol.send_request_async(protocol.ASK, question(editor), msg_id="ask")
-    )
+    asking = asyncio.ensure_future(editor.client.protocol.send_request_async(core.ASK, question(editor), msg_id="ask"))
     await editor.until(lambda: bool(models.asked))
     editor.client.cancel_request(types.CancelParams(id="ask"))
     with pytest.raises(JsonRpcException):
@@ -94,6 +92,6 @@ async def test_a_question_that_is_cancelled_is_over_and_so_is_its_process(editor
 
 async def test_without_a_model_the_passages_are_the_answer(editor: Editor, isolated: Path) -> None:
     models = await ready(editor, isolated, None)
-    found = await editor.ask(protocol.ASK, question(editor, passages=True))
+    found = await editor.ask(core.ASK, question(editor, passages=True))
     assert (found.sentences, found.model, models.asked) == ([], "none", [])
     assert "by agreement with billing" in found.passages[0].text

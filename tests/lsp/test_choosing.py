@@ -18,7 +18,7 @@ from test_sync import jobs_of, server_pid
 from chat_server import KEY, chat, fails, hangs, says
 from conftest import Editor
 from hang import HANG
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from models_server import models
 
 pytestmark = pytest.mark.asyncio
@@ -34,7 +34,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> str:
 
 async def start(editor: Editor, *told: dict, **settings: object) -> None:
     await editor.start({"trusted": True, "settings": {"idleSeconds": 0, **settings}})
-    editor.client.protocol.notify(protocol.EDITOR_MODELS, {"models": list(told)})
+    editor.client.protocol.notify(core.EDITOR_MODELS, {"models": list(told)})
 
 
 def write(home: Path, text: str) -> None:
@@ -44,7 +44,7 @@ def write(home: Path, text: str) -> None:
 
 
 async def options(editor: Editor) -> list[Any]:
-    return (await editor.ask(protocol.MODEL_CHOICES, {})).options
+    return (await editor.ask(core.MODEL_CHOICES, {})).options
 
 
 def told(option: Any) -> tuple[str, str, str]:
@@ -58,7 +58,7 @@ async def test_everything_there_is_to_ask_is_listed_and_the_choice_marked(
     with models("qwen", "llama") as url:
         settings = {"model.provider": "openai", "model.name": "llama", "model.baseUrl": url}
         await start(editor, MODEL, **settings)
-        shown = await editor.ask(protocol.MODEL_CHOICES, {})
+        shown = await editor.ask(core.MODEL_CHOICES, {})
     assert (shown.model, shown.provider, shown.budgetUsd, shown.problems) == ("openai:llama", "openai", 1.0, [])
     found = [told(option) for option in shown.options]
     assert found[:2] == [("none", "none", ""), ("auto", "auto", "")]
@@ -116,21 +116,21 @@ async def test_an_address_of_the_file_does_not_follow_a_service_that_is_chosen(e
 async def test_a_model_that_answers_is_told_with_what_it_took(editor: Editor) -> None:
     with chat(says("ready")) as server:
         await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": server.url})
-        shown = await editor.ask(protocol.MODEL_TEST, {})
+        shown = await editor.ask(core.MODEL_TEST, {})
     assert (shown.ok, shown.code, shown.model, shown.tokens, shown.cost) == (True, "", "openai:m", 1_050, 0.002)
 
 
 async def test_a_refused_key_is_told_without_the_key(key: str, editor: Editor) -> None:
     with chat(fails(401, f"bad key {key}")) as server:
         await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": server.url})
-        shown = await editor.ask(protocol.MODEL_TEST, {})
+        shown = await editor.ask(core.MODEL_TEST, {})
     assert (shown.ok, shown.code) == (False, "model-key")
     assert key not in str(shown)
 
 
 async def test_without_a_model_there_is_nothing_to_test(editor: Editor) -> None:
     await start(editor)
-    shown = await editor.ask(protocol.MODEL_TEST, {})
+    shown = await editor.ask(core.MODEL_TEST, {})
     assert (shown.ok, shown.code) == (False, "settings")
 
 
@@ -142,17 +142,15 @@ async def test_the_editors_own_model_is_tested_over_the_bridge(editor: Editor) -
 
     asked = Models(editor, answer)
     await asked.start(MODEL)
-    shown = await editor.ask(protocol.MODEL_TEST, {})
+    shown = await editor.ask(core.MODEL_TEST, {})
     assert (shown.ok, shown.model, asked.asked[0].explicit) == (True, "editor:copilot/gpt", True)
-    assert not (await editor.ask(protocol.MODEL_TEST, {})).ok
+    assert not (await editor.ask(core.MODEL_TEST, {})).ok
 
 
 async def test_a_test_that_is_cancelled_leaves_no_process(editor: Editor) -> None:
     with chat(hangs) as server:
         await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": server.url})
-        testing = asyncio.ensure_future(
-            editor.client.protocol.send_request_async(protocol.MODEL_TEST, {}, msg_id="test")
-        )
+        testing = asyncio.ensure_future(editor.client.protocol.send_request_async(core.MODEL_TEST, {}, msg_id="test"))
         await editor.until(lambda: server.asked)
         editor.client.cancel_request(types.CancelParams(id="test"))
         async with asyncio.timeout(HANG):
@@ -163,7 +161,7 @@ async def test_a_test_that_is_cancelled_leaves_no_process(editor: Editor) -> Non
 
 async def test_in_restricted_mode_nothing_is_listed_or_tested(editor: Editor) -> None:
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
-    for method in (protocol.MODEL_CHOICES, protocol.MODEL_TEST):
+    for method in (core.MODEL_CHOICES, core.MODEL_TEST):
         error = await editor.refused(method, {})
         assert error.data["kind"] == "untrusted"
 
@@ -186,7 +184,7 @@ async def test_an_installed_agent_is_listed_with_what_it_is_paid_with(
     [found] = [one for one in await options(editor) if one.provider == "claude-code"]
     assert (found.kind, found.name, found.detail) == ("agent", "Claude Code", "uses your Claude plan")
     assert (found.chosen, found.billed) == (True, False)
-    trial = await editor.ask(protocol.MODEL_TEST, {})
+    trial = await editor.ask(core.MODEL_TEST, {})
     assert (trial.ok, trial.model, trial.cost) == (True, "claude-code:sonnet", None)
 
 
@@ -195,5 +193,5 @@ async def test_a_trial_without_a_session_that_waits_says_so(
 ) -> None:
     agent(isolated, monkeypatch, "ready")
     await start(editor, **{"model.provider": "claude-code"})
-    trial = await editor.ask(protocol.MODEL_TRY, {"root": editor.root})
+    trial = await editor.ask(core.MODEL_TRY, {"root": editor.root})
     assert (trial.ok, trial.code) == (False, "not-found")

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from conftest import RECORD, Editor, write_memory
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.memory.uses import Uses
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 
 pytestmark = pytest.mark.asyncio
 
 
 def used(editor: Editor, home: Path) -> int:
-    project = locate(editor.repo, Home(home))
+    project = locate_project(editor.repo, Home(home))
     assert project is not None
     found = Uses(Home(home).project(project.key)).all().get(RECORD.id)
     return found.count if found else 0
@@ -33,16 +33,16 @@ async def test_a_hover_nobody_leaves_counts_once_and_one_that_is_left_does_not(e
     await editor.until(lambda: used(editor, home) == 1)
     assert await editor.hover(app, 0, 5) is not None
     assert await editor.hover(app, 1, 5) is None  # elsewhere nothing is shown, and the hover before is gone
-    searched: Any = await editor.ask(protocol.MEMORY_SEARCH, {"query": "small", "limit": 5})
-    await editor.ask(protocol.MEMORY_SHOW, {"id": searched.memories[0].handle})
+    searched: Any = await editor.ask(core.MEMORY_SEARCH, {"query": "small", "limit": 5})
+    await editor.ask(core.MEMORY_SHOW, {"id": searched.memories[0].handle})
     await editor.until(lambda: used(editor, home) == 2)  # the opened one alone
 
 
 async def test_in_restricted_mode_no_use_is_kept(editor: Editor, isolated: Path) -> None:
     write_memory(editor.repo)
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
-    searched: Any = await editor.ask(protocol.MEMORY_SEARCH, {"query": "small", "limit": 5})
-    await editor.ask(protocol.MEMORY_SHOW, {"id": searched.memories[0].handle})
+    searched: Any = await editor.ask(core.MEMORY_SEARCH, {"query": "small", "limit": 5})
+    await editor.ask(core.MEMORY_SHOW, {"id": searched.memories[0].handle})
     assert used(editor, isolated / ".lerim") == 0
 
 
@@ -52,7 +52,7 @@ async def test_a_search_is_narrowed_by_what_is_typed(editor: Editor) -> None:
     await editor.start()
 
     async def found(query: str) -> list[str]:
-        answer: Any = await editor.ask(protocol.MEMORY_SEARCH, {"query": query, "limit": 5})
+        answer: Any = await editor.ask(core.MEMORY_SEARCH, {"query": query, "limit": 5})
         return [memory.title for memory in answer.memories]
 
     assert set(await found("keep")) == {RECORD.title, "Keep it closed"}

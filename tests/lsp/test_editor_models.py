@@ -17,7 +17,7 @@ from chat_server import item, marked
 from claude_lines import prompt, reply, text
 from conftest import Editor
 from hang import HANG
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 
 pytestmark = pytest.mark.asyncio
 
@@ -68,7 +68,7 @@ class Models:
         self.answer = answer
         self._editor = editor
 
-        @editor.client.feature(protocol.ASK_MODEL)
+        @editor.client.feature(core.ASK_MODEL)
         async def ask(params: Any) -> Any:
             self.asked.append(params)
             self.open += 1
@@ -80,14 +80,14 @@ class Models:
     async def start(self, *models: dict, **settings: object) -> None:
         chosen = {"idleSeconds": 0, "model.provider": "editor", "extract.gate": "all", **settings}
         await self._editor.start({"trusted": True, "settings": chosen})
-        self._editor.client.protocol.notify(protocol.EDITOR_MODELS, {"models": list(models)})
+        self._editor.client.protocol.notify(core.EDITOR_MODELS, {"models": list(models)})
 
     async def sync(self) -> Any:
-        return await self._editor.ask(protocol.SYNC, {"root": self._editor.root, "explicit": True})
+        return await self._editor.ask(core.SYNC, {"root": self._editor.root, "explicit": True})
 
     async def found(self) -> None:
         """Waits until candidates wait for review."""
-        changed = self._editor.told[protocol.CANDIDATES_CHANGED]
+        changed = self._editor.told[core.CANDIDATES_CHANGED]
         await self._editor.until(lambda: changed and changed[-1].pending)
 
 
@@ -160,7 +160,7 @@ async def test_cancel_reaches_every_question_and_late_answers_harm_nobody(editor
     models = Models(editor, answer)
     await models.start(MODEL)
     params = {"root": editor.root, "explicit": True}
-    syncing = asyncio.ensure_future(editor.client.protocol.send_request_async(protocol.SYNC, params, msg_id="sync"))
+    syncing = asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
     await editor.until(lambda: models.open >= 2)
     editor.client.cancel_request(types.CancelParams(id="sync"))
     with pytest.raises(JsonRpcException):
@@ -169,7 +169,7 @@ async def test_cancel_reaches_every_question_and_late_answers_harm_nobody(editor
     await editor.until(lambda: models.cancelled == len(models.asked))
     late.set()
     await editor.until(lambda: models.open == 0)
-    assert (await editor.ask(protocol.DEBUG, {})).roots
+    assert (await editor.ask(core.DEBUG, {})).roots
     assert editor.client.messages == []
 
 
@@ -229,8 +229,8 @@ async def test_an_editor_without_models_is_told_and_the_sessions_wait(editor: Ed
     report = await models.sync()
     assert (report.state, report.waits.why, report.waits.sessions) == ("partial", "gone", 1)
     assert "The editor offers no model" in report.problems[0].message
-    editor.client.protocol.notify(protocol.EDITOR_MODELS, {"models": "nonsense"})
-    editor.client.protocol.notify(protocol.EDITOR_MODELS, {"models": [MODEL]})
+    editor.client.protocol.notify(core.EDITOR_MODELS, {"models": "nonsense"})
+    editor.client.protocol.notify(core.EDITOR_MODELS, {"models": [MODEL]})
     assert len((await models.sync()).candidates) == 1
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import server_environ, write_memory
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from long import times
 
 SECONDS = 60
@@ -86,7 +86,7 @@ class Raw:
 
     def lives(self) -> None:
         """It answers a good request."""
-        assert self.request(protocol.DEBUG, {})["result"]["version"]
+        assert self.request(core.DEBUG, {})["result"]["version"]
         assert self.process.poll() is None
 
     def end(self) -> None:
@@ -150,7 +150,7 @@ def test_an_id_that_is_none_is_an_invalid_request(shared: Raw, bad: object) -> N
         (hover(params=[1, 2]), -32602),
         (hover(params={"textDocument": 5}), -32602),
         (hover(method="initialize", params={}), -32600),
-        (hover(method=protocol.MEMORY_SHOW, params=[1]), -32602),
+        (hover(method=core.MEMORY_SHOW, params=[1]), -32602),
     ],
 )
 def test_a_request_of_a_wrong_form_is_answered_with_the_protocols_error(
@@ -165,14 +165,14 @@ def test_a_request_of_a_wrong_form_is_answered_with_the_protocols_error(
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 2**64])
 def test_a_number_that_no_database_can_hold_is_a_bad_parameter(shared: Raw, number: int) -> None:
     for method, params in (
-        (protocol.SESSIONS_LIST, {"day": "2026-08-01", "start": number}),
-        (protocol.SESSIONS_SEARCH, {"query": "x", "limit": number}),
-        (protocol.SESSION_TURNS, {"id": "claude:s1", "start": number}),
-        (protocol.SESSION_TURNS, {"id": "claude:s1", "count": number}),
-        (protocol.QUEUE_ACT, {"job": number, "action": "retry"}),
-        (protocol.MEMORY_SEARCH, {"query": "x", "limit": number}),
-        (protocol.MEMORY_TITLES, {"start": number}),
-        (protocol.MEMORY_TREE, {"start": number}),
+        (core.SESSIONS_LIST, {"day": "2026-08-01", "start": number}),
+        (core.SESSIONS_SEARCH, {"query": "x", "limit": number}),
+        (core.SESSION_TURNS, {"id": "claude:s1", "start": number}),
+        (core.SESSION_TURNS, {"id": "claude:s1", "count": number}),
+        (core.QUEUE_ACT, {"job": number, "action": "retry"}),
+        (core.MEMORY_SEARCH, {"query": "x", "limit": number}),
+        (core.MEMORY_TITLES, {"start": number}),
+        (core.MEMORY_TREE, {"start": number}),
     ):
         assert shared.request(method, params)["error"]["code"] == -32602, method
     shared.lives()
@@ -237,7 +237,7 @@ def test_before_it_is_initialized_requests_are_refused_and_notifications_dropped
 def test_after_shutdown_requests_are_refused_and_it_leaves_when_told(raw: Raw) -> None:
     raw.start()
     assert raw.request("shutdown", None)["result"] is None
-    assert raw.request(protocol.DEBUG, {})["error"]["code"] == -32600
+    assert raw.request(core.DEBUG, {})["error"]["code"] == -32600
     raw.send({"jsonrpc": "2.0", "method": "exit"})
     assert raw.process.wait(SECONDS) == 0
 
@@ -258,9 +258,9 @@ def test_a_lone_surrogate_in_an_address_or_a_text_is_taken_as_unknown(shared: Ra
         where = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 5}}
         assert "id" in shared.request("textDocument/hover", where)
         assert "id" in shared.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
-        shared.request(protocol.MEMORY_FOR_FILE, {"uri": uri})
-        shared.request(protocol.SYNC, {"root": uri if uri.startswith("\udfff") else "file:///\ud800"})
-    shared.request(protocol.MEMORY_SEARCH, {"query": "load \ud800"})
+        shared.request(core.MEMORY_FOR_FILE, {"uri": uri})
+        shared.request(core.SYNC, {"root": uri if uri.startswith("\udfff") else "file:///\ud800"})
+    shared.request(core.MEMORY_SEARCH, {"query": "load \ud800"})
     shared.lives()
 
 
@@ -287,11 +287,11 @@ def _mutated(chance: random.Random, repo: Path) -> bytes:
     methods = ["textDocument/hover", "textDocument/codeLens", "textDocument/didOpen", "textDocument/didChange"]
     methods += ["workspace/didChangeConfiguration", "workspace/didChangeWatchedFiles", "$/setTrace", "unheardOf"]
     methods += [
-        protocol.MEMORY_SEARCH,
-        protocol.REVIEW_LIST,
-        protocol.MEMORY_SHOW,
-        protocol.MODEL_STATUS,
-        protocol.TURN,
+        core.MEMORY_SEARCH,
+        core.REVIEW_LIST,
+        core.MEMORY_SHOW,
+        core.MODEL_STATUS,
+        core.TURN,
     ]
     message: dict[str, Any] = {"jsonrpc": "2.0", "id": 5, "method": chance.choice(methods), "params": params}
     if chance.random() < 0.5:

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Editor, server_environ, write_memory
 from hang import HANG
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.lsp.server import LATE, create_server
 from lerim.paths import Home
 
@@ -66,19 +66,19 @@ async def test_it_says_what_it_can_and_asks_to_watch_memory_files(editor: Editor
 async def test_bad_parameters_are_refused_and_the_server_goes_on(editor: Editor) -> None:
     await editor.start()
     bad = [
-        (protocol.SYNC, {}),
-        (protocol.SYNC, {"root": 5}),
-        (protocol.REVIEW_ACT, {"root": editor.root, "id": "x", "action": "explode"}),
-        (protocol.MEMORY_SEARCH, {"root": None, "query": ["a"], "limit": "x"}),
-        (protocol.MEMORY_SHOW, [1, 2]),
-        (protocol.MEMORY_FOR_FILE, {"uri": None}),
+        (core.SYNC, {}),
+        (core.SYNC, {"root": 5}),
+        (core.REVIEW_ACT, {"root": editor.root, "id": "x", "action": "explode"}),
+        (core.MEMORY_SEARCH, {"root": None, "query": ["a"], "limit": "x"}),
+        (core.MEMORY_SHOW, [1, 2]),
+        (core.MEMORY_FOR_FILE, {"uri": None}),
     ]
     for method, params in bad:
         error = await editor.refused(method, params)
         assert error.code == -32602
         assert "Traceback" not in str(error.data)
     assert (await editor.refused("lerim/unheardOf", {})).code == -32601
-    assert (await editor.ask(protocol.DEBUG, {})).version
+    assert (await editor.ask(core.DEBUG, {})).version
     assert editor.client.messages == []
 
 
@@ -107,7 +107,7 @@ async def test_nothing_that_is_printed_reaches_the_protocol(noisy: None, editor:
 async def test_debug_information_names_versions_and_counts_and_no_text(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start()
-    told = await editor.ask(protocol.DEBUG, {})
+    told = await editor.ask(core.DEBUG, {})
     assert told.python.startswith("3.")
     assert told.roots[0].uri == editor.root
     assert told.roots[0].memories == 1

@@ -10,10 +10,10 @@ import pytest
 
 from claude_lines import encoded, prompt, reply, text
 from conftest import Editor
-from lerim.lsp import protocol
-from lerim.models import consent
-from lerim.models.spending import Purse
-from lerim.models.usage import Usage
+from lerim.lsp.protocol import core
+from lerim.models.money import consent
+from lerim.models.money.spending import DayBudget
+from lerim.models.money.usage import Usage
 from lerim.paths import Home
 from model_desk import paid
 from window import opened
@@ -39,7 +39,7 @@ def choose(isolated: Path, provider: str, **settings: str) -> None:
 
 async def test_without_a_model_the_status_says_so(editor: Editor, isolated: Path) -> None:
     await editor.start()
-    status = await editor.ask(protocol.MODEL_STATUS, {"root": editor.root})
+    status = await editor.ask(core.MODEL_STATUS, {"root": editor.root})
     assert (status.model, status.provider, status.allowed) == ("", "none", False)
     assert (status.todayUsd, status.budgetUsd, status.spent, status.problems) == (0, 1, [], [])
     assert (status.waits.why, status.waits.sessions, status.waits.cost) == ("none", 0, None)
@@ -59,36 +59,36 @@ async def _consent(editor: Editor, isolated: Path) -> None:
     write(isolated, editor.repo)
     home = Home(isolated / ".lerim")
     await editor.start()
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert (report.waits.why, report.waits.sessions, report.waits.model) == ("consent", 1, NANO)
-    status = await editor.ask(protocol.MODEL_STATUS, {"root": editor.root})
+    status = await editor.ask(core.MODEL_STATUS, {"root": editor.root})
     assert (status.model, status.provider, status.allowed) == (NANO, "openrouter", False)
     assert (status.waits.why, status.waits.sessions) == ("consent", 1)
     assert status.waits.tokens > 1_000
     assert 0 < status.waits.cost < 0.01
 
-    done = await editor.ask(protocol.MODEL_ALLOW, {"label": status.waits.model})
+    done = await editor.ask(core.MODEL_ALLOW, {"label": status.waits.model})
     assert done.ok
-    assert consent.load(home)[0].allowed == {NANO}
-    purse = Purse(home, 1.0, lambda: datetime.now().astimezone())
+    assert consent.load_known_models(home)[0].allowed == {NANO}
+    purse = DayBudget(home, 1.0, lambda: datetime.now().astimezone())
     purse.settle(purse.reserve(paid(), 1_000, 10), Usage(1, 1_000, 10, cost=0.25))
-    status = await editor.ask(protocol.MODEL_STATUS, {"root": editor.root})
+    status = await editor.ask(core.MODEL_STATUS, {"root": editor.root})
     assert (status.allowed, status.todayUsd, status.waits.why, status.waits.sessions) == (True, 0.25, "", 1)
     [spent] = status.spent
     assert (spent.role, spent.model, spent.usage.calls) == ("extract", NANO, 1)
     purse.settle(purse.reserve(paid(), 1_000, 10), Usage(1, 1_000, 10, cost=0.75))
-    assert (await editor.ask(protocol.MODEL_STATUS, {"root": editor.root})).waits.why == "budget"
+    assert (await editor.ask(core.MODEL_STATUS, {"root": editor.root})).waits.why == "budget"
 
 
 async def test_a_missing_key_is_told_and_no_server_is_looked_for(editor: Editor, isolated: Path) -> None:
     choose(isolated, "openrouter")
     await editor.start()
-    status = await editor.ask(protocol.MODEL_STATUS, {"root": editor.root})
+    status = await editor.ask(core.MODEL_STATUS, {"root": editor.root})
     assert (status.model, status.waits.why) == ("", "gone")
     assert [problem.code for problem in status.problems] == ["model-key"]
     for provider in ("ollama", "auto"):
         choose(isolated, provider)
-        status = await editor.ask(protocol.MODEL_STATUS, {"root": editor.root})
+        status = await editor.ask(core.MODEL_STATUS, {"root": editor.root})
         assert (status.model, status.provider, status.waits.why, status.problems) == ("", provider, "", [])
 
 
@@ -96,12 +96,12 @@ async def test_a_local_model_needs_no_consent_and_has_no_price(editor: Editor, i
     choose(isolated, "ollama", model="qwen3")
     write(isolated, editor.repo)
     await editor.start()
-    status = await editor.ask(protocol.MODEL_STATUS, {"root": editor.root})
+    status = await editor.ask(core.MODEL_STATUS, {"root": editor.root})
     assert (status.model, status.allowed, status.waits.why, status.waits.cost) == ("ollama:qwen3", True, "", None)
 
 
 async def test_nothing_of_it_is_there_in_restricted_mode(editor: Editor, isolated: Path) -> None:
     await editor.start({"trusted": False})
-    for method, params in ((protocol.MODEL_STATUS, {"root": editor.root}), (protocol.MODEL_ALLOW, {"label": NANO})):
+    for method, params in ((core.MODEL_STATUS, {"root": editor.root}), (core.MODEL_ALLOW, {"label": NANO})):
         assert (await editor.refused(method, params)).data["kind"] == "untrusted"
     assert not (isolated / ".lerim").exists()

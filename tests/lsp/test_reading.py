@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import RECORD, Editor, write_memory
-from lerim.lsp import protocol
-from lerim.memory.record import render
+from lerim.lsp.protocol import core
+from lerim.memory.record import render_record
 
 pytestmark = pytest.mark.asyncio
 
@@ -93,7 +93,7 @@ async def test_a_memory_that_is_written_changed_or_removed_on_disk_is_seen_at_on
     assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
     write_memory(editor.repo, title="Keep load tiny")
     editor.changed(path)
-    await editor.until(lambda: len(editor.told[protocol.MEMORIES_CHANGED]) > 2)
+    await editor.until(lambda: len(editor.told[core.MEMORIES_CHANGED]) > 2)
     assert "Keep load tiny" in (await editor.hover(app, 0, 5) or "")
     path.unlink()
     editor.changed(path)
@@ -180,11 +180,11 @@ async def test_a_repository_made_after_a_refusal_is_found_at_the_next_request(
     await editor.start(root=folder)
     uri = editor.open("src/app.py", uri=(folder / "app.py").as_uri())
     assert await editor.hover(uri, 0, 5) is None
-    for method in (protocol.REVIEW_LIST, protocol.SYNC):
+    for method in (core.REVIEW_LIST, core.SYNC):
         assert (await editor.refused(method, {"root": folder.as_uri()})).data["kind"] == "project"
     git(folder, "init", "-q")
     write_memory(folder, references=("app.py",))
-    assert (await editor.ask(protocol.REVIEW_LIST, {"root": folder.as_uri()})).candidates == []
+    assert (await editor.ask(core.REVIEW_LIST, {"root": folder.as_uri()})).candidates == []
     assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
 
 
@@ -198,24 +198,24 @@ async def test_restricted_mode_shows_memories_labelled_and_refuses_the_rest(edit
     assert "openTurn" not in found
     root = editor.root
     for method, params in {
-        protocol.SYNC: {"root": root, "explicit": True},
-        protocol.REVIEW_LIST: {"root": root},
-        protocol.REVIEW_UNDO: {"root": root},
-        protocol.TURN: {"root": root, "session": "s", "turn": "t"},
-        protocol.SESSIONS_DAYS: {"everywhere": True},
-        protocol.SESSIONS_LIST: {"everywhere": True, "day": "2026-01-01", "start": 0},
-        protocol.SESSIONS_SEARCH: {"query": "load", "everywhere": True, "limit": 5},
-        protocol.SESSION_OPEN: {"id": "s", "turn": ""},
-        protocol.SESSION_TURNS: {"id": "s", "start": 0, "count": 1, "whole": False},
-        protocol.SESSION_FIND: {"id": "s", "text": "load"},
-        protocol.AGENTS: {"root": None},
-        protocol.CONNECT: {"platform": "claude", "action": "disconnect", "path": None},
-        protocol.QUEUE_ACT: {"job": 1, "action": "retry"},
+        core.SYNC: {"root": root, "explicit": True},
+        core.REVIEW_LIST: {"root": root},
+        core.REVIEW_UNDO: {"root": root},
+        core.TURN: {"root": root, "session": "s", "turn": "t"},
+        core.SESSIONS_DAYS: {"everywhere": True},
+        core.SESSIONS_LIST: {"everywhere": True, "day": "2026-01-01", "start": 0},
+        core.SESSIONS_SEARCH: {"query": "load", "everywhere": True, "limit": 5},
+        core.SESSION_OPEN: {"id": "s", "turn": ""},
+        core.SESSION_TURNS: {"id": "s", "start": 0, "count": 1, "whole": False},
+        core.SESSION_FIND: {"id": "s", "text": "load"},
+        core.AGENTS: {"root": None},
+        core.CONNECT: {"platform": "claude", "action": "disconnect", "path": None},
+        core.QUEUE_ACT: {"job": 1, "action": "retry"},
     }.items():
         error = await editor.refused(method, params)
         assert error.data["kind"] == "untrusted"
         assert "Restricted Mode" in error.message
-    listed = await editor.ask(protocol.MEMORY_FOR_FILE, {"uri": app})
+    listed = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})
     assert [memory.title for memory in listed.memories] == ["Keep load small"]
 
 
@@ -223,14 +223,14 @@ async def test_the_memories_of_a_file_and_a_hovers_link_lead_to_the_same_memory(
     path = write_memory(editor.repo)
     await editor.start()
     app = editor.open("src/app.py")
-    listed = await editor.ask(protocol.MEMORY_FOR_FILE, {"uri": app})
+    listed = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})
     found = await editor.hover(app, 0, 5)
     handle = re.findall(r"lerim\.openMemory\?%5B%22([0-9a-f]+)%22%5D", found or "")[0]
     assert listed.memories[0].handle == handle
-    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": handle})
+    shown = await editor.ask(core.MEMORY_SHOW, {"id": handle})
     assert Path(shown.path) == path
     assert shown.evidence[0].who == "user"
-    assert (await editor.refused(protocol.MEMORY_SHOW, {"id": "0" * 18})).data["kind"] == "not-found"
+    assert (await editor.refused(core.MEMORY_SHOW, {"id": "0" * 18})).data["kind"] == "not-found"
 
 
 async def test_search_finds_memories_by_their_words_and_follows_the_files(editor: Editor) -> None:
@@ -238,17 +238,17 @@ async def test_search_finds_memories_by_their_words_and_follows_the_files(editor
     path = write_memory(editor.repo, **SECOND)
     await editor.start()
     query = {"root": None, "query": "close", "limit": 10}
-    assert [one.title for one in (await editor.ask(protocol.MEMORY_SEARCH, query)).memories] == ["Close what you open"]
-    every = await editor.ask(protocol.MEMORY_SEARCH, {"root": editor.root, "query": "", "limit": 10})
+    assert [one.title for one in (await editor.ask(core.MEMORY_SEARCH, query)).memories] == ["Close what you open"]
+    every = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "", "limit": 10})
     assert len(every.memories) == 2
-    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": every.memories[0].handle})
+    shown = await editor.ask(core.MEMORY_SHOW, {"id": every.memories[0].handle})
     assert shown.id == every.memories[0].id
     path.unlink()
     editor.changed(path)
     await editor.until(lambda: editor.memories() == 1)
-    assert (await editor.ask(protocol.MEMORY_SEARCH, query)).memories == []
+    assert (await editor.ask(core.MEMORY_SEARCH, query)).memories == []
     for odd in ('"', "a OR", "* NEAR(", "\x00", "🦉" * 5000, "'); DROP TABLE words; --"):
-        await editor.ask(protocol.MEMORY_SEARCH, {"root": None, "query": odd, "limit": 5})
+        await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": odd, "limit": 5})
 
 
 async def test_every_memory_has_its_title_in_the_list_however_many_there_are(editor: Editor, isolated: Path) -> None:
@@ -259,8 +259,8 @@ async def test_every_memory_has_its_title_in_the_list_however_many_there_are(edi
     newest = SECOND | {"title": f"Close {secret}", "created": datetime(2026, 8, 2, tzinfo=UTC)}
     path = write_memory(editor.repo, **newest)
     await editor.start()
-    first = await editor.ask(protocol.MEMORY_TITLES, {"root": editor.root, "start": 0})
-    rest = await editor.ask(protocol.MEMORY_TITLES, {"root": editor.root, "start": len(first.memories)})
+    first = await editor.ask(core.MEMORY_TITLES, {"root": editor.root, "start": 0})
+    rest = await editor.ask(core.MEMORY_TITLES, {"root": editor.root, "start": len(first.memories)})
     assert first.total == rest.total == number + 1
     listed = [*first.memories, *rest.memories]
     assert len({one.id for one in listed}) == number + 1
@@ -271,15 +271,15 @@ async def test_every_memory_has_its_title_in_the_list_however_many_there_are(edi
 
     own = isolated / ".lerim" / "memory" / "decisions" / "20260701-mine.md"
     own.parent.mkdir(parents=True)
-    own.write_text(render(replace(RECORD, id="20260701-mine", title="Mine", created=OLD)), encoding="utf-8")
-    last = await editor.ask(protocol.MEMORY_TITLES, {"root": None, "start": number + 1})
+    own.write_text(render_record(replace(RECORD, id="20260701-mine", title="Mine", created=OLD)), encoding="utf-8")
+    last = await editor.ask(core.MEMORY_TITLES, {"root": None, "start": number + 1})
     assert [(one.title, one.scope) for one in last.memories] == [("Mine", "global")]
 
 
 async def test_search_in_restricted_mode_writes_nothing(editor: Editor, isolated: Path) -> None:
     write_memory(editor.repo)
     await editor.start({"trusted": False})
-    found = await editor.ask(protocol.MEMORY_SEARCH, {"root": None, "query": "load", "limit": 10})
+    found = await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "load", "limit": 10})
     assert [one.title for one in found.memories] == ["Keep load small"]
     assert sorted(path.name for path in (editor.repo / ".lerim").iterdir()) == ["memory"]
     assert not (isolated / ".lerim").exists()

@@ -8,7 +8,7 @@ import pytest
 from test_review import memory_files, propose
 
 from conftest import Editor
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from terminal import run
 
@@ -44,7 +44,7 @@ async def test_a_token_beside_a_quotation_mark_is_cut_everywhere(editor: Editor,
         evidence=(Evidence(f"use {told}", "0123456789ab", "user"),),
     )
     await editor.start()
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert readable(repr(listed)) == []
     for command in (("review", "list"), ("review", "list", "--json")):
         shown = said(*command, "--repo", str(editor.repo))
@@ -52,7 +52,7 @@ async def test_a_token_beside_a_quotation_mark_is_cut_everywhere(editor: Editor,
         assert readable(shown) == []
 
     act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
-    done = await editor.ask(protocol.REVIEW_ACT, act)
+    done = await editor.ask(core.REVIEW_ACT, act)
     assert done.ok
     [path] = memory_files(editor.repo)
     assert readable(f"{path}\n{written(path)}") == []

@@ -10,11 +10,11 @@ import pytest
 from lsprotocol import types
 
 from conftest import Editor
-from lerim.extraction.candidate import Candidate, drop
-from lerim.lsp import protocol
+from lerim.extraction.candidate import Candidate, drop_candidate
+from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 from lerim.review import queue
 
 pytestmark = pytest.mark.asyncio
@@ -37,14 +37,14 @@ CANDIDATE = Candidate(
 
 
 def propose(repo: Path, home: Path, **changes: object) -> str:
-    place = queue.Place(_project(repo, home), Home(home / ".lerim"))
-    found = queue.propose(place, replace(CANDIDATE, **changes))  # type: ignore[arg-type]
-    assert isinstance(found, queue.Proposed)
+    place = queue.ReviewPaths(_project(repo, home), Home(home / ".lerim"))
+    found = queue.propose_candidate(place, replace(CANDIDATE, **changes))  # type: ignore[arg-type]
+    assert isinstance(found, queue.CandidateProposed)
     return found.proposal.id
 
 
 def _project(repo: Path, home: Path):  # type: ignore[no-untyped-def]
-    found = locate(repo, Home(home / ".lerim"))
+    found = locate_project(repo, Home(home / ".lerim"))
     assert found
     return found
 
@@ -66,27 +66,27 @@ async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(e
     waiting = propose(editor.repo, isolated)
     await editor.start()
     app = editor.open("src/app.py", "x = 1\n")
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert [one.title for one in listed.candidates] == [CANDIDATE.title]
     assert listed.candidates[0].evidence[0].quote == "use pathlib"
     assert listed.undo is None
     assert await editor.hover(app, 0, 0) is None
 
     act = {"root": editor.root, "id": waiting, "action": "accept"}
-    asked = await editor.ask(protocol.REVIEW_ACT, act)
+    asked = await editor.ask(core.REVIEW_ACT, act)
     assert (asked.ok, asked.askQuotes) == (False, True)
-    done = await editor.ask(protocol.REVIEW_ACT, {**act, "quotes": "shared"})
+    done = await editor.ask(core.REVIEW_ACT, {**act, "quotes": "shared"})
     assert done.ok
     assert memory_files(editor.repo) == [done.path]
     assert "pathlib" in (await editor.hover(app, 0, 0) or "")
-    await editor.until(lambda: editor.told[protocol.CANDIDATES_CHANGED])
-    assert editor.told[protocol.CANDIDATES_CHANGED][-1].pending == 0
+    await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
+    assert editor.told[core.CANDIDATES_CHANGED][-1].pending == 0
 
-    undone = await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root})
+    undone = await editor.ask(core.REVIEW_UNDO, {"root": editor.root})
     assert undone.ok
     assert memory_files(editor.repo) == []
     assert await editor.hover(app, 0, 0) is None
-    assert len((await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates) == 1
+    assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 1
 
 
 async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: Path) -> None:
@@ -94,11 +94,11 @@ async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: 
     await editor.start()
     edit = {"title": "Use pathlib", "body": "In src/app.py.", "tags": []}
     act = {"root": editor.root, "id": waiting}
-    assert (await editor.ask(protocol.REVIEW_ACT, {**act, "action": "edit", "edit": edit})).ok
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert (await editor.ask(core.REVIEW_ACT, {**act, "action": "edit", "edit": edit})).ok
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert (listed.candidates[0].title, listed.candidates[0].edited) == ("Use pathlib", True)
-    assert (await editor.ask(protocol.REVIEW_ACT, {**act, "action": "reject"})).ok
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    assert (await editor.ask(core.REVIEW_ACT, {**act, "action": "reject"})).ok
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert (listed.candidates, listed.undo.label) == ([], "Rejected: Use pathlib")
 
 
@@ -106,21 +106,21 @@ async def test_neighbours_are_listed_and_the_answer_for_one_is_carried_out(edito
     first = propose(editor.repo, isolated)
     await editor.start()
     act = {"root": editor.root, "action": "accept", "quotes": "shared"}
-    assert (await editor.ask(protocol.REVIEW_ACT, {**act, "id": first})).ok
+    assert (await editor.ask(core.REVIEW_ACT, {**act, "id": first})).ok
     later = {"title": "Use pathlib instead of os.path for paths", "turn": "ba9876543210"}
     second = propose(editor.repo, isolated, **later, time=datetime(2026, 8, 2, tzinfo=UTC))
-    [candidate] = (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates
+    [candidate] = (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
     [near] = candidate.neighbours
     assert (near.id, near.title, candidate.suggested) == (first, CANDIDATE.title, None) and 0 < near.similarity <= 1
     choice = {"answer": "replaces", "memory": near.id, "hash": near.hash}
-    done = await editor.ask(protocol.REVIEW_ACT, {**act, "id": second, "choice": choice})
+    done = await editor.ask(core.REVIEW_ACT, {**act, "id": second, "choice": choice})
     assert done.ok and memory_files(editor.repo) == [done.path]
-    assert (await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root})).ok
+    assert (await editor.ask(core.REVIEW_UNDO, {"root": editor.root})).ok
     assert [Path(one).stem for one in memory_files(editor.repo)] == [first]
 
 
 def pending_told(editor: Editor) -> list[int]:
-    return [told.pending for told in editor.told[protocol.CANDIDATES_CHANGED]]
+    return [told.pending for told in editor.told[core.CANDIDATES_CHANGED]]
 
 
 async def test_what_waits_is_told_at_the_start(editor: Editor, isolated: Path) -> None:
@@ -130,22 +130,22 @@ async def test_what_waits_is_told_at_the_start(editor: Editor, isolated: Path) -
 
 
 async def test_what_another_window_decides_is_told_once_its_file_changes(editor: Editor, isolated: Path) -> None:
-    place = queue.Place(_project(editor.repo, isolated), Home(isolated / ".lerim"))
+    place = queue.ReviewPaths(_project(editor.repo, isolated), Home(isolated / ".lerim"))
     waiting = propose(editor.repo, isolated)
     await editor.start()
     await editor.until(lambda: pending_told(editor) == [1])
-    queue.reject(place, waiting)
+    queue.reject_candidate(place, waiting)
     editor.changed(place.candidate_path(waiting))
     await editor.until(lambda: pending_told(editor) == [1, 0])
-    queue.undo(place)
+    queue.undo_last(place)
     editor.changed(place.candidate_path(waiting))
     await editor.until(lambda: pending_told(editor) == [1, 0, 1])
-    queue.edit(place, waiting, queue.Edit("Use pathlib", "In src/app.py.", ()))
+    queue.edit_candidate(place, waiting, queue.CandidateEdit("Use pathlib", "In src/app.py.", ()))
     editor.changed(place.candidate_path(waiting))
     await editor.until(lambda: pending_told(editor) == [1, 0, 1, 1])
 
     editor.changed(place.candidate_path(waiting))  # an echo of what was told already
-    assert (await editor.ask(protocol.REVIEW_ACT, {"root": editor.root, "id": waiting, "action": "reject"})).ok
+    assert (await editor.ask(core.REVIEW_ACT, {"root": editor.root, "id": waiting, "action": "reject"})).ok
     await editor.until(lambda: pending_told(editor) == [1, 0, 1, 1, 0])
 
 
@@ -160,7 +160,7 @@ async def test_what_was_decided_unseen_is_told_when_a_file_is_opened(editor: Edi
 
 async def test_what_was_decided_unseen_is_told_when_the_window_gets_the_focus(editor: Editor, isolated: Path) -> None:
     await editor.start()
-    await editor.until(lambda: editor.told[protocol.MEMORIES_CHANGED])
+    await editor.until(lambda: editor.told[core.MEMORIES_CHANGED])
     propose(editor.repo, isolated)
     editor.look_around()
     await editor.until(lambda: pending_told(editor) == [1])
@@ -174,7 +174,7 @@ async def test_what_several_looks_at_once_find_is_told_once(editor: Editor, isol
     for _ in range(20):
         editor.look_around()
     await editor.until(lambda: pending_told(editor))
-    assert (await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates
+    assert (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
     editor.look_around()
     propose(editor.repo, isolated, title="Another one", body="It says something else of src/app.py.")
     editor.look_around()
@@ -187,7 +187,7 @@ async def test_the_folders_to_watch_are_told_before_they_are_made(editor: Editor
     tree = tmp_path / "tree"
     git(editor.repo, "worktree", "add", "-q", str(tree))
     await editor.start(root=tree)
-    (told,) = await editor.until(lambda: editor.told[protocol.WATCH_FOLDERS])
+    (told,) = await editor.until(lambda: editor.told[core.WATCH_FOLDERS])
     memory = [tree / ".lerim" / "memory" / name for name in ("decisions", "learnings", "questions", "themes")]
     assert told.folders == [path.as_uri() for path in (editor.repo / ".lerim" / "review", *memory)]
     assert not (tree / ".lerim").exists() and not (editor.repo / ".lerim").exists()
@@ -205,7 +205,7 @@ async def test_the_candidates_of_a_worktree_are_watched_in_the_main_one(
     review = editor.repo / ".lerim" / "review"
     assert [glob for glob in editor.globs() if not isinstance(glob, str)] == [(review.as_uri(), "*.md")]
 
-    queue.reject(queue.Place(_project(tree, isolated), Home(isolated / ".lerim")), waiting)
+    queue.reject_candidate(queue.ReviewPaths(_project(tree, isolated), Home(isolated / ".lerim")), waiting)
     editor.changed(review / f"{waiting}.md")
     await editor.until(lambda: pending_told(editor) == [1, 0])
 
@@ -230,7 +230,7 @@ async def test_candidates_in_restricted_mode_are_not_told(editor: Editor, isolat
     waiting = propose(editor.repo, isolated)
     await editor.start({"trusted": False})
     editor.changed(editor.repo / ".lerim" / "review" / f"{waiting}.md")
-    await editor.ask(protocol.DEBUG, {})
+    await editor.ask(core.DEBUG, {})
     assert pending_told(editor) == []
 
 
@@ -240,8 +240,8 @@ async def test_a_memory_changed_since_is_refused_with_the_difference_beside_the_
     waiting = propose(editor.repo, isolated)
     await editor.start()
     act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
-    write_below((await editor.ask(protocol.REVIEW_ACT, act)).path, "My own line.")
-    refused = await editor.refused(protocol.REVIEW_UNDO, {"root": editor.root})
+    write_below((await editor.ask(core.REVIEW_ACT, act)).path, "My own line.")
+    refused = await editor.refused(core.REVIEW_UNDO, {"root": editor.root})
     assert refused.data["kind"] == "stale"
     assert "+My own line." in refused.data["diff"] and "My own line" not in refused.message
 
@@ -249,56 +249,56 @@ async def test_a_memory_changed_since_is_refused_with_the_difference_beside_the_
 async def test_an_unknown_candidate_and_an_unknown_root_are_errors_with_a_kind(editor: Editor, tmp_path: Path) -> None:
     await editor.start()
     act = {"root": editor.root, "id": "20260801-nothing", "action": "accept"}
-    assert (await editor.refused(protocol.REVIEW_ACT, act)).data["kind"] == "not-found"
+    assert (await editor.refused(core.REVIEW_ACT, act)).data["kind"] == "not-found"
     outside = {"root": tmp_path.as_uri()}
-    assert (await editor.refused(protocol.REVIEW_LIST, outside)).data["kind"] == "project"
+    assert (await editor.refused(core.REVIEW_LIST, outside)).data["kind"] == "project"
 
 
 async def test_candidates_of_sessions_outside_any_repository_wait_beside_the_first_repositorys(
     editor: Editor, isolated: Path
 ) -> None:
-    personal = queue.Place(_project(editor.repo, isolated), Home(isolated / ".lerim")).personal()
-    found = queue.propose(personal, replace(CANDIDATE, references=()))
-    assert isinstance(found, queue.Proposed)
+    personal = queue.ReviewPaths(_project(editor.repo, isolated), Home(isolated / ".lerim")).personal()
+    found = queue.propose_candidate(personal, replace(CANDIDATE, references=()))
+    assert isinstance(found, queue.CandidateProposed)
     await editor.start()
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert [(one.title, one.scope) for one in listed.candidates] == [(CANDIDATE.title, "global")]
 
     act = {"root": editor.root, "id": found.proposal.id, "scope": "global", "action": "accept", "quotes": "shared"}
-    done = await editor.ask(protocol.REVIEW_ACT, act)
+    done = await editor.ask(core.REVIEW_ACT, act)
     assert done.ok
     assert Path(done.path).is_relative_to(isolated / ".lerim" / "memory")
     assert memory_files(editor.repo) == []
-    await editor.until(lambda: editor.told[protocol.CANDIDATES_CHANGED])
-    assert editor.told[protocol.CANDIDATES_CHANGED][-1].pending == 0
+    await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
+    assert editor.told[core.CANDIDATES_CHANGED][-1].pending == 0
 
-    undone = await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root, "action": done.action})
+    undone = await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": done.action})
     assert undone.ok
     assert not is_there(done.path)
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert [one.scope for one in listed.candidates] == ["global"]
 
 
 async def test_what_was_left_out_is_listed_and_proposed_and_undo_takes_it_back(editor: Editor, isolated: Path) -> None:
-    place = queue.Place(_project(editor.repo, isolated), Home(isolated / ".lerim"))
-    queue.leave_out(place, [drop(CANDIDATE, "below-the-cut", "", score=0.3)])
-    queue.leave_out(place.personal(), [drop(replace(CANDIDATE, title="My own"), "duplicate", "")])
+    place = queue.ReviewPaths(_project(editor.repo, isolated), Home(isolated / ".lerim"))
+    queue.keep_left_out(place, [drop_candidate(CANDIDATE, "below-the-cut", "", score=0.3)])
+    queue.keep_left_out(place.personal(), [drop_candidate(replace(CANDIDATE, title="My own"), "duplicate", "")])
     await editor.start()
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert (len(listed.candidates), listed.leftOut) == (0, 2)
-    left = await editor.ask(protocol.REVIEW_LEFT_OUT, {"root": editor.root, "most": 10})
+    left = await editor.ask(core.REVIEW_LEFT_OUT, {"root": editor.root, "most": 10})
     assert {(one.title, one.scope, one.score, one.canPropose) for one in left.items} == {
         (CANDIDATE.title, "project", 0.3, True),
         ("My own", "global", None, True),
     }
     assert left.total == 2
-    assert len((await editor.ask(protocol.REVIEW_LEFT_OUT, {"root": editor.root, "most": 1})).items) == 1
+    assert len((await editor.ask(core.REVIEW_LEFT_OUT, {"root": editor.root, "most": 1})).items) == 1
     [ours] = [one for one in left.items if one.scope == "project"]
-    done = await editor.ask(protocol.REVIEW_PROPOSE, {"root": editor.root, "id": ours.id, "scope": "project"})
+    done = await editor.ask(core.REVIEW_PROPOSE, {"root": editor.root, "id": ours.id, "scope": "project"})
     assert done.ok
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert ([one.title for one in listed.candidates], listed.leftOut) == ([CANDIDATE.title], 1)
     assert listed.undo.action == done.action
-    await editor.ask(protocol.REVIEW_UNDO, {"root": editor.root, "action": done.action})
-    listed = await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})
+    await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": done.action})
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert (len(listed.candidates), listed.leftOut) == (0, 2)

@@ -9,10 +9,10 @@ import pytest
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
 from conftest import Editor
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.paths import Home
-from lerim.project import locate
-from lerim.sessions.catalog import Catalog
+from lerim.project.project import locate_project
+from lerim.sessions.catalog.catalog import Catalog
 
 pytestmark = pytest.mark.asyncio
 
@@ -45,12 +45,12 @@ def talk(repo: Path) -> list[Fields]:
 
 
 async def synced(editor: Editor) -> None:
-    assert (await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})).state == "done"
+    assert (await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})).state == "done"
 
 
 async def the_session(editor: Editor) -> object:
-    [day] = (await editor.ask(protocol.SESSIONS_DAYS, {"everywhere": False})).days
-    listed = await editor.ask(protocol.SESSIONS_LIST, {"day": day.day, "everywhere": False, "start": 0})
+    [day] = (await editor.ask(core.SESSIONS_DAYS, {"everywhere": False})).days
+    listed = await editor.ask(core.SESSIONS_LIST, {"day": day.day, "everywhere": False, "start": 0})
     assert listed.total == day.sessions == len(listed.sessions) == 1
     return listed.sessions[0]
 
@@ -61,7 +61,7 @@ async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without
     write(isolated, editor.repo, FIRST, *talk(editor.repo))
     write(isolated, tmp_path / "elsewhere", SECOND, prompt("hello"), reply("z", text("Hi.")))
     await editor.start()
-    assert (await editor.ask(protocol.SESSIONS_DAYS, {"everywhere": True})).days == []
+    assert (await editor.ask(core.SESSIONS_DAYS, {"everywhere": True})).days == []
     assert not (isolated / ".lerim").exists(), "asking makes no catalog"
     await synced(editor)
     one = await the_session(editor)
@@ -69,7 +69,7 @@ async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without
     assert (one.prompts, one.toolCalls, one.toolErrors) == (2, 2, 1)
     assert one.title.startswith("Use the key [redacted:") and "\u202e" not in one.title
     assert SECRET not in str(one)
-    everywhere = (await editor.ask(protocol.SESSIONS_DAYS, {"everywhere": True})).days
+    everywhere = (await editor.ask(core.SESSIONS_DAYS, {"everywhere": True})).days
     assert sum(day.sessions for day in everywhere) == 2
 
 
@@ -91,22 +91,22 @@ async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(ed
     await editor.start()
     await synced(editor)
     one = await the_session(editor)
-    opened = await editor.ask(protocol.SESSION_OPEN, {"id": one.id, "turn": ""})
+    opened = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
     assert (opened.kinds, opened.at, opened.session.id) == ("prrp", -1, one.id)
     assert len(opened.sizes) == 4
-    page = await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
+    page = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
     first, second, third = page.turns
     assert first.text.startswith("Use the key [redacted:") and "U+202E" in first.text
     assert [(done.title, done.status, done.exitCode) for done in second.calls] == [("$ pytest -q", "error", 2)]
     assert "1 failed" in second.calls[0].text
     assert [(done.title, done.status) for done in third.calls] == [(f"Edit {editor.repo}/src/app.py", "ok")]
-    last = await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
+    last = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
     assert [turn.text for turn in last.turns] == ["thanks"]
-    at = await editor.ask(protocol.SESSION_OPEN, {"id": one.id, "turn": third.turn})
+    at = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": third.turn})
     assert at.at == 2
-    found = await editor.ask(protocol.SESSION_FIND, {"id": one.id, "text": "GETusername"})
+    found = await editor.ask(core.SESSION_FIND, {"id": one.id, "text": "GETusername"})
     assert found.positions == [2]
-    unknown = await editor.refused(protocol.SESSION_OPEN, {"id": "nowhere", "turn": ""})
+    unknown = await editor.refused(core.SESSION_OPEN, {"id": "nowhere", "turn": ""})
     assert unknown.data["kind"] == "not-found"
 
 
@@ -115,10 +115,10 @@ async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, i
     await editor.start()
     await synced(editor)
     one = await the_session(editor)
-    [cut, _] = (await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
+    [cut, _] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
     assert len(cut.text) == 20_000
     assert cut.left > 100_000
-    [whole] = (await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
+    [whole] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
     assert len(whole.text) == len(cut.text) + cut.left
     assert whole.left == 0
 
@@ -130,7 +130,7 @@ async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Edi
     await synced(editor)
     one = await the_session(editor)
     start, seen = 0, []
-    while turns := (await editor.ask(protocol.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
+    while turns := (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
         assert sum(len(turn.text) for turn in turns) <= 210_000
         seen += [turn.turn for turn in turns]
         start += len(turns)
@@ -141,20 +141,20 @@ async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Edit
     write(isolated, editor.repo, FIRST, *talk(editor.repo))
     await editor.start()
     ask = {"everywhere": False, "limit": 10}
-    assert (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
+    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
     await synced(editor)
-    hits = (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
+    hits = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
     [hit] = [one for one in hits if "`getUserName` is mended" in one.snippet]
     assert (hit.platform, hit.role) == ("claude", "assistant")
     assert hit.id == (await the_session(editor)).id
-    key = (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
+    key = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
     assert SECRET not in str(key) and "[redacted:" in key.snippet
-    assert (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
-    assert (await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "since:2d mended"})).problems == []
-    refused = await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": "agent:nobody since:never mended"})
+    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
+    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "since:2d mended"})).problems == []
+    refused = await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:nobody since:never mended"})
     assert [problem.partition(":")[0] for problem in refused.problems] == ["agent", "since"]
     for odd in ('"', "C++ OR", "* NEAR(", "\x00", "路径", "'); DROP TABLE words; --", "file:", "🦉" * 5000):
-        await editor.ask(protocol.SESSIONS_SEARCH, {**ask, "query": odd})
+        await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": odd})
 
 
 async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnected(
@@ -162,7 +162,7 @@ async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnect
 ) -> None:
     write(isolated, editor.repo, FIRST, *talk(editor.repo))
     await editor.start()
-    told = await editor.ask(protocol.AGENTS, {"root": None})
+    told = await editor.ask(core.AGENTS, {"root": None})
     claude = next(agent for agent in told.agents if agent.platform == "claude")
     assert (claude.name, claude.state, claude.sessions, claude.found, claude.waiting) == (
         "Claude Code",
@@ -172,18 +172,18 @@ async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnect
         1,
     )
     await synced(editor)
-    told = await editor.ask(protocol.AGENTS, {"root": editor.root})
+    told = await editor.ask(core.AGENTS, {"root": editor.root})
     claude = next(agent for agent in told.agents if agent.platform == "claude")
     assert (told.project, claude.parsed, claude.waiting) == (editor.repo.name, 1, 0)
     assert told.jobs == []
     step = {"platform": "claude", "action": "disconnect", "path": None}
-    assert (await editor.ask(protocol.CONNECT, step)).ok
-    told = await editor.ask(protocol.AGENTS, {"root": None})
+    assert (await editor.ask(core.CONNECT, step)).ok
+    told = await editor.ask(core.AGENTS, {"root": None})
     assert next(agent for agent in told.agents if agent.platform == "claude").state == "removed"
-    assert (await editor.ask(protocol.CONNECT, {**step, "action": "connect"})).ok
+    assert (await editor.ask(core.CONNECT, {**step, "action": "connect"})).ok
     nowhere = {**step, "action": "connect", "path": str(isolated / "nowhere")}
-    assert (await editor.refused(protocol.CONNECT, nowhere)).data["kind"] == "settings"
-    assert (await editor.refused(protocol.CONNECT, {**step, "platform": "emacs"})).data["kind"] == "usage"
+    assert (await editor.refused(core.CONNECT, nowhere)).data["kind"] == "settings"
+    assert (await editor.refused(core.CONNECT, {**step, "platform": "emacs"})).data["kind"] == "usage"
 
 
 async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(editor: Editor, isolated: Path) -> None:
@@ -191,21 +191,21 @@ async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(ed
     await editor.start()
     await synced(editor)
     home = Home(isolated / ".lerim")
-    project = locate(editor.repo, home)
+    project = locate_project(editor.repo, home)
     assert project
     with Catalog.open(home) as catalog:
         catalog.db.execute("UPDATE jobs SET state = 'pending', not_before = 0")
         job = catalog.claim(project.key)
         assert job
         catalog.fail(job, f"The reader stopped at {SECRET}.")
-    [failed] = (await editor.ask(protocol.AGENTS, {"root": None})).jobs
+    [failed] = (await editor.ask(core.AGENTS, {"root": None})).jobs
     assert (failed.state, failed.tries) == ("failed", 1)
     assert failed.error.startswith("The reader stopped at [redacted:")
     assert failed.id == (await the_session(editor)).id
-    assert (await editor.ask(protocol.QUEUE_ACT, {"job": failed.job, "action": "skip"})).ok
-    assert (await editor.ask(protocol.AGENTS, {"root": None})).jobs == []
-    assert (await editor.ask(protocol.QUEUE_ACT, {"job": failed.job, "action": "retry"})).ok
-    assert not (await editor.ask(protocol.QUEUE_ACT, {"job": 999, "action": "retry"})).ok
+    assert (await editor.ask(core.QUEUE_ACT, {"job": failed.job, "action": "skip"})).ok
+    assert (await editor.ask(core.AGENTS, {"root": None})).jobs == []
+    assert (await editor.ask(core.QUEUE_ACT, {"job": failed.job, "action": "retry"})).ok
+    assert not (await editor.ask(core.QUEUE_ACT, {"job": 999, "action": "retry"})).ok
 
 
 async def test_a_transcript_opens_with_what_the_session_was_about(editor: Editor, isolated: Path) -> None:
@@ -214,7 +214,7 @@ async def test_a_transcript_opens_with_what_the_session_was_about(editor: Editor
     await editor.start()
     await synced(editor)
     one = await the_session(editor)
-    opened = await editor.ask(protocol.SESSION_OPEN, {"id": one.id, "turn": ""})
+    opened = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
     lines = opened.summary.splitlines()
     assert "src/app.py" in lines[0]
     assert lines[1].startswith("A Claude Code session of 2 prompts")

@@ -13,10 +13,10 @@ import pytest
 from lsprotocol import types
 
 from conftest import RECORD, Editor, write_memory
-from lerim.memory.record import render
-from lerim.memory.verifying import verify
+from lerim.memory.freshness.verifying import verify_record
+from lerim.memory.record import render_record
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 
 pytestmark = pytest.mark.asyncio
 
@@ -51,10 +51,12 @@ def edit(editor: Editor, uri: str, version: int, *changes: tuple[str, str]) -> N
 def verified(editor: Editor, isolated: Path) -> Path:
     """A memory of `load` that was accepted: its fingerprint is kept."""
     home = Home(isolated / ".lerim")
-    project = locate(editor.repo, home)
+    project = locate_project(editor.repo, home)
     assert project is not None
     path = write_memory(editor.repo)
-    path.write_text(render(verify(project, home, RECORD, datetime(2026, 8, 1, tzinfo=UTC))), encoding="utf-8")
+    path.write_text(
+        render_record(verify_record(project, home, RECORD, datetime(2026, 8, 1, tzinfo=UTC))), encoding="utf-8"
+    )
     return path
 
 

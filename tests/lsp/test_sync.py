@@ -17,11 +17,11 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
 from conftest import Editor, server_environ, write_memory
-from lerim.lock import project_lock
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.lock import project_lock
+from lerim.project.project import locate_project
 
 pytestmark = pytest.mark.asyncio
 
@@ -79,37 +79,37 @@ def server_pid(editor: Editor) -> int:
 
 def ask_sync(editor: Editor) -> asyncio.Future[object]:
     params = {"root": editor.root, "explicit": True}
-    return asyncio.ensure_future(editor.client.protocol.send_request_async(protocol.SYNC, params, msg_id="sync"))
+    return asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
 
 
 async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(editor: Editor, isolated: Path) -> None:
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     await editor.start()
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert report.state == "done"
     assert report.sessions.found == 1
     assert len(report.candidates) == 1
     assert "pathlib" in report.candidates[0].title
-    stages = [event.stage for event in editor.told[protocol.SYNC_PROGRESS]]
+    stages = [event.stage for event in editor.told[core.SYNC_PROGRESS]]
     assert stages[0] == "looking"
     assert stages[-1] == "done"
-    assert {event.root for event in editor.told[protocol.SYNC_PROGRESS]} == {editor.root}
-    await editor.until(lambda: editor.told[protocol.CANDIDATES_CHANGED])
-    assert editor.told[protocol.CANDIDATES_CHANGED][-1].pending == 1
-    about = await editor.ask(protocol.DEBUG, {})
-    assert editor.told[protocol.CANDIDATES_CHANGED][-1].project == about.roots[0].key
+    assert {event.root for event in editor.told[core.SYNC_PROGRESS]} == {editor.root}
+    await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
+    assert editor.told[core.CANDIDATES_CHANGED][-1].pending == 1
+    about = await editor.ask(core.DEBUG, {})
+    assert editor.told[core.CANDIDATES_CHANGED][-1].project == about.roots[0].key
 
     found = report.candidates[0]
-    shown = await editor.ask(protocol.TURN, {"root": None, "session": found.session, "turn": found.turn})
+    shown = await editor.ask(core.TURN, {"root": None, "session": found.session, "turn": found.turn})
     assert (shown.found, shown.session, shown.turn) == ("catalog", found.session, found.turn)
-    opened = await editor.ask(protocol.SESSION_OPEN, {"id": shown.id, "turn": shown.turn})
-    page = await editor.ask(protocol.SESSION_TURNS, {"id": shown.id, "start": opened.at, "count": 1})
+    opened = await editor.ask(core.SESSION_OPEN, {"id": shown.id, "turn": shown.turn})
+    page = await editor.ask(core.SESSION_TURNS, {"id": shown.id, "start": opened.at, "count": 1})
     assert "No, always use pathlib" in page.turns[0].text
-    gone = await editor.ask(protocol.TURN, {"root": None, "session": "s", "turn": "ffffffffffff"})
+    gone = await editor.ask(core.TURN, {"root": None, "session": "s", "turn": "ffffffffffff"})
     assert gone.found == "gone"
     assert "not on this machine" in gone.text
 
-    again = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    again = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert (again.candidates, again.sessions.unchanged) == ([], 1)
     assert not jobs_of(server_pid(editor))
 
@@ -118,15 +118,15 @@ async def test_a_cancelled_sync_is_gone_and_the_next_one_carries_on(editor: Edit
     long_work(isolated, editor.repo)
     await editor.start()
     waiting = ask_sync(editor)
-    await editor.until(lambda: [event for event in editor.told[protocol.SYNC_PROGRESS] if event.sessionsDone])
+    await editor.until(lambda: [event for event in editor.told[core.SYNC_PROGRESS] if event.sessionsDone])
     assert jobs_of(server_pid(editor))
     editor.client.cancel_request(types.CancelParams(id="sync"))
     with pytest.raises(JsonRpcException) as caught:
         await waiting
     assert caught.value.code == -32800
     assert not jobs_of(server_pid(editor))
-    await editor.until(lambda: editor.told[protocol.SYNC_PROGRESS][-1].stage == "cancelled")
-    assert (await editor.ask(protocol.DEBUG, {})).version
+    await editor.until(lambda: editor.told[core.SYNC_PROGRESS][-1].stage == "cancelled")
+    assert (await editor.ask(core.DEBUG, {})).version
 
 
 async def test_a_second_sync_joins_the_first_and_hovers_answer_meanwhile(editor: Editor, isolated: Path) -> None:
@@ -135,7 +135,7 @@ async def test_a_second_sync_joins_the_first_and_hovers_answer_meanwhile(editor:
     app = editor.open("src/app.py")
     first = ask_sync(editor)
     await editor.until(lambda: jobs_of(server_pid(editor)))
-    second = asyncio.ensure_future(editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True}))
+    second = asyncio.ensure_future(editor.ask(core.SYNC, {"root": editor.root, "explicit": True}))
     for _ in range(20):
         assert await editor.hover(app, 0, 5) is None
     assert len(jobs_of(server_pid(editor))) == 1
@@ -146,11 +146,11 @@ async def test_a_second_sync_joins_the_first_and_hovers_answer_meanwhile(editor:
 
 async def test_a_sync_while_another_process_holds_the_project_says_who(editor: Editor, isolated: Path) -> None:
     home = Home(isolated / ".lerim")
-    project = locate(editor.repo, home)
+    project = locate_project(editor.repo, home)
     assert project
     await editor.start()
     with project_lock(home, project.key, "syncing"):
-        report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+        report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert report.state == "busy"
     assert f"process {os.getpid()} is syncing" in report.message
 
@@ -176,32 +176,32 @@ async def test_a_job_that_was_killed_is_an_error_and_the_next_sync_carries_on(ed
     with pytest.raises(JsonRpcException) as caught:
         await waiting
     assert caught.value.data["kind"] == "job"
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert report.state == "done"
-    assert len((await editor.ask(protocol.REVIEW_LIST, {"root": editor.root})).candidates) == 1
+    assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 1
 
 
 async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, isolated: Path) -> None:
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
-    told = editor.told[protocol.CANDIDATES_CHANGED]
+    told = editor.told[core.CANDIDATES_CHANGED]
     await editor.until(lambda: told and told[-1].pending == 1)
-    await editor.until(lambda: editor.told[protocol.SYNC_PROGRESS][-1].stage == "done")
-    stages = len(editor.told[protocol.SYNC_PROGRESS])
+    await editor.until(lambda: editor.told[core.SYNC_PROGRESS][-1].stage == "done")
+    stages = len(editor.told[core.SYNC_PROGRESS])
 
     editor.open("README.md")
     session(isolated, editor.repo, "22222222-2222-3333-4444-555555555555", *exchange(editor.repo, "tomllib"))
     await editor.until(lambda: told[-1].pending == 2)
-    assert len(editor.told[protocol.SYNC_PROGRESS]) > stages
+    assert len(editor.told[core.SYNC_PROGRESS]) > stages
 
 
 async def test_an_idle_editor_carries_on_next_time_where_a_sync_was_cancelled(editor: Editor, isolated: Path) -> None:
     long_work(isolated, editor.repo)
     await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
-    told = editor.told[protocol.SYNC_PROGRESS]
+    told = editor.told[core.SYNC_PROGRESS]
     await editor.until(lambda: told and told[-1].stage == "learning")
     joined = ask_sync(editor)
-    await editor.ask(protocol.DEBUG, {})
+    await editor.ask(core.DEBUG, {})
     editor.client.cancel_request(types.CancelParams(id="sync"))
     with pytest.raises(JsonRpcException):
         await joined
@@ -224,18 +224,18 @@ async def test_a_busy_repository_does_not_keep_an_idle_editor_from_the_others(
     added = types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(other.as_uri(), "other")], [])
     editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(added))
     home = Home(isolated / ".lerim")
-    project = locate(editor.repo, home)
+    project = locate_project(editor.repo, home)
     assert project
     found: dict[str, int] = {}
 
     def waiting() -> dict[str, int]:
-        found.update({told.root: told.pending for told in editor.told[protocol.CANDIDATES_CHANGED]})
+        found.update({told.root: told.pending for told in editor.told[core.CANDIDATES_CHANGED]})
         return found
 
     with project_lock(home, project.key, "syncing"):
         editor.configure(idleSeconds=0.2)
         await editor.until(lambda: waiting().get(other.as_uri()) == 1)
-        busy = [told for told in editor.told[protocol.SYNC_PROGRESS] if told.root == editor.root][-1]
+        busy = [told for told in editor.told[core.SYNC_PROGRESS] if told.root == editor.root][-1]
         assert f"process {os.getpid()} is syncing" in busy.message
     editor.open("README.md")
     await editor.until(lambda: waiting().get(editor.root) == 1)
@@ -245,9 +245,9 @@ async def test_an_idle_editor_in_restricted_mode_or_with_idle_off_does_nothing(e
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0.05}})
     for _ in range(10):
-        await editor.ask(protocol.DEBUG, {})
+        await editor.ask(core.DEBUG, {})
         await asyncio.sleep(0.02)
-    assert editor.told[protocol.SYNC_PROGRESS] == []
+    assert editor.told[core.SYNC_PROGRESS] == []
     assert not (isolated / ".lerim").exists()
     assert not (editor.repo / ".lerim").exists()
 
@@ -268,9 +268,9 @@ async def test_a_hovers_link_opens_the_turn_it_rests_on_or_says_whose_it_was(edi
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     write_memory(editor.repo)
     await editor.start()
-    report = await editor.ask(protocol.SYNC, {"root": editor.root, "explicit": True})
+    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     app = editor.open("src/app.py")
-    gone = await editor.ask(protocol.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
+    gone = await editor.ask(core.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
     assert gone.found == "gone"
     assert "Claude Code session 11111111-2222-3333-4444-555555555555" in gone.text
     assert "2026-08-01" in gone.text
@@ -279,9 +279,9 @@ async def test_a_hovers_link_opens_the_turn_it_rests_on_or_says_whose_it_was(edi
     evidence = (Evidence("always use pathlib", found.turn, "user"),)
     path = write_memory(editor.repo, source=f"claude:{found.session}#{found.turn}", evidence=evidence)
     editor.changed(path)
-    shown = await editor.ask(protocol.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
+    shown = await editor.ask(core.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
     assert (shown.found, shown.session, shown.turn) == ("catalog", found.session, found.turn)
-    assert (await editor.refused(protocol.TURN, {"handle": "0" * 18})).data["kind"] == "not-found"
+    assert (await editor.refused(core.TURN, {"handle": "0" * 18})).data["kind"] == "not-found"
 
 
 def handle_in(hover: str | None) -> str:

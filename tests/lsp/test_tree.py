@@ -9,7 +9,7 @@ import pytest
 from test_review import is_there, propose
 
 from conftest import RECORD, Editor, write_memory
-from lerim.lsp import protocol
+from lerim.lsp.protocol import core
 
 pytestmark = pytest.mark.asyncio
 
@@ -40,7 +40,7 @@ async def test_memories_are_listed_by_primitive_by_file_and_those_that_are_over_
     await editor.start()
 
     async def below(by: str, node: str = "") -> object:
-        return await editor.ask(protocol.MEMORY_TREE, {"root": editor.root, "by": by, "node": node, "start": 0})
+        return await editor.ask(core.MEMORY_TREE, {"root": editor.root, "by": by, "node": node, "start": 0})
 
     def rows(view: object) -> list[tuple[str, int]]:
         return [(one.node, one.count) for one in view.groups]  # type: ignore[attr-defined]
@@ -58,7 +58,7 @@ async def test_memories_are_listed_by_primitive_by_file_and_those_that_are_over_
     assert loose.title == "Plain words"
     (over,) = (await below("file", "ended")).memories  # type: ignore[attr-defined]
     assert (over.title, over.status, over.detail) == ("Load all at once", "superseded", RECORD.id)
-    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": over.handle})
+    shown = await editor.ask(core.MEMORY_SHOW, {"id": over.handle})
     assert shown.path == over.path
 
 
@@ -68,8 +68,8 @@ async def test_of_many_memories_a_page_is_answered_and_the_next_goes_on(editor: 
         write_memory(editor.repo, id=f"20260101-rule-{number}", title=f"Rule {number}", created=created)
     await editor.start()
     asked = {"root": editor.root, "by": "primitive", "node": "primitive:decision"}
-    first = await editor.ask(protocol.MEMORY_TREE, {**asked, "start": 0})
-    rest = await editor.ask(protocol.MEMORY_TREE, {**asked, "start": len(first.memories)})
+    first = await editor.ask(core.MEMORY_TREE, {**asked, "start": 0})
+    rest = await editor.ask(core.MEMORY_TREE, {**asked, "start": len(first.memories)})
     titles = [one.title for one in (*first.memories, *rest.memories)]
     assert (len(first.memories), first.total) == (200, 230)
     assert titles == [f"Rule {number}" for number in reversed(range(230))]
@@ -80,9 +80,9 @@ async def test_what_waits_stands_on_top_but_not_in_restricted_mode(editor: Edito
     write_memory(editor.repo)
     await editor.start()
     asked = {"root": editor.root, "by": "primitive", "node": "", "start": 0}
-    top = await editor.ask(protocol.MEMORY_TREE, asked)
+    top = await editor.ask(core.MEMORY_TREE, asked)
     assert [one.kind for one in top.groups] == ["waiting", "primitive"]
-    (row,) = (await editor.ask(protocol.MEMORY_TREE, {**asked, "node": "waiting"})).proposals
+    (row,) = (await editor.ask(core.MEMORY_TREE, {**asked, "node": "waiting"})).proposals
     assert (row.id, row.action, row.scope) == (waiting, "add", "project")
 
 
@@ -92,14 +92,14 @@ async def test_restricted_mode_shows_memories_and_lets_nothing_be_changed(editor
     before = path.read_bytes()
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
     asked = {"root": editor.root, "by": "primitive", "node": "", "start": 0}
-    assert [one.kind for one in (await editor.ask(protocol.MEMORY_TREE, asked)).groups] == ["primitive"]
-    assert (await editor.ask(protocol.MEMORY_TREE, {**asked, "node": "waiting"})).proposals == []
-    (row,) = (await editor.ask(protocol.MEMORY_TREE, {**asked, "node": "primitive:decision"})).memories
+    assert [one.kind for one in (await editor.ask(core.MEMORY_TREE, asked)).groups] == ["primitive"]
+    assert (await editor.ask(core.MEMORY_TREE, {**asked, "node": "waiting"})).proposals == []
+    (row,) = (await editor.ask(core.MEMORY_TREE, {**asked, "node": "primitive:decision"})).memories
     refused = [
-        (protocol.MEMORY_ACT, {"id": row.handle, "action": "archive"}),
-        (protocol.MEMORY_MERGE, {"root": editor.root, "path": str(path), "preview": False}),
-        (protocol.MAINTAIN, {"root": editor.root, "dryRun": False}),
-        (protocol.ASK, {"root": editor.root, "question": "What?", "token": "t"}),
+        (core.MEMORY_ACT, {"id": row.handle, "action": "archive"}),
+        (core.MEMORY_MERGE, {"root": editor.root, "path": str(path), "preview": False}),
+        (core.MAINTAIN, {"root": editor.root, "dryRun": False}),
+        (core.ASK, {"root": editor.root, "question": "What?", "token": "t"}),
     ]
     for method, params in refused:
         assert (await editor.refused(method, params)).data["kind"] == "untrusted", method
@@ -111,17 +111,17 @@ async def test_an_act_by_hand_shows_in_the_hover_at_once_and_undo_takes_it_back(
     before = path.read_text(encoding="utf-8")
     await editor.start()
     app = editor.open("src/app.py", "def load():\n    pass\n")
-    by_file = await editor.ask(protocol.MEMORY_SHOW, {"id": path.as_uri()})
+    by_file = await editor.ask(core.MEMORY_SHOW, {"id": path.as_uri()})
     edited = await editor.ask(
-        protocol.MEMORY_ACT, {"id": by_file.handle, "action": "edit", "title": "Keep load very small"}
+        core.MEMORY_ACT, {"id": by_file.handle, "action": "edit", "title": "Keep load very small"}
     )
     assert edited.ok and "Keep load very small" in path.read_text(encoding="utf-8")
     assert "very small" in (await editor.hover(app, 0, 0) or "")
-    archived = await editor.ask(protocol.MEMORY_ACT, {"id": by_file.handle, "action": "archive"})
+    archived = await editor.ask(core.MEMORY_ACT, {"id": by_file.handle, "action": "archive"})
     assert not is_there(path) and is_there(archived.path)
     assert await editor.hover(app, 0, 0) is None
     for action in (archived, edited):
-        undone = await editor.ask(protocol.REVIEW_UNDO, {"root": action.root, "action": action.action})
+        undone = await editor.ask(core.REVIEW_UNDO, {"root": action.root, "action": action.action})
         assert undone.ok
     assert path.read_text(encoding="utf-8") == before
     assert "Keep load small" in (await editor.hover(app, 0, 0) or "")
@@ -130,33 +130,33 @@ async def test_an_act_by_hand_shows_in_the_hover_at_once_and_undo_takes_it_back(
 async def test_a_question_is_answered_by_hand_and_the_answer_among_ones_own(editor: Editor, isolated: Path) -> None:
     question = write_memory(editor.repo, id="20260801-which-cache", primitive="question", title="Which cache?")
     await editor.start()
-    shown = await editor.ask(protocol.MEMORY_SHOW, {"id": question.as_uri()})
+    shown = await editor.ask(core.MEMORY_SHOW, {"id": question.as_uri()})
     decided = await editor.ask(
-        protocol.MEMORY_ACT, {"id": shown.handle, "action": "promote", "title": "The cache is SQLite"}
+        core.MEMORY_ACT, {"id": shown.handle, "action": "promote", "title": "The cache is SQLite"}
     )
     assert decided.ok and not is_there(question)
-    decision = await editor.ask(protocol.MEMORY_SHOW, {"id": Path(decided.path).as_uri()})
-    copied = await editor.ask(protocol.MEMORY_ACT, {"id": decision.handle, "action": "globalize"})
+    decision = await editor.ask(core.MEMORY_SHOW, {"id": Path(decided.path).as_uri()})
+    copied = await editor.ask(core.MEMORY_ACT, {"id": decision.handle, "action": "globalize"})
     own = Path(copied.path)
     assert own.is_relative_to(isolated / ".lerim") and is_there(decided.path)
     asked = {"root": editor.root, "by": "file", "node": "loose:", "start": 0}
-    row = next(one for one in (await editor.ask(protocol.MEMORY_TREE, asked)).memories if one.scope == "global")
-    gone = await editor.ask(protocol.MEMORY_ACT, {"id": row.handle, "action": "archive"})
+    row = next(one for one in (await editor.ask(core.MEMORY_TREE, asked)).memories if one.scope == "global")
+    gone = await editor.ask(core.MEMORY_ACT, {"id": row.handle, "action": "archive"})
     assert gone.ok and not is_there(own)
-    assert (await editor.ask(protocol.REVIEW_UNDO, {"root": gone.root, "action": gone.action})).ok
+    assert (await editor.ask(core.REVIEW_UNDO, {"root": gone.root, "action": gone.action})).ok
     assert is_there(own)
 
 
 async def test_an_act_that_lacks_what_it_needs_is_refused_and_a_broken_handle_found_out(editor: Editor) -> None:
     path = write_memory(editor.repo)
     await editor.start()
-    handle = (await editor.ask(protocol.MEMORY_SHOW, {"id": path.as_uri()})).handle
+    handle = (await editor.ask(core.MEMORY_SHOW, {"id": path.as_uri()})).handle
     for params in ({"action": "feedback"}, {"action": "kind", "primitive": "nonsense"}, {"action": "delete"}):
-        assert (await editor.refused(protocol.MEMORY_ACT, {"id": handle, **params})).data["kind"] == "memory"
+        assert (await editor.refused(core.MEMORY_ACT, {"id": handle, **params})).data["kind"] == "memory"
     stranger = {"id": "0" * 18, "action": "archive"}
-    assert (await editor.refused(protocol.MEMORY_ACT, stranger)).data["kind"] == "not-found"
+    assert (await editor.refused(core.MEMORY_ACT, stranger)).data["kind"] == "not-found"
     elsewhere = {"id": (editor.repo / "README.md").as_uri()}
-    assert (await editor.refused(protocol.MEMORY_SHOW, elsewhere)).data["kind"] == "not-found"
+    assert (await editor.refused(core.MEMORY_SHOW, elsewhere)).data["kind"] == "not-found"
 
 
 async def test_a_memory_that_git_left_in_two_is_a_problem_and_is_joined_after_a_look(editor: Editor) -> None:
@@ -167,11 +167,11 @@ async def test_a_memory_that_git_left_in_two_is_a_problem_and_is_joined_after_a_
     path.write_text(whole.replace(ours, both), encoding="utf-8")
     await editor.start()
     asked = {"root": editor.root, "by": "primitive", "node": "problems", "start": 0}
-    (problem,) = (await editor.ask(protocol.MEMORY_TREE, asked)).problems
+    (problem,) = (await editor.ask(core.MEMORY_TREE, asked)).problems
     assert problem.code == "memory-conflict"
     merge = {"root": editor.root, "path": str(path)}
-    preview = await editor.ask(protocol.MEMORY_MERGE, {**merge, "preview": True})
+    preview = await editor.ask(core.MEMORY_MERGE, {**merge, "preview": True})
     assert preview.acted is None and "-<<<<<<< HEAD" in preview.diff and "<<<<<<<" in path.read_text(encoding="utf-8")
-    done = await editor.ask(protocol.MEMORY_MERGE, {**merge, "preview": False})
+    done = await editor.ask(core.MEMORY_MERGE, {**merge, "preview": False})
     assert done.acted.ok and "<<<<<<<" not in path.read_text(encoding="utf-8")
-    assert (await editor.ask(protocol.MEMORY_TREE, asked)).problems == []
+    assert (await editor.ask(core.MEMORY_TREE, asked)).problems == []

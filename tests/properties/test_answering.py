@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_server import item, marked
-from lerim.extraction.asking import MOST_ITEMS, Answer, salvaged
-from lerim.extraction.grounding import plain
-from lerim.extraction.signatures import MemoryCandidate
+from lerim.extraction.model.asking import MOST_ITEMS, ParsedAnswer, salvage_items
+from lerim.extraction.model.signatures import MemoryCandidate
+from lerim.redaction.markup import strip_markup
 
 GOOD = item("Use `pnpm`, not npm", "use pnpm here")
 PARTS = st.sampled_from(
@@ -35,7 +35,7 @@ JSON = st.recursive(
 )
 
 
-def sound(answer: Answer[MemoryCandidate]) -> None:
+def sound(answer: ParsedAnswer[MemoryCandidate]) -> None:
     assert len(answer.items) <= MOST_ITEMS
     assert all(isinstance(one, MemoryCandidate) and 0 <= one.confidence <= 1 for one in answer.items)
     assert not (answer.unread and answer.items)
@@ -43,12 +43,12 @@ def sound(answer: Answer[MemoryCandidate]) -> None:
 
 @given(TEXT)
 def test_any_text_is_read_or_said_to_be_unreadable(text: str) -> None:
-    sound(salvaged(text, "primitives", MemoryCandidate))
+    sound(salvage_items(text, "primitives", MemoryCandidate))
 
 
 @given(st.lists(JSON | st.just(GOOD), max_size=6))
 def test_any_json_yields_only_what_has_the_form(values: list) -> None:
-    answer = salvaged(marked(values), "primitives", MemoryCandidate)
+    answer = salvage_items(marked(values), "primitives", MemoryCandidate)
     sound(answer)
     assert len(answer.items) >= min(MOST_ITEMS, sum(value == GOOD for value in values))
 
@@ -57,11 +57,11 @@ def test_any_json_yields_only_what_has_the_form(values: list) -> None:
 def test_wherever_an_answer_is_cut_what_was_whole_before_is_kept(at: int) -> None:
     text = marked([GOOD, item("Store `Money` in cents", "cents"), item("Never log `Money`", "never log")])
     whole = text[:at].count('"references": []}')
-    assert len(salvaged(text[:at], "primitives", MemoryCandidate).items) >= whole
+    assert len(salvage_items(text[:at], "primitives", MemoryCandidate).items) >= whole
 
 
 @given(st.text(max_size=300) | TEXT)
 def test_plain_text_is_one_line_and_stays_plain(text: str) -> None:
-    once = plain(text)
+    once = strip_markup(text)
     assert "\n" not in once
     assert "](command:" not in once

@@ -8,24 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.paths import Home
-from lerim.project import Owners
-from lerim.repository import parse_config, without_credentials
-from lerim.sessions.catalog import Catalog
+from lerim.project.project import FolderOwners
+from lerim.project.repository import parse_config, without_credentials
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.turn_text import pack, storable, unpack
+from lerim.sessions.tables.turn_text import pack_turn_text, replace_surrogates, unpack_turn_text
 
 anything = st.text(st.characters(codec=None), max_size=2000)  # lone surrogates too
 
 
 @given(anything, anything)
 def test_a_packed_turn_unpacks_to_its_text_and_tools(text, tools):
-    text, tools = storable(text), storable(tools).replace("\x1f", " ")
-    assert unpack(pack(text, tools)) == (text, tools)
+    text, tools = replace_surrogates(text), replace_surrogates(tools).replace("\x1f", " ")
+    assert unpack_turn_text(pack_turn_text(text, tools)) == (text, tools)
 
 
 @given(anything)
 def test_storable_text_can_be_encoded_and_is_changed_only_where_it_cannot(text):
-    kept = storable(text)
+    kept = replace_surrogates(text)
     kept.encode()
     if not re.search("[\ud800-\udfff]", text):
         assert kept == text
@@ -57,10 +57,10 @@ def home(tmp_path_factory):
 def test_any_turns_are_kept_in_order_and_any_query_is_answered(home, texts, query):
     path = Path("/claude/one.jsonl")
     with Catalog.open(home) as catalog:
-        done = catalog.index(Transcript("claude", path, "s", 1, 1, 1), Told(path, texts), Owners())
+        done = catalog.index(Transcript("claude", path, "s", 1, 1, 1), Told(path, texts), FolderOwners())
         assert not done.failed
         kept = [turn.text for turn in catalog.turns_of(str(path))][: len(texts)]
-        assert kept == [storable(text) for text in texts]
+        assert kept == [replace_surrogates(text) for text in texts]
         for hit in catalog.search(query):
             assert hit.path == path
         catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
@@ -68,12 +68,14 @@ def test_any_turns_are_kept_in_order_and_any_query_is_answered(home, texts, quer
 
 @given(anything)
 def test_any_working_folder_has_an_owner_or_none(cwd):
-    assert re.fullmatch("[0-9a-f]{16}|", Owners().owner(cwd))
+    assert re.fullmatch("[0-9a-f]{16}|", FolderOwners().owner(cwd))
 
 
 @given(anything)
 def test_any_config_and_any_remote_can_be_read(text):
     parse_config(text)
     parse_config(f'[remote "origin"]\nurl = {text}')
-    one, other = (without_credentials(f"https://me:{secret}@{storable(text)}") for secret in ("xyzzy", "plugh"))
+    one, other = (
+        without_credentials(f"https://me:{secret}@{replace_surrogates(text)}") for secret in ("xyzzy", "plugh")
+    )
     assert one == other  # whatever the address holds itself, nothing of the secret is in it

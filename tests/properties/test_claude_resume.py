@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import claude_lines as lines
 import reading_laws as laws
-from lerim.sessions.claude import Reading
-from lerim.sessions.claude_files import begins_in
-from lerim.sessions.lines import HEAD
+from lerim.sessions.readers.claude.files import find_first_cwd
+from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers.engine.lines import HEAD
 from reading_laws import SETTINGS
 
 words = st.sampled_from(
@@ -62,8 +62,8 @@ def written(parts: list[Any], glue: list[bool]) -> bytes:
     )
 
 
-def opened(path: Path, resume: bytes | None = None) -> Reading:
-    return Reading(lines.transcript(path), resume)
+def opened(path: Path, resume: bytes | None = None) -> ClaudeReading:
+    return ClaudeReading(lines.transcript(path), resume)
 
 
 @SETTINGS
@@ -87,7 +87,7 @@ def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_pat
 def test_a_brief_reading_tells_all_that_the_catalog_keeps(tmp_path: Path, parts: list[Any]):
     path = tmp_path / "one.jsonl"
     path.write_bytes(lines.encoded(*parts))
-    whole, brief = opened(path), Reading(lines.transcript(path), brief=True)
+    whole, brief = opened(path), ClaudeReading(lines.transcript(path), brief=True)
     laws.is_brief_without_loss(brief, whole)
     assert brief.resume == whole.resume
 
@@ -139,7 +139,7 @@ def test_fields_of_any_type_never_raise(tmp_path, parts, resume):
     path.write_bytes(b"".join(json.dumps(part).encode() + b"\n" for part in parts))
     done = laws.stands(opened, path, resume)
     assert all("text" in one.message or "could not be read" in one.message for one in done.problems)
-    begins_in(path)
+    find_first_cwd(path)
 
 
 @SETTINGS
@@ -148,7 +148,7 @@ def test_mutated_bytes_never_raise(tmp_path, parts, changes):
     path = tmp_path / "mutated.jsonl"
     path.write_bytes(laws.changed(lines.encoded(*parts), changes))
     laws.stands(opened, path)
-    begins_in(path)
+    find_first_cwd(path)
 
 
 @SETTINGS
@@ -159,4 +159,4 @@ def test_random_bytes_never_raise(tmp_path, whole):
     turns, done = lines.reading(path)
     assert turns == []
     assert done.session.turns == 0
-    begins_in(path)
+    find_first_cwd(path)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import codex_lines as lines
 import reading_laws as laws
-from lerim.sessions.codex import probe, read
 from lerim.sessions.model import Readable
+from lerim.sessions.readers.codex.files import probe_folder
+from lerim.sessions.readers.codex.store import open_session
 from reading_laws import SETTINGS
 
 words = st.sampled_from(
@@ -74,7 +75,7 @@ starts = st.sampled_from(
 
 
 def opened(path: Path, resume: bytes | None = None) -> Readable:
-    return read(lines.transcript(path), resume)
+    return open_session(lines.transcript(path), resume)
 
 
 @SETTINGS
@@ -98,7 +99,7 @@ def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_pat
 def test_a_brief_reading_tells_all_that_the_catalog_keeps(tmp_path: Path, start: Any, parts: Any):
     path = tmp_path / "one.jsonl"
     path.write_bytes(lines.encoded(start, *parts))
-    whole, brief = opened(path), read(lines.transcript(path), brief=True)
+    whole, brief = opened(path), open_session(lines.transcript(path), brief=True)
     laws.is_brief_without_loss(brief, whole)
 
 
@@ -122,7 +123,7 @@ def test_mutated_bytes_never_raise(tmp_path: Path, parts: Any, changes: Any):
     path = tmp_path / "mutated.jsonl"
     path.write_bytes(laws.changed(lines.encoded(lines.meta(), *parts), changes))
     laws.stands(opened, path)
-    probe(lines.transcript(path))
+    probe_folder(lines.transcript(path))
 
 
 junk = laws.junk("type", "text", "id", "command", "x")
@@ -136,7 +137,7 @@ def test_fields_of_any_type_never_raise(tmp_path: Path, data: Any, parts: Any, r
     path.write_bytes(laws.with_junk(data, [lines.meta(), *flat], "payload", junk))
     done = laws.stands(opened, path, resume)
     assert all("could not be read" in one.message for one in done.problems)
-    probe(lines.transcript(path))
+    probe_folder(lines.transcript(path))
 
 
 @SETTINGS
@@ -144,7 +145,7 @@ def test_fields_of_any_type_never_raise(tmp_path: Path, data: Any, parts: Any, r
 def test_random_bytes_bring_no_turn(tmp_path: Path, whole: bytes, name: str):
     path = tmp_path / name
     path.write_bytes(whole)
-    probe(lines.transcript(path))
+    probe_folder(lines.transcript(path))
     if name == "a.jsonl":
         turns, _ = lines.reading(path)
         assert turns == []

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import copilot_cli_lines as lines
 import reading_laws as laws
-from lerim.sessions.copilot_cli import probe, read
 from lerim.sessions.model import Readable
+from lerim.sessions.readers.copilot_cli.store import open_cli_session, probe_cli_folder
 from reading_laws import SETTINGS
 
 words = st.sampled_from(["use uv, not pip", "ok", "", "ünï \u2028 code", '<skill-context name="x">a</skill-context>'])
@@ -55,7 +55,7 @@ records = st.one_of(
 
 
 def opened(path: Path, resume: bytes | None = None) -> Readable:
-    return read(lines.transcript(path), resume)
+    return open_cli_session(lines.transcript(path), resume)
 
 
 @SETTINGS
@@ -79,7 +79,7 @@ def test_a_reading_left_after_any_turn_and_taken_up_there_gives_the_same(tmp_pat
 def test_a_brief_reading_tells_all_that_the_catalog_keeps(tmp_path: Path, parts: Any):
     path = tmp_path / "one.jsonl"
     path.write_bytes(lines.encoded(lines.start(), *parts))
-    whole, brief = opened(path), read(lines.transcript(path), brief=True)
+    whole, brief = opened(path), open_cli_session(lines.transcript(path), brief=True)
     laws.is_brief_without_loss(brief, whole)
     assert brief.resume == whole.resume
 
@@ -90,7 +90,7 @@ def test_mutated_bytes_never_raise(tmp_path: Path, parts: Any, changes: Any):
     path = tmp_path / "mutated.jsonl"
     path.write_bytes(laws.changed(lines.encoded(lines.start(), *parts), changes))
     laws.stands(opened, path)
-    probe(lines.transcript(path))
+    probe_cli_folder(lines.transcript(path))
 
 
 junk = laws.junk("type", "text", "id", "command", "usage")
@@ -103,7 +103,7 @@ def test_fields_of_any_type_never_raise(tmp_path: Path, data: Any, parts: Any, r
     path.write_bytes(laws.with_junk(data, [lines.start(), *parts], "data", junk))
     done = laws.stands(opened, path, resume)
     assert all("could not be read" in one.message for one in done.problems)
-    probe(lines.transcript(path))
+    probe_cli_folder(lines.transcript(path))
 
 
 @SETTINGS
@@ -111,5 +111,5 @@ def test_fields_of_any_type_never_raise(tmp_path: Path, data: Any, parts: Any, r
 def test_random_bytes_bring_no_turn(tmp_path: Path, whole: bytes, name: str):
     path = tmp_path / name
     path.write_bytes(whole)
-    probe(lines.transcript(path))
+    probe_cli_folder(lines.transcript(path))
     assert lines.reading(path)[0] == []

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from cursor_store import Editor, cli_chat, dated_back, found, prompt, reply, taken, tool
 from lerim.errors import TranscriptError
-from lerim.sessions import cursor
 from lerim.sessions.model import Turn
-from lerim.sessions.values import plain
+from lerim.sessions.readers.cursor import store
+from lerim.sessions.readers.engine.fields import without_nul
 
 SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -76,7 +76,7 @@ def pieces(chat: list[dict[str, Any]]) -> set[str]:
     """What these bubbles say or run."""
     said = {one["text"] for one in chat} | {one.get("thinking", {}).get("text", "") for one in chat}
     calls = [one["toolFormerData"]["params"] for one in chat if "toolFormerData" in one]
-    return {plain(text).strip() for text in said} | {plain(json.loads(one)["command"]) for one in calls}
+    return {without_nul(text).strip() for text in said} | {without_nul(json.loads(one)["command"]) for one in calls}
 
 
 @SETTINGS
@@ -120,7 +120,7 @@ def test_a_chat_taken_up_after_any_bubble_gives_the_same_turns(
         for cut in cuts:
             editor.chat(chat[:cut])
             for one in found(editor.root)[0]:
-                reading = cursor.read(one, resume)
+                reading = store.open_session(one, resume)
                 kept |= {turn.id: turn for turn in reading}
                 kept = {key: turn for key, turn in kept.items() if key in reading.ids}
                 resume = reading.resume
@@ -159,7 +159,7 @@ def test_a_damaged_file_never_raises_anything_but_what_it_says(
         except TranscriptError:
             return
         for one in transcripts:
-            cursor.probe(one)
+            store.probe_folder(one)
             try:
                 taken(one)
             except TranscriptError:

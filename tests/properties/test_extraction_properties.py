@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.title import LONGEST
+from lerim.extraction.facts.title import MAX_TITLE_CHARS
 from scripted import agent, asked, denied, edited, extraction, numbered, outcome, planned, ran, you
 
 WORDS = st.sampled_from(
@@ -35,7 +35,7 @@ def test_whatever_is_said_every_candidate_keeps_the_promises(turns: list) -> Non
     for item in outcome(*turns):
         if isinstance(item, Candidate):
             assert item.evidence
-            assert len(item.title) <= LONGEST
+            assert len(item.title) <= MAX_TITLE_CHARS
             assert "hunter2" not in repr(item)
             assert "ghp_" not in repr(item)
             assert all(not path.startswith(("/", "..")) for path in item.references)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lerim.memory.fingerprint import HELD, Print, held, outline, sketch
+from lerim.memory.freshness.fingerprint import HELD_SHARE, SymbolFingerprint, outline_file, share_held, sketch_text
 
 PYTHON = '''def work(path, *names, limit=10, **rest):
     """What it does."""
@@ -46,8 +46,8 @@ NAMES = st.from_regex(r"[a-z][a-z0-9_]{2,12}", fullmatch=True)
 COMMENTS = st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters="`*/\\\"'"), max_size=20)
 
 
-def fingerprint(path: str, text: str, name: str = "work") -> Print:
-    found = outline(path, text)
+def fingerprint(path: str, text: str, name: str = "work") -> SymbolFingerprint:
+    found = outline_file(path, text)
     assert found is not None
     (only,) = found.prints(name)
     return only
@@ -103,7 +103,7 @@ def test_a_new_name_changes_nothing_and_is_found(path: str, name: str) -> None:
     before = fingerprint(path, TEXTS[path])
     text = TEXTS[path].replace("work", name)
     try:
-        found = outline(path, text)
+        found = outline_file(path, text)
         assert found is not None
         now = found.prints(name)
     except AssertionError:
@@ -135,7 +135,7 @@ def replaced(text: str, number: int) -> tuple[str, str, str]:
 def test_any_changed_token_of_python_shows(number: int) -> None:
     text, old, new = replaced(PYTHON, number)
     assume(old != new)
-    found = outline("a.py", text, "a")
+    found = outline_file("a.py", text, "a")
     assume(found is not None)  # a changed keyword is no Python
     assert found is not None
     assert found.prints("work") != [fingerprint("a.py", PYTHON)]
@@ -149,7 +149,7 @@ def test_any_changed_token_elsewhere_shows(path: str, number: int, sign: str) ->
     token = tokens[number % len(tokens)]
     assume(token.group() not in ("{", "}", "(", ")", "[", "]", ",", '"', "`", sign))
     said = text[: token.start()] + sign + text[token.end() :]
-    found = outline(path, said)
+    found = outline_file(path, said)
     assert found is not None
     assert found.prints("work") != [fingerprint(path, text)]
 
@@ -159,18 +159,18 @@ def test_a_file_is_what_it_was_while_more_than_half_of_its_lines_are_there(numbe
     text = "".join(f"Line {number} says so.\n" for number in numbers)
     left = numbers[: len(numbers) * percent // 100]
     said = "".join(f"  Line  {number} says so.\r\n" for number in left) + "".join(f"New {at}\n" for at in range(500))
-    share = held(sketch(text), said)
+    share = share_held(sketch_text(text), said)
     assert share == 1 if percent == 100 else abs(share - percent / 100) < 0.35
     if percent >= 85:
-        assert share >= HELD
+        assert share >= HELD_SHARE
     if percent <= 15:
-        assert share < HELD
+        assert share < HELD_SHARE
 
 
 @given(st.text(max_size=400))
 def test_any_text_has_an_outline(text: str) -> None:
     for path in ("a.py", "a.ts", "a.rs", "a.rb", "a.sql", "Makefile", "a.php", "a"):
-        found = outline(path, text)
+        found = outline_file(path, text)
         assert found is not None
         found.prints("x")
 
@@ -181,6 +181,6 @@ HOSTILE = ("/*", '"\\', "a(", "class a {", "`", "x = ", "'''", "def a:\n ")
 @pytest.mark.parametrize("text", [part * 30_000 + "`" for part in HOSTILE])
 def test_hostile_text_is_looked_at_once(text: str) -> None:
     for path in ("a.ts", "a.rs", "a.rb"):
-        found = outline(path, text)
+        found = outline_file(path, text)
         assert found is not None
         found.prints("a")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lerim.extraction.material import Material
-from lerim.extraction.windows import windows
+from lerim.extraction.model.material import Material
+from lerim.extraction.model.windows import cut_windows
 from lerim.models import tokens
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, numbered, ran, you
@@ -28,7 +28,7 @@ GROWTH = st.lists(st.tuples(st.lists(TURN, min_size=1, max_size=8), st.booleans(
 
 
 def size(text: str) -> int:
-    return tokens.count(text)
+    return tokens.count_tokens(text)
 
 
 @given(GROWTH, st.integers(0, 3))
@@ -43,7 +43,7 @@ def test_each_turn_is_sent_once_and_no_more_than_its_tokens_and_one_overlap(
         for turn in turns[max(0, len(turns) - len(more) - met_again) :]:  # a reader meets the last turns again
             material.add(turn)
         ready = material.ready(settled)
-        found = windows(ready, MOST, OVERLAP, material.sent)
+        found = cut_windows(ready, MOST, OVERLAP, material.sent)
         new = [turn for turn in ready if turn.number > material.sent]
         sent = sum(size(window.text) for window in found)
         assert sent <= 1.2 * sum(size(turn.header + turn.body()) for turn in new) + OVERLAP
@@ -61,5 +61,5 @@ def test_a_turn_that_was_sent_and_has_changed_since_is_sent_again_with_what_foll
     state = material.state(count - 1, 10_000)
     again, at = Material(Path(ROOT), "s", "claude", state), min(at, count - 1)
     again.add(replace(turns[at], text="another word"))
-    found = windows(again.ready(True), MOST, OVERLAP, again.sent)
+    found = cut_windows(again.ready(True), MOST, OVERLAP, again.sent)
     assert [turn.number for window in found for turn in window.fresh] == list(range(at, count))

@@ -8,9 +8,19 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.lifecycle import Feedback, Ground, Status, due, effective, ended_as, fed_back, may, over_bound
+from lerim.config.schema import Rules
+from lerim.memory.lifecycle import (
+    Feedback,
+    Status,
+    ThemeGround,
+    confidence_after_feedback,
+    effective_confidence,
+    ended_status,
+    find_archive_reason,
+    is_transition_allowed,
+    learnings_over_limit,
+)
 from lerim.memory.record import MemoryRecord, Primitive
-from lerim.setting import Rules
 
 BORN = datetime(2025, 1, 1, tzinfo=UTC)
 PRIMITIVES = get_args(Primitive)
@@ -26,7 +36,9 @@ rules = st.builds(
     most_learnings=st.integers(10, 30),
     theme_days=st.integers(1, 400),
 )
-grounds = st.none() | st.builds(Ground, st.booleans(), st.none() | days.map(lambda age: BORN + timedelta(days=age)))
+grounds = st.none() | st.builds(
+    ThemeGround, st.booleans(), st.none() | days.map(lambda age: BORN + timedelta(days=age))
+)
 
 
 def day(number: float) -> datetime:
@@ -43,29 +55,29 @@ def memory(primitive: Primitive, confidence: float = 0.8, number: int = 0, updat
 def test_what_a_learning_counts_only_falls_with_disuse_and_never_below_its_floor(
     confidence: float, sooner: int, more: int, rules: Rules
 ) -> None:
-    first = effective(confidence, BORN, day(sooner), rules)
-    later = effective(confidence, BORN, day(sooner + more), rules)
+    first = effective_confidence(confidence, BORN, day(sooner), rules)
+    later = effective_confidence(confidence, BORN, day(sooner + more), rules)
     assert confidence * rules.floor <= later <= first <= confidence
-    assert effective(confidence, BORN, BORN, rules) == confidence
-    assert effective(confidence, BORN, day(rules.decay_days + more), rules) == confidence * rules.floor
+    assert effective_confidence(confidence, BORN, BORN, rules) == confidence
+    assert effective_confidence(confidence, BORN, day(rules.decay_days + more), rules) == confidence * rules.floor
 
 
 @given(shares, days, days, rules)
 def test_a_use_renews_a_learning(confidence: float, age: int, since: int, rules: Rules) -> None:
     used, now = day(age), day(age + since)
-    assert effective(confidence, used, now, rules) >= effective(confidence, BORN, now, rules)
-    assert effective(confidence, now, now, rules) == confidence
-    assert due(memory("learning", confidence), now, None, now, rules) is None
-    if due(memory("learning", confidence), used, None, now, rules) is not None:
-        assert due(memory("learning", confidence), None, None, now, rules) is not None
+    assert effective_confidence(confidence, used, now, rules) >= effective_confidence(confidence, BORN, now, rules)
+    assert effective_confidence(confidence, now, now, rules) == confidence
+    assert find_archive_reason(memory("learning", confidence), now, None, now, rules) is None
+    if find_archive_reason(memory("learning", confidence), used, None, now, rules) is not None:
+        assert find_archive_reason(memory("learning", confidence), None, None, now, rules) is not None
 
 
 @given(st.sampled_from(["decision", "question", "summary"]), shares, st.none() | days, grounds, days, rules)
 def test_no_decision_question_or_summary_ends_by_age(
-    primitive: Primitive, confidence: float, used: int | None, ground: Ground | None, age: int, rules: Rules
+    primitive: Primitive, confidence: float, used: int | None, ground: ThemeGround | None, age: int, rules: Rules
 ) -> None:
     last = None if used is None else day(used)
-    assert due(memory(primitive, confidence), last, ground, day(age), rules) is None
+    assert find_archive_reason(memory(primitive, confidence), last, ground, day(age), rules) is None
 
 
 @given(shares, days, rules)
@@ -73,8 +85,8 @@ def test_a_learning_is_due_exactly_below_the_threshold_outside_the_grace(
     confidence: float, unused: int, rules: Rules
 ) -> None:
     now = day(unused)
-    faded = effective(confidence, BORN, now, rules) < rules.archive_below
-    assert (due(memory("learning", confidence), None, None, now, rules) is not None) == (
+    faded = effective_confidence(confidence, BORN, now, rules) < rules.archive_below
+    assert (find_archive_reason(memory("learning", confidence), None, None, now, rules) is not None) == (
         faded and unused > rules.grace_days
     )
 
@@ -83,12 +95,12 @@ def test_a_learning_is_due_exactly_below_the_threshold_outside_the_grace(
 def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
     age: int, alive: bool, worked: int | None, rules: Rules
 ) -> None:
-    ground = Ground(alive, None if worked is None else day(worked))
+    ground = ThemeGround(alive, None if worked is None else day(worked))
     idle = age - max(0, worked or 0)
     least = rules.theme_days if alive else min(rules.theme_days, rules.grace_days)
-    found = due(memory("theme"), day(age), ground, day(age), rules)
+    found = find_archive_reason(memory("theme"), day(age), ground, day(age), rules)
     assert (found is not None) == (idle > least)
-    assert due(memory("theme"), None, None, day(age), rules) is None
+    assert find_archive_reason(memory("theme"), None, None, day(age), rules) is None
 
 
 @given(st.lists(st.tuples(st.sampled_from(PRIMITIVES), shares, st.integers(0, 400)), max_size=60), st.randoms(), rules)
@@ -97,26 +109,29 @@ def test_the_bound_takes_the_learnings_unused_for_longest_and_nothing_else(
 ) -> None:
     given_ = [(memory(kind, sure, at), day(used)) for at, (kind, sure, used) in enumerate(stored)]
     learnings = {record.id: used for record, used in given_ if record.primitive == "learning"}
-    gone = over_bound(given_, day(500), rules)
+    gone = learnings_over_limit(given_, day(500), rules)
     assert len(gone) == max(0, len(learnings) - rules.most_learnings)
     ids = {record.id for record in gone}
     assert ids <= learnings.keys()
     kept = [used for id_, used in learnings.items() if id_ not in ids]
     assert all(learnings[id_] <= used for id_ in ids for used in kept)
     draw.shuffle(given_)  # type: ignore[attr-defined]
-    assert over_bound(given_, day(500), rules) == gone
+    assert learnings_over_limit(given_, day(500), rules) == gone
 
 
 @given(shares, st.sampled_from(get_args(Feedback)))
 def test_feedback_moves_the_confidence_its_way_and_stays_a_share(confidence: float, feedback: Feedback) -> None:
-    moved = fed_back(confidence, feedback)
+    moved = confidence_after_feedback(confidence, feedback)
     assert 0 <= moved <= 1
     assert moved >= confidence - 1e-4 if feedback == "useful" else moved <= confidence + 1e-4
-    assert fed_back(confidence, "wrong") <= fed_back(confidence, "outdated") + 1e-4
+    assert confidence_after_feedback(confidence, "wrong") <= confidence_after_feedback(confidence, "outdated") + 1e-4
 
 
 def test_every_way_a_memory_may_end_is_one_it_may_go_and_come_back_from() -> None:
-    ends = {primitive: {status for status in STATUSES if may("active", status, primitive)} for primitive in PRIMITIVES}
+    ends = {
+        primitive: {status for status in STATUSES if is_transition_allowed("active", status, primitive)}
+        for primitive in PRIMITIVES
+    }
     assert ends == {
         "decision": {"superseded", "archived"},
         "learning": {"superseded", "archived"},
@@ -126,10 +141,10 @@ def test_every_way_a_memory_may_end_is_one_it_may_go_and_come_back_from() -> Non
     }
     for primitive in PRIMITIVES:
         for status in STATUSES:
-            assert not may(status, status, primitive)
+            assert not is_transition_allowed(status, status, primitive)
             for other in STATUSES:
                 # what ended goes nowhere but back, and back only from where it can have gone
-                assert may(status, other, primitive) == (
+                assert is_transition_allowed(status, other, primitive) == (
                     (status == "active" and other in ends[primitive])
                     or (other == "active" and status in ends[primitive])
                 )
@@ -137,21 +152,21 @@ def test_every_way_a_memory_may_end_is_one_it_may_go_and_come_back_from() -> Non
 
 def test_what_another_memory_ended_is_in_a_status_the_table_knows() -> None:
     for primitive in PRIMITIVES:
-        assert ended_as("superseded", primitive) == "superseded"
-        assert ended_as("resolved", primitive) == ("resolved" if primitive == "question" else "superseded")
+        assert ended_status("superseded", primitive) == "superseded"
+        assert ended_status("resolved", primitive) == ("resolved" if primitive == "question" else "superseded")
 
 
 def test_every_row_of_the_table_is_reached() -> None:
     rules, late = Rules(), day(1000)
-    assert due(memory("learning", 0.8), None, None, late, rules) == (
-        "Nobody used it for 1000 days: its confidence of 0.80 counts as 0.08 now."
+    assert find_archive_reason(memory("learning", 0.8), None, None, late, rules) == (
+        "It was not used for 1000 days, so its confidence of 0.80 counts as 0.08 now."
     )
-    assert due(memory("theme"), None, Ground(False, None), day(31), rules) == (
+    assert find_archive_reason(memory("theme"), None, ThemeGround(False, None), day(31), rules) == (
         "None of the places it is about is there, and no session worked on them for 31 days."
     )
-    assert due(memory("theme"), None, Ground(True, None), day(46), rules) == (
+    assert find_archive_reason(memory("theme"), None, ThemeGround(True, None), day(46), rules) == (
         "No session worked on what it is about for 46 days."
     )
-    assert due(memory("decision", 0.01), None, None, late, rules) is None
+    assert find_archive_reason(memory("decision", 0.01), None, None, late, rules) is None
     many = [(memory("learning", 0.9, number), day(number)) for number in range(402)]
-    assert [record.id for record in over_bound(many, late, rules)] == ["20250101-m0", "20250101-m1"]
+    assert [record.id for record in learnings_over_limit(many, late, rules)] == ["20250101-m0", "20250101-m1"]

@@ -14,9 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from killer import in_child
 from lerim.errors import LerimError
-from lerim.memory.links import linked, repairs
+from lerim.memory.links import find_linked_memories, plan_link_repairs
 from lerim.review import acts
-from lerim.review.ledger import opened
+from lerim.review.ledger.ledger import open_ledger
 from lives import CLAIMS, HANDS, MARK, OURS, Step, World, quoted
 from long import at_most
 
@@ -95,7 +95,7 @@ class Lives(RuleBasedStateMachine):
     )
     def kill(self, name: str, one: int, other: int, instant: int, meanwhile: bool, again: bool) -> None:
         """A step dies at a touch of the disk; perhaps a file it found is written into; it is done again, or not."""
-        scan: Step = lambda: acts.repair(self.world.place)  # noqa: E731
+        scan: Step = lambda: acts.repair_links(self.world.place)  # noqa: E731
         step = scan if name == "scan" else self.world.ours(name, one, other)
         if step is None:
             return
@@ -113,7 +113,7 @@ class Lives(RuleBasedStateMachine):
     @rule()
     def scan(self) -> None:
         """What a sync begins with: after it the links agree."""
-        repaired = acts.repair(self.world.place)
+        repaired = acts.repair_links(self.world.place)
         assert not repaired.problems
         self.loose = False
         found = {one.record.id: one for one in self.world.stored()}
@@ -153,12 +153,12 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: not self.loose)
     @invariant()
     def our_own_steps_leave_links_that_agree(self) -> None:
-        assert repairs(linked(self.world.place.store())) == []
+        assert plan_link_repairs(find_linked_memories(self.world.place.store())) == []
 
     @invariant()
     def every_step_came_to_its_end(self) -> None:
         if self.world.ledger.exists():
-            with opened(self.world.place.private) as book:
+            with open_ledger(self.world.place.private) as book:
                 assert book.unfinished() == []
 
 

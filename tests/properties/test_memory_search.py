@@ -14,13 +14,13 @@ from typing import get_args
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lerim.memory.ends import current
-from lerim.memory.filters import SEARCHED, STATUSES, Filters, fits
-from lerim.memory.record import FOLDERS, KINDS, MemoryRecord, Primitive, render
-from lerim.memory.search import MemorySearch
+from lerim.memory.record import FOLDERS, KINDS, MemoryRecord, Primitive, render_record
+from lerim.memory.search.filters import SEARCHED_PRIMITIVES, STATUSES, MemoryFilters, is_match
+from lerim.memory.search.memory_search import MemorySearch
 from lerim.memory.store import Store
+from lerim.memory.superseded import with_current_status
 from lerim.paths import Home
-from lerim.project import Project
+from lerim.project.project import Project
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 WORDS = ("alpha", "beta", "getUser", "max_size", "用户", "alphas")
@@ -32,7 +32,7 @@ texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 records = st.builds(
     MemoryRecord,
     id=st.sampled_from(IDS),
-    primitive=st.sampled_from(SEARCHED),
+    primitive=st.sampled_from(SEARCHED_PRIMITIVES),
     title=texts,
     created=st.just(NOW),
     updated=st.integers(-2, 2).map(lambda days: NOW + timedelta(days=days)),
@@ -54,8 +54,8 @@ def mostly(default: object, other: st.SearchStrategy[object]) -> st.SearchStrate
 
 
 filters = st.builds(
-    Filters,
-    primitives=mostly((), st.lists(st.sampled_from(SEARCHED), max_size=2).map(tuple)),
+    MemoryFilters,
+    primitives=mostly((), st.lists(st.sampled_from(SEARCHED_PRIMITIVES), max_size=2).map(tuple)),
     kinds=mostly((), st.lists(st.sampled_from(KINDS), max_size=2).map(tuple)),
     tags=mostly((), st.sampled_from([("X",), ("y",), ("z",), ("x", "y")])),
     files=mostly((), st.lists(st.sampled_from(FILES), min_size=1, max_size=2).map(tuple)),
@@ -101,7 +101,7 @@ def do(project: Project, step: tuple[str, MemoryRecord | str, bool]) -> list[Pat
         others = remove(project, subject.id)  # an id has one file
         path = file_of(project, subject.primitive, subject.id, archived)
         # no two files are written at one instant with one size here: a stamp is what tells them apart
-        path.write_text(render(replace(subject, body=f"{subject.body}{' ' * next(ticks)}")), encoding="utf-8")
+        path.write_text(render_record(replace(subject, body=f"{subject.body}{' ' * next(ticks)}")), encoding="utf-8")
         return [*others, path]
     if what == "remove":
         return remove(project, subject)
@@ -118,14 +118,14 @@ def remove(project: Project, memory_id: str) -> list[Path]:
     return found
 
 
-def told(search: MemorySearch, query: str, narrowed: Filters) -> list[tuple[str, str, object]]:
+def told(search: MemorySearch, query: str, narrowed: MemoryFilters) -> list[tuple[str, str, object]]:
     return [(hit.record.id, hit.stored.status, hit.rank) for hit in search.search(query, 50, narrowed, NOW)]
 
 
 @given(steps, st.lists(st.tuples(st.one_of(st.just(""), texts), filters), min_size=1, max_size=4), st.booleans())
 @SETTINGS
 def test_an_index_that_followed_every_change_equals_one_made_anew_and_none(
-    changes: list[tuple[str, MemoryRecord | str, bool]], asked: list[tuple[str, Filters]], applies: bool
+    changes: list[tuple[str, MemoryRecord | str, bool]], asked: list[tuple[str, MemoryFilters]], applies: bool
 ) -> None:
     with place() as (project, home), MemorySearch(project, home) as followed:
         for step in changes:
@@ -143,13 +143,13 @@ def test_an_index_that_followed_every_change_equals_one_made_anew_and_none(
 @given(steps, filters)
 @SETTINGS
 def test_filters_find_exactly_what_they_say(
-    changes: list[tuple[str, MemoryRecord | str, bool]], narrowed: Filters
+    changes: list[tuple[str, MemoryRecord | str, bool]], narrowed: MemoryFilters
 ) -> None:
     with place() as (project, home):
         for step in changes:
             do(project, step)
-        stored = current(Store(project.memory_dir, home.project(project.key)).load_all(archived=True)[0])
-        wanted = {one.record.id: one.status for one in stored if fits(one.record, one.status, narrowed)}
+        stored = with_current_status(Store(project.memory_dir, home.project(project.key)).load_all(archived=True)[0])
+        wanted = {one.record.id: one.status for one in stored if is_match(one.record, one.status, narrowed)}
         with MemorySearch(project, home, scan=True) as search:
             hits = search.search("", 50, narrowed, NOW)
             assert {hit.record.id: hit.stored.status for hit in hits} == wanted
@@ -160,10 +160,11 @@ def test_filters_find_exactly_what_they_say(
 
 @given(st.text(max_size=80), filters)
 @SETTINGS
-def test_any_text_with_any_filters_is_a_safe_query(query: str, narrowed: Filters) -> None:
+def test_any_text_with_any_filters_is_a_safe_query(query: str, narrowed: MemoryFilters) -> None:
     with place() as (project, home):
         file_of(project, "decision", IDS[0], False).write_text(
-            render(MemoryRecord(IDS[0], "decision", "alpha", NOW, NOW, "manual", 0.9, (), "beta")), encoding="utf-8"
+            render_record(MemoryRecord(IDS[0], "decision", "alpha", NOW, NOW, "manual", 0.9, (), "beta")),
+            encoding="utf-8",
         )
         with MemorySearch(project, home, scan=True) as search:
             assert len(search.search(query, 5, narrowed, NOW)) <= 1
@@ -171,4 +172,4 @@ def test_any_text_with_any_filters_is_a_safe_query(query: str, narrowed: Filters
 
 
 def test_every_status_and_primitive_is_drawn() -> None:
-    assert set(get_args(Primitive)) - {"summary"} == set(SEARCHED)
+    assert set(get_args(Primitive)) - {"summary"} == set(SEARCHED_PRIMITIVES)

@@ -9,8 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.memory import header
-from lerim.memory.record import Evidence, MemoryRecord, examine, parse, render, update, values
-from lerim.memory.reference import normalise
+from lerim.memory.record import (
+    Evidence,
+    MemoryRecord,
+    examine_record,
+    header_values,
+    parse_record,
+    render_record,
+    update_record_text,
+)
+from lerim.memory.reference import parse_reference
 
 ODD = st.sampled_from(
     [
@@ -72,16 +80,16 @@ PATH = Path("/r/.lerim/memory/decisions/20260801-x.md")
 
 @given(RECORDS)
 def test_what_is_written_is_read_again(record: MemoryRecord) -> None:
-    found, problems = examine(render(record), PATH)
+    found, problems = examine_record(render_record(record), PATH)
     assert found == record
     senseless = record.kind is not None and record.primitive != "learning"
-    assert len(problems) == sum(normalise(text) is None for text in record.references) + senseless
+    assert len(problems) == sum(parse_reference(text) is None for text in record.references) + senseless
 
 
 @given(RECORDS)
 def test_the_quick_reader_reads_what_yaml_reads(record: MemoryRecord) -> None:
-    text = render(record)
-    parts = header.split(text)
+    text = render_record(record)
+    parts = header.split_header(text)
     assert parts is not None
     head = text[parts.start : parts.end]
     assert header._load_own_form(head) == yaml.safe_load(head)
@@ -100,7 +108,7 @@ def test_where_the_quick_reader_reads_at_all_it_reads_what_yaml_reads(entries: l
 
 @given(RECORDS)
 def test_other_tools_read_our_files(record: MemoryRecord) -> None:
-    post = frontmatter.loads(render(record))
+    post = frontmatter.loads(render_record(record))
     assert post.metadata["title"] == record.title
     assert post.metadata["tags"] == list(record.tags)
 
@@ -134,11 +142,11 @@ and no end"""
 )
 def test_a_change_touches_only_the_lines_of_its_keys(changes: dict[str, object], windows: bool) -> None:
     text = HAND_EDITED if windows else HAND_EDITED.replace("\r\n", "\n")
-    changed = update(text, changes)  # type: ignore[arg-type]
-    before, after = examine(text, PATH)[0], examine(changed, PATH)[0]
+    changed = update_record_text(text, changes)  # type: ignore[arg-type]
+    before, after = examine_record(text, PATH)[0], examine_record(changed, PATH)[0]
     for key, value in changes.items():
         assert getattr(after, key) == value
-    for key in set(values(before)) - set(changes) - {"updated"}:
+    for key in set(header_values(before)) - set(changes) - {"updated"}:
         assert getattr(after, key) == getattr(before, key)
     kept = [
         line for line in text.splitlines(keepends=True) if not line.startswith(tuple(changes)) and "one" not in line
@@ -151,13 +159,18 @@ def test_a_change_touches_only_the_lines_of_its_keys(changes: dict[str, object],
 
 @given(RECORDS, RECORDS)
 def test_a_record_can_be_changed_into_any_other(one: MemoryRecord, other: MemoryRecord) -> None:
-    missing = dict.fromkeys(values(one).keys() - values(other).keys())
-    text = update(render(one), {**values(other), **missing}, body=other.body)
-    assert parse(text, PATH) == other
-    assert text == render(other)
+    missing = dict.fromkeys(header_values(one).keys() - header_values(other).keys())
+    text = update_record_text(render_record(one), {**header_values(other), **missing}, body=other.body)
+    assert parse_record(text, PATH) == other
+    assert text == render_record(other)
 
 
 @given(RECORDS)
 def test_changing_nothing_changes_not_a_byte(record: MemoryRecord) -> None:
-    assert update(render(record), values(record), body=record.body) == render(record)
-    assert update(HAND_EDITED, values(parse(HAND_EDITED, PATH)) | {"updated": None, "source": None}) == HAND_EDITED
+    assert update_record_text(render_record(record), header_values(record), body=record.body) == render_record(record)
+    assert (
+        update_record_text(
+            HAND_EDITED, header_values(parse_record(HAND_EDITED, PATH)) | {"updated": None, "source": None}
+        )
+        == HAND_EDITED
+    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.maintenance.merges import ALIKE_FROM, Effort, apart, merges
+from lerim.maintenance.merges import ALIKE_FROM, MergeEffort, apart, find_merges
 from lerim.memory.claim import similarity
 from lerim.memory.record import MemoryRecord
 from many_memories import claims, memories
@@ -54,5 +54,5 @@ def test_the_merges_of_an_ordinary_store_are_those_of_comparing_all_with_all(tex
         replace(one, title=title, body=body)
         for one, (title, body) in zip(memories(len(texts), "equal"), texts, strict=True)
     ]
-    found = merges(records, claims(records), lambda: False, Effort())
+    found = find_merges(records, claims(records), lambda: False, MergeEffort())
     assert [one.members for one in found] == compared_with_all(records)

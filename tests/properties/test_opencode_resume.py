@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.errors import TranscriptError
-from lerim.sessions import opencode
-from lerim.sessions.model import Database, Transcript, Turn, turn_id
+from lerim.sessions.model import Database, Transcript, Turn, make_turn_id
+from lerim.sessions.readers.opencode import store as opencode
 from opencode_store import Store, text, tool
 
 words = st.sampled_from(["use uv", "", "ünï \u2028 code\r\n", "<system-reminder>x</system-reminder>hi", "\ud83d"])
@@ -51,16 +51,16 @@ def folder() -> Iterator[Path]:
 
 
 def of_rows(path: Path) -> dict[str, Transcript]:
-    transcripts, _ = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    transcripts, _ = opencode.list_database(Database("opencode", path, (0, 0, 0, 0)), ())
     return {one.session_id: one for one in transcripts}
 
 
 def of_files(root: Path) -> dict[str, Transcript]:
-    return {one.session_id: one for one in opencode.find(root, ()).transcripts}
+    return {one.session_id: one for one in opencode.scan_root(root, ()).transcripts}
 
 
 def turns(transcript: Transcript) -> list[Turn]:
-    return list(opencode.read(transcript))
+    return list(opencode.open_session(transcript))
 
 
 @given(messages=sessions, cuts=st.sets(st.integers(0, 8)))
@@ -71,13 +71,13 @@ def test_reading_a_session_as_it_grows_equals_reading_it_at_once(messages: list[
         resume = None
         for cut in sorted({min(one, len(messages)) for one in cuts} | {len(messages)}):
             built(messages[:cut]).rows(path)
-            reading = opencode.read(of_rows(path)["ses_1"], resume)
+            reading = opencode.open_session(of_rows(path)["ses_1"], resume)
             for turn in reading:
                 assert turn.ordinal not in kept or kept[turn.ordinal].id == turn.id
                 kept[turn.ordinal] = turn
             assert not reading.restarted
             resume = reading.resume
-        at_once = opencode.read(of_rows(path)["ses_1"])
+        at_once = opencode.open_session(of_rows(path)["ses_1"])
         assert [kept[at] for at in sorted(kept)] == list(at_once)
         assert reading.session == at_once.session
 
@@ -114,7 +114,7 @@ def test_a_damaged_cell_costs_its_record_and_no_other(messages: list[Any], at: i
         assert after["ses_2"] == before["ses_2"]
         ids = dict(zip(_ids(before["ses_1"]), before["ses_1"], strict=True))
         found = dict(zip(_ids(after["ses_1"]), after["ses_1"], strict=True))
-        touched = {turn_id("opencode", message)}
+        touched = {make_turn_id("opencode", message)}
         for one in set(ids) - touched:
             assert found[one].text == ids[one].text
             assert found[one].tool_calls == ids[one].tool_calls
@@ -213,7 +213,7 @@ def test_forks_change_no_other_session_and_stand_once(
             assert {native: after[native] for native in before} == before
             own = after[fork.info["id"]]
             assert len({turn.id for turn in own}) == len(own)
-            assert not {turn.id for turn in own} & {turn_id("opencode", one) for one in copied}
+            assert not {turn.id for turn in own} & {make_turn_id("opencode", one) for one in copied}
             added = len(fork.messages) - len(copied)
             assert len({turn.id for turn in own} - once) <= added
             once |= {turn.id for turn in own}

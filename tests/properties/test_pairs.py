@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.claim import claim, similarity
-from lerim.memory.pairs import near
+from lerim.maintenance.pairs import find_near_pairs
+from lerim.memory.claim import claim_words, similarity
 
 WORDS = (
     "uv",
@@ -32,11 +32,11 @@ MEMORIES = st.lists(st.tuples(TEXT, TEXT), max_size=24)
 def test_every_pair_of_memories_at_least_so_alike_is_found_and_no_other(
     memories: list[tuple[str, str]], least: float
 ) -> None:
-    claims = [claim(title, body) for title, body in memories]
+    claims = [claim_words(title, body) for title, body in memories]
     all_pairs = {
         (one, other): similarity(claims[one], claims[other]) for one, other in combinations(range(len(claims)), 2)
     }
-    found = list(near(claims, least))
+    found = list(find_near_pairs(claims, least))
     assert {(pair.first, pair.second): pair.similarity for pair in found} == {
         pair: alike for pair, alike in all_pairs.items() if alike >= least
     }
@@ -45,18 +45,18 @@ def test_every_pair_of_memories_at_least_so_alike_is_found_and_no_other(
 
 def test_two_memories_without_a_word_in_their_titles_are_alike_only_to_each_other() -> None:
     claims = [
-        claim("The", "Retry in the pool"),
-        claim("", "Retry in the pool"),
-        claim("Retry pool", "Retry in the pool"),
+        claim_words("The", "Retry in the pool"),
+        claim_words("", "Retry in the pool"),
+        claim_words("Retry pool", "Retry in the pool"),
     ]
-    assert [(pair.first, pair.second) for pair in near(claims, 0.72)] == [(0, 1)]
+    assert [(pair.first, pair.second) for pair in find_near_pairs(claims, 0.72)] == [(0, 1)]
 
 
 def test_a_join_that_is_cancelled_ends() -> None:
-    claims = [claim("Use uv", "")] * 50
-    assert list(near(claims, 0.72, cancelled=lambda: True)) == []
+    claims = [claim_words("Use uv", "")] * 50
+    assert list(find_near_pairs(claims, 0.72, cancelled=lambda: True)) == []
 
 
 def test_a_threshold_at_which_titles_may_share_nothing_is_refused() -> None:
     with pytest.raises(ValueError):
-        list(near([], 0.5))
+        list(find_near_pairs([], 0.5))

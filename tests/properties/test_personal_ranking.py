@@ -8,19 +8,19 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.extraction.ranking.features import NAMES
+from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.ranking.personal import (
     CLEAR,
-    MOST,
-    NONE,
+    MAX_SHIFT,
+    NO_CORRECTION,
     Judgment,
-    aspects,
-    learn,
+    learn_correction,
     named_features,
+    passage_aspects,
     personal_score,
-    shift,
+    score_shift,
 )
-from lerim.extraction.ranking.ranker import model
+from lerim.extraction.ranking.ranker import load_ranker
 
 ASPECTS = st.lists(st.sampled_from([f"a{number}" for number in range(8)]), min_size=1, max_size=6, unique=True)
 SCORES = st.floats(-6, 6)
@@ -31,64 +31,68 @@ ROUNDING = 0.03  # how far apart the weights may end that were looked for in ano
 
 @given(MANY, ASPECTS, SCORES)
 def test_a_score_is_moved_by_no_more_than_the_bound(decisions: list[Judgment], seen: list[str], score: float) -> None:
-    moved = personal_score(learn(decisions), score, seen)
-    assert abs(moved - score) <= MOST + 1e-9
+    moved = personal_score(learn_correction(decisions), score, seen)
+    assert abs(moved - score) <= MAX_SHIFT + 1e-9
 
 
 @given(MANY, ASPECTS, SCORES)
 def test_what_would_be_proposed_by_itself_never_falls_below_what_comes_along(
     decisions: list[Judgment], seen: list[str], score: float
 ) -> None:
-    correction = learn(decisions)
+    correction = learn_correction(decisions)
     moved = personal_score(correction, score, seen)
-    if score >= model().first:
-        assert moved >= model().further
-    if score >= model().first + MOST or (score >= model().first and shift(correction, seen) >= -CLEAR):
-        assert moved >= model().first
+    if score >= load_ranker().first:
+        assert moved >= load_ranker().further
+    if score >= load_ranker().first + MAX_SHIFT or (
+        score >= load_ranker().first and score_shift(correction, seen) >= -CLEAR
+    ):
+        assert moved >= load_ranker().first
 
 
 @given(st.lists(st.builds(Judgment, ASPECTS.map(tuple), SCORES, st.just(False)), max_size=40), ASPECTS)
 def test_rejections_raise_nothing(rejections: list[Judgment], seen: list[str]) -> None:
-    assert shift(learn(rejections), seen) <= 0
+    assert score_shift(learn_correction(rejections), seen) <= 0
 
 
 @given(st.lists(st.builds(Judgment, ASPECTS.map(tuple), SCORES, st.just(True)), max_size=40), ASPECTS)
 def test_what_is_wanted_lowers_nothing(wanted: list[Judgment], seen: list[str]) -> None:
-    assert shift(learn(wanted), seen) >= 0
+    assert score_shift(learn_correction(wanted), seen) >= 0
 
 
 @given(ASPECTS, st.floats(-0.4, 2))
 def test_ten_rejections_of_a_kind_lower_it_clearly(seen: list[str], score: float) -> None:
-    assert shift(learn([Judgment(tuple(seen), score, False)] * 10), seen) < -CLEAR
+    assert score_shift(learn_correction([Judgment(tuple(seen), score, False)] * 10), seen) < -CLEAR
 
 
 @given(ASPECTS, st.floats(-0.4, 2))
 def test_one_rejection_moves_little(seen: list[str], score: float) -> None:
-    assert -0.45 < shift(learn([Judgment(tuple(seen), score, False)]), seen) < 0
+    assert -0.45 < score_shift(learn_correction([Judgment(tuple(seen), score, False)]), seen) < 0
 
 
 @given(ASPECTS, SCORES)
 def test_what_shares_no_aspect_is_not_moved(seen: list[str], score: float) -> None:
-    correction = learn([Judgment(tuple(seen), score, False)] * 10)
-    assert shift(correction, ["of another kind"]) == 0
+    correction = learn_correction([Judgment(tuple(seen), score, False)] * 10)
+    assert score_shift(correction, ["of another kind"]) == 0
 
 
 @given(st.lists(JUDGMENTS, min_size=2, max_size=40), ASPECTS, st.integers(0, 1_000))
 def test_the_order_of_decisions_barely_matters(decisions: list[Judgment], seen: list[str], seed: int) -> None:
     shuffled = Random(seed).sample(decisions, len(decisions))
-    assert math.isclose(shift(learn(decisions), seen), shift(learn(shuffled), seen), abs_tol=ROUNDING)
+    assert math.isclose(
+        score_shift(learn_correction(decisions), seen), score_shift(learn_correction(shuffled), seen), abs_tol=ROUNDING
+    )
 
 
 @given(ASPECTS, SCORES)
 def test_without_decisions_the_score_is_the_learned_one_exactly(seen: list[str], score: float) -> None:
-    for correction in (NONE, learn([]), learn([Judgment((), 1.0, False)])):
+    for correction in (NO_CORRECTION, learn_correction([]), learn_correction([Judgment((), 1.0, False)])):
         assert personal_score(correction, score, seen) == score
 
 
-@given(st.lists(st.floats(0, 5), min_size=len(NAMES), max_size=len(NAMES)))
+@given(st.lists(st.floats(0, 5), min_size=len(FEATURE_NAMES), max_size=len(FEATURE_NAMES)))
 def test_features_are_named_and_those_of_another_version_say_nothing(measured: list[float]) -> None:
     found = named_features(measured)
     assert all(value > 0 for value in found.values())
-    assert ("source prompt" in found) == ("source prompt" in aspects(found, "decision", None))
+    assert ("source prompt" in found) == ("source prompt" in passage_aspects(found, "decision", None))
     assert named_features(measured[1:]) == {}
-    assert aspects({}, "decision", None) == ()
+    assert passage_aspects({}, "decision", None) == ()

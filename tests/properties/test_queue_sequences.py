@@ -9,10 +9,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
-from lerim.sessions.queue import TRIES, Job
-from lerim.sessions.stored import EXTRACT
+from lerim.sessions.queue.jobs import MOST_TRIES, QueueJob
+from lerim.sessions.tables.columns import EXTRACT
 from long import at_most
 
 PLACES = [
@@ -30,8 +30,8 @@ class Queue(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.now = 1_800_000_000.0
         self.catalog = Catalog.open(Home(Path(self.folder.name)), lambda: self.now)
-        self.held: list[Job] = []
-        self.live: dict[str, Job] = {}
+        self.held: list[QueueJob] = []
+        self.live: dict[str, QueueJob] = {}
         self.failures: dict[str, int] = {}
 
     def teardown(self) -> None:
@@ -62,7 +62,7 @@ class Queue(RuleBasedStateMachine):
         job = self.catalog.claim("app", started=self.now if explicit else None)
         if job is not None:
             assert job.transcript.place not in self.live, "two workers have one job"
-            assert job.tries < TRIES
+            assert job.tries < MOST_TRIES
             self.held.append(job)
             self.live[job.transcript.place] = job
 
@@ -148,7 +148,7 @@ class Queue(RuleBasedStateMachine):
         assert {place for place, state in states.items() if state == "running"} == set(self.live)
         for place, state in states.items():
             if state == "dead":
-                assert self.failures[place] >= TRIES
+                assert self.failures[place] >= MOST_TRIES
         for row in self.catalog.jobs("app"):
             assert row.tries <= self.failures[row.place]
             assert (row.next_try is not None) == (row.state in ("pending", "failed"))

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.redaction import redact
+from lerim.redaction.redact import redact_secrets
 
 TOKENS = st.sampled_from(
     ["ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789", "AKIA" + "IOSFODNN7EXAMQLE", "sk_live_" + "a1B2c3D4e5F6g7H8i9"]
@@ -17,13 +17,13 @@ PIECES = st.sampled_from(
 
 @given(st.lists(st.one_of(st.text(max_size=20), PIECES, TOKENS), max_size=12).map("".join))
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
-    once = redact(text).text
-    assert redact(once).text == once
+    once = redact_secrets(text).text
+    assert redact_secrets(once).text == once
 
 
 @given(st.text(alphabet=" \n.,;()<>é总", max_size=40), TOKENS, st.text(alphabet=" \n.,;()<>é总", max_size=40))
 def test_a_token_between_anything_never_survives(before: str, token: str, after: str) -> None:
-    found = redact(f"{before}{token}{after}")
+    found = redact_secrets(f"{before}{token}{after}")
     assert token not in found.text
     assert found.count >= 1
 
@@ -33,7 +33,7 @@ def test_a_token_in_pieces_is_found_and_what_is_around_it_stays(token: str, cuts
     whole = token
     for at, hidden in cuts:
         whole = whole[:at] + hidden + whole[at:]
-    clean = redact(f"before {whole} after").text
+    clean = redact_secrets(f"before {whole} after").text
     assert clean.startswith("before ") and clean.endswith(" after")
     assert "[redacted:" in clean
     assert not any(token[at : at + 6] in clean for at in range(len(token) - 6))
@@ -42,6 +42,6 @@ def test_a_token_in_pieces_is_found_and_what_is_around_it_stays(token: str, cuts
 @given(st.text(max_size=300))
 def test_the_spans_lie_in_the_text_in_order(text: str) -> None:
     last = 0
-    for span in redact(text).spans:
+    for span in redact_secrets(text).spans:
         assert last <= span.start < span.end <= len(text)
         last = span.end

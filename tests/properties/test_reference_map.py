@@ -11,8 +11,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.record import MemoryRecord, render
-from lerim.memory.references import ReferenceMap
+from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.references.reference_map import ReferenceMap
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 NAMES = ("one", "two", "three", "four")
@@ -62,7 +62,7 @@ def do(memory_dir: Path, step: Step, tick: int) -> Path:
         supersedes=ends,
         references=step.references,
     )
-    path.write_text("no header" if step.broken else render(record) + " " * tick, encoding="utf-8")
+    path.write_text("no header" if step.broken else render_record(record) + " " * tick, encoding="utf-8")
     return path
 
 

@@ -10,11 +10,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence, parse
+from lerim.memory.record import Evidence, parse_record
 from lerim.paths import Home
-from lerim.project import Project
+from lerim.project.project import Project
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 from long import at_most
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
@@ -30,7 +30,9 @@ class Reviews(RuleBasedStateMachine):
         base = Path(self.folder.name).resolve()
         root = base / "repo"
         root.mkdir()
-        self.place = Place(Project("0123456789abcdef", root, root, root / ".git", "", "repo"), Home(base / "home"))
+        self.place = ReviewPaths(
+            Project("0123456789abcdef", root, root, root / ".git", "", "repo"), Home(base / "home")
+        )
         self.turn = 0
         self.by_hand: dict[Path, str] = {}
         self.rejected: dict[str, Candidate] = {}
@@ -39,7 +41,7 @@ class Reviews(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def waiting(self) -> list[queue.Proposal]:
-        found, problems, _ = queue.pending(self.place)
+        found, problems, _ = queue.list_pending(self.place)
         assert problems == []
         return found
 
@@ -57,10 +59,10 @@ class Reviews(RuleBasedStateMachine):
             signal="reply",
         )
         before = {one.id: one.edited for one in self.waiting()}
-        outcome = queue.propose(self.place, candidate)
+        outcome = queue.propose_candidate(self.place, candidate)
         waiting = {one.id: one for one in self.waiting()}
         after = waiting.keys()
-        new = {outcome.proposal.id} if isinstance(outcome, queue.Proposed) else set()
+        new = {outcome.proposal.id} if isinstance(outcome, queue.CandidateProposed) else set()
         assert new <= after - before.keys()
         # what is said already can still end another memory, which is a proposal of its own
         assert all(waiting[name].session == "" for name in after - before.keys() - new)
@@ -71,7 +73,7 @@ class Reviews(RuleBasedStateMachine):
     def accept(self, data: st.DataObject, quotes: queue.QuoteChoice) -> None:
         one = data.draw(st.sampled_from(self.waiting()))
         try:
-            result = queue.accept(self.place, one.id, quotes=quotes)
+            result = queue.accept_candidate(self.place, one.id, quotes=quotes)
         except StaleError:
             return
         assert one.id not in {left.id for left in self.waiting()}
@@ -80,22 +82,22 @@ class Reviews(RuleBasedStateMachine):
             return
         assert result.ok and result.path
         path = Path(result.path)
-        assert parse(path.read_text("utf-8"), path).title == one.record.title
+        assert parse_record(path.read_text("utf-8"), path).title == one.record.title
         self.by_hand.pop(path, None)
 
     @precondition(lambda self: self.waiting())
     @rule(data=st.data(), title=TEXTS, body=TEXTS)
     def edit(self, data: st.DataObject, title: str, body: str) -> None:
         one = data.draw(st.sampled_from(self.waiting()))
-        queue.edit(self.place, one.id, queue.Edit(title, body, ("mine",)))
-        edited = queue.show(self.place, one.id).record
+        queue.edit_candidate(self.place, one.id, queue.CandidateEdit(title, body, ("mine",)))
+        edited = queue.load_pending(self.place, one.id).record
         assert (edited.title, edited.body) == (" ".join(title.split()), body.replace("\r\n", "\n").strip())
 
     @precondition(lambda self: self.waiting())
     @rule(data=st.data())
     def reject(self, data: st.DataObject) -> None:
         one = data.draw(st.sampled_from(self.waiting()))
-        queue.reject(self.place, one.id)
+        queue.reject_candidate(self.place, one.id)
         assert one.id not in {left.id for left in self.waiting()}
 
     @precondition(lambda self: any(self.place.project.memory_dir.rglob("*.md")))
@@ -110,14 +112,14 @@ class Reviews(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         try:
-            queue.undo(self.place)
+            queue.undo_last(self.place)
         except StaleError as error:
             assert "My line" in error.diff or "meanwhile" in error.message
 
     @rule()
     def forget_a_candidate_that_is_not_there(self) -> None:
         try:
-            queue.reject(self.place, "20260101-none")
+            queue.reject_candidate(self.place, "20260101-none")
         except NotFoundError:
             return
         raise AssertionError("rejected what is not there")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
 from lerim.review import queue
 from long import times
@@ -104,11 +104,11 @@ def test_no_rewritten_output_speaks_for_the_person_nor_is_accepted_unseen(
     assert report.problems == [], seed
     spoken = [
         (proposal.record.source, proposal.record.title, item)
-        for proposal in queue.pending(desk.place)[0]
+        for proposal in queue.list_pending(desk.place)[0]
         for item in proposal.record.evidence
         if item.who == "user" and "quokka" in f"{proposal.record.title} {proposal.record.body} {item.quote}"
     ]
     assert spoken == [], seed
     assert run("review", "accept", "--all", "--quotes", "local", "--repo", str(repo)).exit_code == 0
-    queue.settle_all(desk.place, "local")
+    queue.auto_accept_all(desk.place, "local")
     assert desk.memories() == ["Always use uv to install packages, never pip"], seed

@@ -13,14 +13,14 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.models.prices import PRICES
+from lerim.models.money.prices import PRICES
 from lerim.paths import Home
-from lerim.sessions.analytics import Figures, Statistics, statistics
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import NO_TOKENS, Platform, Session, Tokens, ToolCall, Transcript, Turn
-from lerim.sessions.pieces import PAUSE
-from lerim.sessions.totals import summed
-from lerim.sessions.whole import Loaded, WholeReading
+from lerim.sessions.readers.engine.fold import sum_session
+from lerim.sessions.readers.engine.whole import LoadedSession, WholeReading
+from lerim.statistics.figures import Figures, Statistics, compute_statistics
+from lerim.statistics.session_parts import PAUSE_SECONDS
 
 START = datetime(2026, 3, 1, 20, tzinfo=UTC)
 COUNTS = ("prompts", "tool_calls", "errors")
@@ -38,7 +38,7 @@ def turns(draw: st.DrawFn, name: str) -> list[Turn]:
     now = START + timedelta(minutes=draw(st.integers(0, 5000)))
     made = []
     for number in range(draw(st.integers(0, 6))):
-        now += timedelta(seconds=draw(st.sampled_from([0, 5, 600, PAUSE, PAUSE + 1, 90_000])))
+        now += timedelta(seconds=draw(st.sampled_from([0, 5, 600, PAUSE_SECONDS, PAUSE_SECONDS + 1, 90_000])))
         person = draw(st.booleans())
         made.append(
             Turn(
@@ -70,7 +70,7 @@ def sessions(draw: st.DrawFn) -> list[tuple[Session, list[Turn]]]:
         told = st.one_of(st.just(spent), tokens.map(partial(Tokens.__add__, spent)))
         if spent == NO_TOKENS:
             told = st.one_of(told, st.none())
-        whole = summed(
+        whole = sum_session(
             transcript, own, tokens=draw(told), parent=draw(st.sampled_from(["", "", "p", *(["s0"] if number else [])]))
         )
         made.append((replace(whole, cost=draw(st.one_of(st.none(), st.floats(0.01, 100)))), own))
@@ -87,10 +87,10 @@ def all_statistics(given_: list[tuple[Session, list[Turn]]], folder: str) -> tup
     with Catalog.open(Home(Path(folder))) as catalog:
         for session, own in given_:
             at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
-            loaded = Loaded(session, own, len(own))
+            loaded = LoadedSession(session, own, len(own))
             list(catalog.index_all([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
-        four = [statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
-        return four, statistics(catalog, "day", "app")
+        four = [compute_statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
+        return four, compute_statistics(catalog, "day", "app")
 
 
 def added(groups: list[Figures], name: str) -> float:
@@ -131,7 +131,7 @@ def duration(given_: list[tuple[Session, list[Turn]]]) -> float:
         times = [turn.time for turn in own if turn.time]
         if is_main(session, given_):
             pauses = [(after - before).total_seconds() for before, after in pairwise(times)]
-            seconds += sum(pause for pause in pauses if pause <= PAUSE)
+            seconds += sum(pause for pause in pauses if pause <= PAUSE_SECONDS)
     return seconds
 
 

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.paths import Home
-from lerim.sessions import turn_words, turns
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog import turns
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.turn_text import searchable
+from lerim.sessions.tables import turn_words
+from lerim.sessions.tables.turn_text import space_ideographs
 from lerim.sqlite import transaction
 
 words = st.sampled_from(["", "alpha", "beta getUserName", "gamma 設定", "delta", " ", "epsilon zeta"])
@@ -54,14 +55,14 @@ def test_the_index_is_what_filling_it_anew_would_give(home, steps, vanished):
         for one in steps:
             with transaction(catalog.db):
                 if isinstance(one, list):
-                    turns.write(catalog.db, one, {"/home/ana/app": 1})
+                    turns.write_turns(catalog.db, one, {"/home/ana/app": 1})
                 else:
-                    turns.keep_only(catalog.db, one[0], [f"{number:012x}" for number in one[1]])
+                    turns.remove_other_turns(catalog.db, one[0], [f"{number:012x}" for number in one[1]])
         kept = indexed(catalog)
         catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
         catalog.db.execute("INSERT INTO words (words) VALUES ('delete-all')")
         with transaction(catalog.db):
-            turn_words.refill(catalog.db)
+            turn_words.refill_index(catalog.db)
         assert kept == indexed(catalog)
 
 
@@ -70,9 +71,11 @@ NAME = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Z]{0,20}[a-z0-9]{1,40}[A-Z][A-Za-
 
 @given(st.text(st.sampled_from("aZ9_ é設-.Bc\ud800"), max_size=80))
 def test_behind_a_text_stand_the_parts_of_every_name_that_has_humps(text):
-    plain = searchable(text)
+    plain = space_ideographs(text)
     names = [name for name in dict.fromkeys(NAME.findall(plain)) if re.search("[a-z][A-Z]", name)]
-    assert turn_words.index_text(text) == "\n".join((plain, *(" ".join(turn_words.parts(name)) for name in names)))
+    assert turn_words.make_index_text(text) == "\n".join(
+        (plain, *(" ".join(turn_words.split_name(name)) for name in names))
+    )
 
 
 class Nobody:

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.extraction.transcript import Piece, Shown
-from lerim.extraction.windows import Window, halves, smaller, tail, windows
+from lerim.extraction.model.windows import Window, cut_windows, halve_window, shrink_window, take_overlap
+from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
 
 ALPHABET = (
@@ -20,9 +20,9 @@ TURNS = st.lists(
 )
 
 
-def turns(said: list[tuple[str, str, str]]) -> list[Shown]:
+def turns(said: list[tuple[str, str, str]]) -> list[ShownTurn]:
     return [
-        Shown(f"{number:012x}", number, role, None, "", (Piece(role, text, head),))
+        ShownTurn(f"{number:012x}", number, role, None, "", (ShownPiece(role, text, head),))
         for number, (role, text, head) in enumerate(said)
     ]
 
@@ -32,9 +32,9 @@ def test_no_window_is_over_the_limit_and_every_fresh_turn_is_in_one(
     said: list, most: int, overlap: int, seen: int
 ) -> None:
     given_turns = turns(said)
-    found = windows(given_turns, most, overlap, seen)
+    found = cut_windows(given_turns, most, overlap, seen)
     for window in found:
-        assert tokens.count(window.text) <= most
+        assert tokens.count_tokens(window.text) <= most
     fresh = [turn.number for turn in given_turns if turn.number > seen]
     assert {turn.number for window in found for turn in window.turns if turn.number > seen} == set(fresh)
     assert sorted(window.first for window in found) == [window.first for window in found]
@@ -43,11 +43,11 @@ def test_no_window_is_over_the_limit_and_every_fresh_turn_is_in_one(
 @given(TURNS, st.integers(64, 700), st.integers(0, 200))
 def test_a_turn_that_fits_is_never_cut_and_no_window_repeats_another(said: list, most: int, overlap: int) -> None:
     given_turns = turns(said)
-    found = windows(given_turns, most, overlap)
+    found = cut_windows(given_turns, most, overlap)
     for window in found:
         for turn in window.turns:
             whole = turn.header + turn.body()
-            if tokens.count(whole) <= most:
+            if tokens.count_tokens(whole) <= most:
                 assert whole in window.text
     for one, two in pairwise(found):
         assert one.text not in two.text
@@ -57,7 +57,7 @@ def test_a_turn_that_fits_is_never_cut_and_no_window_repeats_another(said: list,
 @given(TURNS, st.integers(64, 700))
 def test_the_parts_of_a_turn_that_is_too_large_hold_all_of_it(said: list, most: int) -> None:
     given_turns = turns(said)
-    text = "".join(window.text for window in windows(given_turns, most, 0))
+    text = "".join(window.text for window in cut_windows(given_turns, most, 0))
     kept = "".join(line for line in text.split("\n") if "] " not in line[:30] or ":" not in line[:60])
     for turn in given_turns:
         for line in turn.body().split("\n"):
@@ -68,52 +68,52 @@ def test_the_parts_of_a_turn_that_is_too_large_hold_all_of_it(said: list, most: 
 @given(TURNS, st.integers(64, 700))
 def test_a_window_counts_exactly_its_tokens(said: list, most: int) -> None:
     given_turns = turns(said)
-    found: list[Window] = windows(given_turns, most, 50)
+    found: list[Window] = cut_windows(given_turns, most, 50)
     if len(found) > 1:
-        assert [window.size for window in found] == [tokens.count(window.text) for window in found]
+        assert [window.size for window in found] == [tokens.count_tokens(window.text) for window in found]
 
 
 @given(TURNS, st.integers(0, 400))
 def test_what_the_next_pass_begins_with_is_an_end_that_fits(said: list, most: int) -> None:
     given_turns = turns(said)
-    kept = tail(given_turns, most)
+    kept = take_overlap(given_turns, most)
     assert list(kept) == given_turns[len(given_turns) - len(kept) :]
-    assert sum(tokens.count(turn.header + turn.body()) for turn in kept) <= most
+    assert sum(tokens.count_tokens(turn.header + turn.body()) for turn in kept) <= most
 
 
 @given(TURNS, st.integers(64, 700), st.integers(64, 300))
 def test_smaller_windows_and_halves_hold_all_that_is_new_and_keep_to_the_limit(
     said: list, most: int, learned: int
 ) -> None:
-    for window in windows(turns(said), most, 50):
-        parts = smaller(window, learned, 30)
-        assert all(tokens.count(part.text) <= learned for part in parts)
+    for window in cut_windows(turns(said), most, 50):
+        parts = shrink_window(window, learned, 30)
+        assert all(tokens.count_tokens(part.text) <= learned for part in parts)
         assert {turn.number for part in parts for turn in part.fresh} == {turn.number for turn in window.fresh}
-        two = halves(window)
+        two = halve_window(window)
         assert [turn.number for part in two for turn in part.fresh if turn not in two[0].fresh or part is two[0]] == [
             turn.number for turn in window.fresh
         ]
-        assert all(part.size == tokens.count(part.text) for part in two)
+        assert all(part.size == tokens.count_tokens(part.text) for part in two)
         if window.size > 300:
             assert len(two) == 2
-            assert max(part.size for part in two) < tokens.count(window.text)
+            assert max(part.size for part in two) < tokens.count_tokens(window.text)
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(5, 400)), min_size=1, max_size=8), st.integers(200, 3_000))
 def test_a_session_that_grows_sends_each_turn_once_and_one_overlap_each_time(
     growth: list[tuple[int, int]], most: int
 ) -> None:
-    overlap, seen, held, sent_of = most // 10, -1, list[Shown](), list[int]()
+    overlap, seen, held, sent_of = most // 10, -1, list[ShownTurn](), list[int]()
     for more, words in growth:
         new = [
-            Shown(f"{number:012x}", number, "user", None, "", (Piece("user", f"{number} " + "word " * words),))
+            ShownTurn(f"{number:012x}", number, "user", None, "", (ShownPiece("user", f"{number} " + "word " * words),))
             for number in range(seen + 1, seen + 1 + more)
         ]
-        found = windows([*held, *new], most, overlap, seen)
-        fresh = sum(tokens.count(turn.header + turn.body()) for turn in new)
+        found = cut_windows([*held, *new], most, overlap, seen)
+        fresh = sum(tokens.count_tokens(turn.header + turn.body()) for turn in new)
         headers = 32 * sum("(part " in window.text for window in found)
-        assert sum(tokens.count(window.text) for window in found) <= 1.2 * fresh + overlap + headers
+        assert sum(tokens.count_tokens(window.text) for window in found) <= 1.2 * fresh + overlap + headers
         sent_of += [turn.number for window in found for turn in window.fresh]
         seen = new[-1].number
-        held = list(tail([*held, *new], overlap))
+        held = list(take_overlap([*held, *new], overlap))
     assert sorted(set(sent_of)) == list(range(seen + 1))

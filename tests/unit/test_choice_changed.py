@@ -48,14 +48,14 @@ CHANGES = pytest.mark.parametrize(
 def test_a_memory_of_the_choice_that_was_given_up_is_superseded(desk: Desk, words: str) -> None:
     desk.session("s1", *said(desk, "s1", YARN))
     desk.sync()
-    [first] = queue.pending(desk.place)[0]
-    done = queue.accept(desk.place, first.id, quotes="shared")
+    [first] = queue.list_pending(desk.place)[0]
+    done = queue.accept_candidate(desk.place, first.id, quotes="shared")
     old = Path(done.path or "").stem
     desk.session("s2", *said(desk, "s2", words))
     desk.sync()
-    [proposal] = queue.pending(desk.place)[0]
+    [proposal] = queue.list_pending(desk.place)[0]
     assert (proposal.action, [one.id for one in proposal.targets]) == ("supersede", [old])
-    assert queue.accept(desk.place, proposal.id).ok
+    assert queue.accept_candidate(desk.place, proposal.id).ok
     ended = desk.place.store().read(old)
     assert ended.status == "superseded" and ended.record.superseded_by
 
@@ -64,19 +64,19 @@ def test_a_choice_of_an_earlier_session_replaces_none_of_a_later_one(desk: Desk)
     late = said(desk, "s2", "From now on use pnpm for installs, we don't use yarn any more.")
     desk.session("s2", *({**line, "timestamp": f"2026-05-01T10:{at:02}:00Z"} for at, line in enumerate(late)))
     desk.sync()
-    [pnpm] = queue.pending(desk.place)[0]
-    queue.accept(desk.place, pnpm.id, quotes="shared")
+    [pnpm] = queue.list_pending(desk.place)[0]
+    queue.accept_candidate(desk.place, pnpm.id, quotes="shared")
     early = said(desk, "s1", YARN)
     desk.session("s1", *({**line, "timestamp": f"2026-04-01T10:{at:02}:00Z"} for at, line in enumerate(early)))
     desk.sync()
-    [yarn] = queue.with_neighbours(desk.place, queue.pending(desk.place)[0])
+    [yarn] = queue.with_neighbours(desk.place, queue.list_pending(desk.place)[0])
     assert yarn.action == "add" and [one.stored.record.id for one in yarn.neighbours] == [pnpm.id]
 
 
 def test_what_is_named_otherwise_replaces_nothing(desk: Desk) -> None:
     desk.session("s1", *said(desk, "s1", YARN))
     desk.sync()
-    queue.accept(desk.place, queue.pending(desk.place)[0][0].id, quotes="shared")
+    queue.accept_candidate(desk.place, queue.list_pending(desk.place)[0][0].id, quotes="shared")
     desk.session("s2", *said(desk, "s2", "Always use pnpm for scripts in ci, and do not drop yarn."))
     desk.sync()
-    assert all(one.action != "supersede" for one in queue.pending(desk.place)[0])
+    assert all(one.action != "supersede" for one in queue.list_pending(desk.place)[0])

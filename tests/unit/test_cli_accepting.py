@@ -14,22 +14,22 @@ from desk import Desk, correction
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord, Speaker
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 from terminal import answer, run
 
 
 @pytest.fixture
-def place(repo: Path) -> Place:
+def place(repo: Path) -> ReviewPaths:
     home = Home.of(os.environ)
-    project = locate(repo, home)
+    project = locate_project(repo, home)
     assert project
-    return Place(project, home)
+    return ReviewPaths(project, home)
 
 
-def propose(place: Place, title: str, turn: str, who: Speaker = "user", flags: tuple[str, ...] = ()) -> str:
-    done = queue.propose(
+def propose(place: ReviewPaths, title: str, turn: str, who: Speaker = "user", flags: tuple[str, ...] = ()) -> str:
+    done = queue.propose_candidate(
         place,
         Candidate(
             primitive="learning",
@@ -48,11 +48,11 @@ def propose(place: Place, title: str, turn: str, who: Speaker = "user", flags: t
             flags=flags,
         ),
     )
-    assert isinstance(done, queue.Proposed)
+    assert isinstance(done, queue.CandidateProposed)
     return done.proposal.id
 
 
-def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: Place, repo: Path) -> None:
+def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: ReviewPaths, repo: Path) -> None:
     first = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
     second = propose(place, "Use ruff for linting", "bbbbbbbbbbbb")
     page = propose(place, "Pin the port to 5433", "cccccccccccc", who="web")
@@ -62,7 +62,7 @@ def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: Plac
     assert said.stdout.count("Accepted: ") == 2
     assert page in said.stderr and odd in said.stderr and "imperative" in said.stderr
     assert {one.stem for one in (repo / ".lerim" / "memory").glob("*/*.md")} == {first, second}
-    assert [one.id for one in queue.pending(place)[0]] == [page, odd]
+    assert [one.id for one in queue.list_pending(place)[0]] == [page, odd]
 
 
 def test_all_of_nothing_is_nothing(repo: Path) -> None:
@@ -70,11 +70,11 @@ def test_all_of_nothing_is_nothing(repo: Path) -> None:
     assert answer("review", "accept", "--all", "--repo", str(repo)) == {"results": []}
 
 
-def test_either_candidates_are_named_or_all_are_meant(place: Place, repo: Path) -> None:
+def test_either_candidates_are_named_or_all_are_meant(place: ReviewPaths, repo: Path) -> None:
     name = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
     for wrong in ((name, "--all"), ()):
         assert "--all" in answer("review", "accept", *wrong, "--repo", str(repo), code=2)["error"]["message"]
-    assert len(queue.pending(place)[0]) == 1
+    assert len(queue.list_pending(place)[0]) == 1
 
 
 def test_a_sync_prints_a_beginning_of_each_id_that_names_no_other(repo: Path, isolated: Path) -> None:
@@ -85,13 +85,13 @@ def test_a_sync_prints_a_beginning_of_each_id_that_names_no_other(repo: Path, is
     desk.session("s2", *correction(desk, "pathlib.Path", "src/other.py", "open"))
     again = run("sync", "--repo", str(repo))
     printed = [re.search(r"\b\d{8}-[\w-]+", said.stdout) for said in (first, again)]
-    waiting = [one.id for one in queue.pending(desk.place)[0]]
+    waiting = [one.id for one in queue.list_pending(desk.place)[0]]
     assert len(waiting) == 2 and printed[1]
     [named] = [one for one in waiting if one.startswith(printed[1][0])]
     assert answer("review", "reject", printed[1][0], "--repo", str(repo))["results"][0]["id"] == named
 
 
-def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: Place, repo: Path) -> None:
+def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: ReviewPaths, repo: Path) -> None:
     memory, day = "20260703-pytest", datetime(2026, 7, 3, tzinfo=UTC)
     record = MemoryRecord(memory, "decision", "Pytest", day, day, "manual", 0.9, (), "It runs.")
     path = place.store().write_new(record)
@@ -102,13 +102,13 @@ def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: Pla
         error = answer("review", command[0], memory, *command[1:], "--repo", str(repo), code=1)
         told = json.dumps(error)
         assert "is a memory" in told and waits in told
-    assert path.read_bytes() == before and [one.id for one in queue.pending(place)[0]] == [waits]
+    assert path.read_bytes() == before and [one.id for one in queue.list_pending(place)[0]] == [waits]
     printed = run("review", "list", "--repo", str(repo)).stdout
     assert waits in printed, "what is printed can be typed"
     assert answer("review", "accept", waits, "--repo", str(repo))["results"][0]["ok"]
 
 
-def test_a_step_is_named_by_its_beginning_if_no_other_begins_so(place: Place, repo: Path) -> None:
+def test_a_step_is_named_by_its_beginning_if_no_other_begins_so(place: ReviewPaths, repo: Path) -> None:
     name = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
     done = answer("review", "accept", name, "--quotes", "shared", "--repo", str(repo))["results"][0]
     for wrong in ("", "zz", "%", "_" * 12):

@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from lerim.cli import app
+from lerim.cli.app import app
 
 CLONE = Path(__file__).resolve().parents[2]
 

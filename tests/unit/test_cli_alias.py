@@ -137,16 +137,17 @@ def test_what_a_killed_sync_was_lent_is_given_back_by_the_next(repo: Path, old: 
     code = f"""
 import os, sys
 from pathlib import Path
-from lerim import jobs
+from lerim.jobs.sync import sync_project
 from lerim.paths import Home
-from lerim.project import known_as, locate
-from lerim.report import Progress
+from lerim.jobs import SyncOptions, SyncProgress
+from lerim.project import locate_project
+from lerim.project.project import add_alias
 home = Home.of(os.environ)
-at = known_as(locate(Path({str(repo)!r}), home), {old!r})
+at = add_alias(locate_project(Path({str(repo)!r}), home), {old!r})
 def hear(event):
-    if isinstance(event, Progress) and event.stage == "learning":
+    if isinstance(event, SyncProgress) and event.stage == "learning":
         os._exit(9)
-jobs.run(at, home, os.environ, jobs.SyncOptions(), hear, lambda: False)
+sync_project(at, home, os.environ, SyncOptions(), hear, lambda: False)
 """
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "server")}
     assert subprocess.run([sys.executable, "-c", code], env=environ, check=False, timeout=HANG).returncode == 9

@@ -45,7 +45,7 @@ def test_sentences_come_with_numbers_and_what_these_open(desk: Desk) -> None:
 def test_without_a_model_the_passages_are_shown_and_marked_as_such(desk: Desk) -> None:
     done = run(desk, "do we use uv or pip for installs", "--model", "none")
     assert done.exit_code == 0
-    assert done.stdout.startswith("No model was asked. These are the passages that were found, best first.")
+    assert done.stdout.startswith("No model was used. These passages were found, best first.")
     assert "uv pip sync requirements.lock" in done.stdout
     assert "lerim memory show" in done.stdout
 
@@ -63,7 +63,7 @@ def test_another_model_than_none_cannot_be_named(desk: Desk) -> None:
 
 def test_a_passage_says_its_title_once_and_keeps_its_lines(desk: Desk) -> None:
     table = "| port | use |\n|---|---|\n| 5433 | postgres |"
-    queue.add(
+    queue.add_memory(
         desk.place,
         "decision",
         "Pin the ports",

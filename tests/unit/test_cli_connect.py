@@ -12,9 +12,9 @@ from typer.testing import CliRunner, Result
 
 from claude_lines import prompt
 from desk import Desk, correction
-from lerim.cli import app
+from lerim.cli.app import app
 from lerim.paths import Home
-from lerim.sessions.platforms import FILE
+from lerim.sessions.platforms import PLATFORMS_FILE
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_what_waited_when_an_agent_was_removed_is_not_learned_from_until_it_is_b
 
 def stopping_after_indexing(desk: Desk) -> Any:
     """Cancels a sync as soon as the catalog has a job."""
-    from lerim.sessions.catalog import Catalog
+    from lerim.sessions.catalog.catalog import Catalog
 
     def cancelled() -> bool:
         if not desk.home.catalog.exists():
@@ -149,7 +149,7 @@ def test_a_file_that_can_be_no_store_is_refused_and_nothing_is_kept(
     assert refused.exit_code == 1
     error = json.loads(refused.stdout)["error"]
     assert (error["code"], error["where"]) == ("settings", str(tmp_path / name))
-    assert not (desk.home.root / FILE).exists()
+    assert not (desk.home.root / PLATFORMS_FILE).exists()
 
 
 def test_every_store_that_is_there_is_listed(desk: Desk) -> None:
@@ -172,7 +172,7 @@ def test_an_unknown_agent_is_wrong_usage() -> None:
 def test_a_broken_file_stops_a_sync_with_a_message_and_is_left_alone(desk: Desk) -> None:
     desk.session("s1", prompt("Hello"))
     desk.home.root.mkdir()
-    broken = desk.home.root / FILE
+    broken = desk.home.root / PLATFORMS_FILE
     broken.write_text('{"platforms": ')
     result = CliRunner().invoke(app, ["sync", "--repo", str(desk.repo)])
     assert result.exit_code == 1

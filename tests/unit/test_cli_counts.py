@@ -59,7 +59,7 @@ def test_what_waits_for_a_model_counts_only_where_one_is_configured(
     assert answer("status", *here)["waiting"] == 0  # without a key no model can be asked
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert answer("status", *here)["waiting"] == 2
-    assert "2, 2 not yet learned from" in run("status", *here).stdout
+    assert "2, 2 not read yet" in run("status", *here).stdout
 
 
 def test_one_thing_is_not_told_as_several_and_times_are_whole_seconds(desk: Desk, repo: Path) -> None:

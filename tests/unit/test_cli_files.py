@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lerim.cli import app
+from lerim.cli.app import app
 
 
 def answer(*arguments: str, code: int = 0) -> Any:

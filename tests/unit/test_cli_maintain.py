@@ -9,26 +9,26 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from lerim.cli import app
-from lerim.lock import project_lock
+from lerim.cli.app import app
 from lerim.paths import Home
-from lerim.project import add, locate, personal
+from lerim.project.lock import project_lock
+from lerim.project.project import add_project, locate_project, personal_project
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
 
 
 @pytest.fixture
-def place(repo: Path, isolated: Path) -> Place:
+def place(repo: Path, isolated: Path) -> ReviewPaths:
     """A repository with two memories that say the same, and one more."""
     home = Home(isolated / ".lerim")
-    project = locate(repo, home)
+    project = locate_project(repo, home)
     assert project is not None
-    made = Place(project, home)
+    made = ReviewPaths(project, home)
     for number in (3, 5):
-        queue.add(made, "decision", f"Retry uploads {number} times", BODY)
-    queue.add(made, "decision", "Use uv", "For everything.")
+        queue.add_memory(made, "decision", f"Retry uploads {number} times", BODY)
+    queue.add_memory(made, "decision", "Use uv", "For everything.")
     return made
 
 
@@ -42,7 +42,7 @@ def told(*arguments: str, code: int = 0) -> Any:
     return json.loads(result.stdout)
 
 
-def test_it_prints_one_object_with_everything_promised(place: Place) -> None:
+def test_it_prints_one_object_with_everything_promised(place: ReviewPaths) -> None:
     report = told("--repo", str(place.project.root))
     promised = "project proposals done counts problems state dry_run model spent steps seconds run message"
     assert set(promised.split()) <= set(report)
@@ -52,19 +52,19 @@ def test_it_prints_one_object_with_everything_promised(place: Place) -> None:
     assert [one["action"] for one in report["done"]] == ["proposed-merge"]
 
 
-def test_a_dry_run_shows_what_would_be_proposed_with_the_reasons(place: Place) -> None:
+def test_a_dry_run_shows_what_would_be_proposed_with_the_reasons(place: ReviewPaths) -> None:
     result = run("--repo", str(place.project.root), "--dry-run")
     assert result.exit_code == 0
     assert "Would be proposed" in result.stdout
     assert "Retry uploads 3 times" in result.stdout
     assert "2 memories say" in result.stdout
-    assert queue.pending(place)[0] == []
+    assert queue.list_pending(place)[0] == []
 
 
-def test_memories_whose_code_changed_are_told_with_what_to_do(place: Place) -> None:
+def test_memories_whose_code_changed_are_told_with_what_to_do(place: ReviewPaths) -> None:
     file = place.project.root / "setup.sh"
     file.write_text("".join(f"step {number}\n" for number in range(20)), encoding="utf-8")
-    name = Path(queue.add(place, "decision", "Set up by hand", "", references=("setup.sh",)).path or "").stem
+    name = Path(queue.add_memory(place, "decision", "Set up by hand", "", references=("setup.sh",)).path or "").stem
     told("--repo", str(place.project.root))
     file.unlink()
     result = run("--repo", str(place.project.root), "--dry-run")
@@ -72,15 +72,15 @@ def test_memories_whose_code_changed_are_told_with_what_to_do(place: Place) -> N
 
 
 def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_keep_the_others(
-    place: Place, tmp_path: Path, git: Any
+    place: ReviewPaths, tmp_path: Path, git: Any
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "-q")
-    second = locate(other, place.home)
+    second = locate_project(other, place.home)
     assert second is not None
     for project in (place.project, second):
-        add(project, place.home)
+        add_project(project, place.home)
     with project_lock(place.home, second.key):
         answer = told("--all-projects", code=4)
     states = {Path(one["project"]).name: one["state"] for one in answer["reports"]}
@@ -88,28 +88,28 @@ def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_k
     assert told("--all-projects")["problems"] == []
 
 
-def test_a_model_that_is_no_choice_is_wrong_usage(place: Place) -> None:
+def test_a_model_that_is_no_choice_is_wrong_usage(place: ReviewPaths) -> None:
     result = CliRunner().invoke(app, ["maintain", "--repo", str(place.project.root), "--model", "gpt"])
     assert result.exit_code == 2
 
 
-def test_a_busy_project_is_exit_code_4(place: Place) -> None:
+def test_a_busy_project_is_exit_code_4(place: ReviewPaths) -> None:
     with project_lock(place.home, place.project.key):
         assert told("--repo", str(place.project.root), code=4)["error"]["code"] == "busy"
 
 
 def test_the_persons_own_memories_are_maintained_by_themselves(isolated: Path, repo: Path) -> None:
     home = Home(isolated / ".lerim")
-    own = Place(personal(home), home)
+    own = ReviewPaths(personal_project(home), home)
     for number in (3, 5):
-        queue.add(own, "decision", f"Retry uploads {number} times", BODY)
+        queue.add_memory(own, "decision", f"Retry uploads {number} times", BODY)
     result = run("--global")
     assert result.exit_code == 0
     assert "`lerim review list --global`" in " ".join(result.stdout.split())
-    assert [one.action for one in queue.pending(own)[0]] == ["merge"]
+    assert [one.action for one in queue.list_pending(own)[0]] == ["merge"]
 
 
-def test_each_memory_of_a_proposal_is_named_apart_with_its_id(place: Place) -> None:
+def test_each_memory_of_a_proposal_is_named_apart_with_its_id(place: ReviewPaths) -> None:
     said = run("--repo", str(place.project.root)).stdout
     ids = {one.record.id for one in place.store().load_all()[0] if "uploads" in one.record.id}
     assert len(ids) == 2 and all(f"({one})" in said for one in ids)

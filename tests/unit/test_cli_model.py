@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from chat_server import KEY, chat, fails, says
-from lerim.cli import app
-from lerim.models import consent
+from lerim.cli.app import app
+from lerim.models.money import consent
 from lerim.paths import Home
 from models_server import models
 
@@ -55,7 +55,7 @@ def test_the_list_tells_which_keys_are_set_and_shows_none(monkeypatch: pytest.Mo
 
 def test_the_list_tells_what_is_chosen_why_and_what_it_told_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZAI_API_KEY", KEY)
-    consent.learn_limit(home(), "zai:glm-5.3-flash@api.z.ai", 20_000)
+    consent.keep_limit(home(), "zai:glm-5.3-flash@api.z.ai", 20_000)
     write('[roles.extract]\nprovider = "auto"\n[roles.lead]\nprovider = "openai"\n')
     extract, lead = answer("list")["roles"]
     assert (extract["model"], extract["why"]) == ("zai:glm-5.3-flash@api.z.ai", "ZAI_API_KEY is set")
@@ -156,7 +156,7 @@ def test_a_model_that_is_paid_for_is_not_tried_before_the_person_agrees(monkeypa
     monkeypatch.setenv("ZAI_API_KEY", KEY)
     write('[roles.extract]\nprovider = "zai"\n')
     error = answer("test", code=1)["error"]
-    assert error["message"] == "zai:glm-5.3-flash@api.z.ai is paid for, and you have not agreed to it."
+    assert error["message"] == "zai:glm-5.3-flash@api.z.ai costs money, and you have not agreed to pay for it."
     assert "--yes" in error["todo"]
     assert run("test").exit_code == 1
     assert not home().spending.exists()
@@ -174,7 +174,10 @@ def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     write('[roles.extract]\nprovider = "zai"\n[roles.lead]\nprovider = "openai"\n')
     assert "$1 a day at most" in run("allow").stdout
-    assert consent.load(home())[0].allowed == {"zai:glm-5.3-flash@api.z.ai", "openai:gpt-6-luna@api.openai.com"}
+    assert consent.load_known_models(home())[0].allowed == {
+        "zai:glm-5.3-flash@api.z.ai",
+        "openai:gpt-6-luna@api.openai.com",
+    }
     assert answer("allow") == {"allowed": []}
     assert "Nothing to agree to" in run("allow").stdout
     assert [role["allowed"] for role in answer("list")["roles"]] == [True, True]

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hang import HANG
-from lerim import shell
-from lerim.cli import app
+from lerim import process_shell
+from lerim.cli.app import app
 
 CLONE = Path(__file__).resolve().parents[2]
 COMMANDS = (["--version"], ["--help"], ["config", "show"])
@@ -48,7 +48,7 @@ def test_an_answer_that_finds_no_space_is_said_in_words(repo: Path, arguments: l
     finally:
         os.close(full)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: The answer could not be written: No space left on device.")
+    assert done.stderr.startswith("error: The output could not be written: No space left on device.")
     assert "Traceback" not in done.stderr
     assert "fault" not in done.stderr
 
@@ -88,5 +88,8 @@ def test_a_repository_that_is_not_known_is_not_all_of_them(repo: Path, tmp_path:
 
 
 def test_a_command_line_is_quoted_as_the_platform_s_shell_reads_it() -> None:
-    assert shell.line("lerim", "--repo", Path("/a b/it's")) == "lerim --repo '/a b/it'\"'\"'s'"
-    assert shell.line("lerim", "--repo", "C:\\my work", platform="win32") == 'lerim --repo "C:\\my work"'
+    assert process_shell.format_command_line("lerim", "--repo", Path("/a b/it's")) == "lerim --repo '/a b/it'\"'\"'s'"
+    assert (
+        process_shell.format_command_line("lerim", "--repo", "C:\\my work", platform="win32")
+        == 'lerim --repo "C:\\my work"'
+    )

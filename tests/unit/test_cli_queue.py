@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from desk import Desk, correction
-from lerim.cli import app
+from lerim.cli.app import app
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 
 SECRET = "ghp_" + "a8Kd02mXq7LzP4rT9vWb1NcYh6Se3Jf5GuQo"
 

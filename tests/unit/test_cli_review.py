@@ -12,22 +12,22 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 from terminal import answer, run
 
 
 @pytest.fixture
-def place(repo: Path) -> Place:
+def place(repo: Path) -> ReviewPaths:
     home = Home.of(os.environ)
-    project = locate(repo, home)
+    project = locate_project(repo, home)
     assert project
-    return Place(project, home)
+    return ReviewPaths(project, home)
 
 
-def propose(place: Place, title: str = "Use uv, not pip", turn: str = "aaaaaaaaaaaa", body: str = "") -> str:
-    done = queue.propose(
+def propose(place: ReviewPaths, title: str = "Use uv, not pip", turn: str = "aaaaaaaaaaaa", body: str = "") -> str:
+    done = queue.propose_candidate(
         place,
         Candidate(
             primitive="learning",
@@ -45,7 +45,7 @@ def propose(place: Place, title: str = "Use uv, not pip", turn: str = "aaaaaaaaa
             signal="prompt",
         ),
     )
-    assert isinstance(done, queue.Proposed)
+    assert isinstance(done, queue.CandidateProposed)
     return done.proposal.id
 
 
@@ -53,7 +53,7 @@ def memories(repo: Path) -> list[Path]:
     return sorted((repo / ".lerim" / "memory").glob("*/*.md"))
 
 
-def test_candidates_are_listed_with_what_a_person_needs(place: Place, repo: Path):
+def test_candidates_are_listed_with_what_a_person_needs(place: ReviewPaths, repo: Path):
     name = propose(place)
     listed = answer("review", "list", "--repo", str(repo))
     assert (listed["blocked"], listed["problems"]) == (0, [])
@@ -84,7 +84,7 @@ def test_an_empty_list_says_so_and_creates_nothing(repo: Path):
     assert not (repo / ".lerim").exists()
 
 
-def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: Place, repo: Path):
+def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: ReviewPaths, repo: Path):
     name = propose(place)
     result = run("review", "accept", name, "--repo", str(repo))
     assert result.exit_code == 0
@@ -95,7 +95,7 @@ def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: Place, rep
     assert answer("review", "list", "--repo", str(repo))["candidates"] == []
 
 
-def test_quotes_stay_on_this_machine_when_asked(place: Place, repo: Path):
+def test_quotes_stay_on_this_machine_when_asked(place: ReviewPaths, repo: Path):
     name = propose(place)
     result = run("review", "accept", name, "--quotes", "local", "--repo", str(repo))
     assert result.exit_code == 0
@@ -105,7 +105,7 @@ def test_quotes_stay_on_this_machine_when_asked(place: Place, repo: Path):
     assert shown["evidence"][0]["quote"] == "no, Use uv, not pip"
 
 
-def test_the_setting_answers_the_question_about_quotes(place: Place, repo: Path):
+def test_the_setting_answers_the_question_about_quotes(place: ReviewPaths, repo: Path):
     mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
     mine.parent.mkdir(parents=True, exist_ok=True)
     mine.write_text("[review]\nquotes = 'local'\n", encoding="utf-8")
@@ -113,7 +113,7 @@ def test_the_setting_answers_the_question_about_quotes(place: Place, repo: Path)
     assert "no, Use uv" not in memories(repo)[0].read_text(encoding="utf-8")
 
 
-def test_several_are_accepted_at_once_and_an_unknown_one_is_partly(place: Place, repo: Path):
+def test_several_are_accepted_at_once_and_an_unknown_one_is_partly(place: ReviewPaths, repo: Path):
     one = propose(place)
     two = propose(place, "Run make check before every commit", "bbbbbbbbbbbb")
     results = answer("review", "accept", one, "20260101-nothing", two, "--repo", str(repo), code=3)["results"]
@@ -126,7 +126,7 @@ def test_several_are_accepted_at_once_and_an_unknown_one_is_partly(place: Place,
 
 
 @pytest.mark.parametrize("command", ["accept", "reject", "edit"])
-def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place: Place, command: str):
+def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place: ReviewPaths, command: str):
     propose(place)
     more = ["--title", "x"] if command == "edit" else []
     error = answer("review", command, "20260101-nothing", *more, "--repo", str(repo), code=1)["error"]
@@ -134,7 +134,7 @@ def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place
     assert error["todo"]
 
 
-def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: Place, repo: Path):
+def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: ReviewPaths, repo: Path):
     name = propose(place)
     [done] = answer("review", "reject", name, "--repo", str(repo))["results"]
     assert answer("review", "list", "--repo", str(repo))["candidates"] == []
@@ -143,7 +143,7 @@ def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: Place, repo
     assert [c["id"] for c in answer("review", "list", "--repo", str(repo))["candidates"]] == [name]
 
 
-def test_undo_takes_back_the_last_accept(place: Place, repo: Path):
+def test_undo_takes_back_the_last_accept(place: ReviewPaths, repo: Path):
     run("review", "accept", propose(place), "--repo", str(repo))
     assert len(memories(repo)) == 1
     assert run("review", "undo", "--repo", str(repo)).exit_code == 0
@@ -156,7 +156,7 @@ def test_with_nothing_to_undo_the_exit_code_says_failed(repo: Path):
     assert "nothing to undo" in result.stderr
 
 
-def test_edit_changes_only_what_is_given(place: Place, repo: Path):
+def test_edit_changes_only_what_is_given(place: ReviewPaths, repo: Path):
     name = propose(place)
     answer("review", "edit", name, "--title", "Use uv for everything", "--tag", "uv", "--repo", str(repo))
     [candidate] = answer("review", "list", "--repo", str(repo))["candidates"]
@@ -172,7 +172,7 @@ def editor(tmp_path: Path, code: str) -> str:
 
 
 def test_edit_opens_the_editor_on_title_tags_and_text(
-    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: ReviewPaths, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     change = "path.write_text(path.read_text().replace('not pip', 'never pip').replace('tooling', 'uv, pip'))"
     monkeypatch.setenv("EDITOR", editor(tmp_path, change))
@@ -184,7 +184,7 @@ def test_edit_opens_the_editor_on_title_tags_and_text(
 
 
 def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
-    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: ReviewPaths, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     name = propose(place)
     file = place.candidate_path(name)
@@ -207,7 +207,7 @@ def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
     ],
 )
 def test_an_editor_that_fails_changes_nothing_and_what_was_written_is_kept(
-    place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, kept: str
+    place: ReviewPaths, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, kept: str
 ):
     monkeypatch.setenv("EDITOR", editor(tmp_path, code))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -219,13 +219,15 @@ def test_an_editor_that_fails_changes_nothing_and_what_was_written_is_kept(
     assert [path.read_text() for path in (tmp_path / "temporary").rglob("*.md")] == [kept] * bool(kept)
 
 
-def test_an_editor_with_a_quote_that_is_not_closed_is_told(place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_editor_with_a_quote_that_is_not_closed_is_told(
+    place: ReviewPaths, repo: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("EDITOR", "'vim")
     result = run("review", "edit", propose(place), "--repo", str(repo))
     assert (result.exit_code, "Correct EDITOR" in result.stderr) == (1, True)
 
 
-def test_without_an_editor_the_error_names_the_options(place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_an_editor_the_error_names_the_options(place: ReviewPaths, repo: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("EDITOR", raising=False)
     monkeypatch.delenv("VISUAL", raising=False)
     result = run("review", "edit", propose(place), "--repo", str(repo))
@@ -233,14 +235,16 @@ def test_without_an_editor_the_error_names_the_options(place: Place, repo: Path,
     assert "--title, --body and --tag" in result.stderr
 
 
-def test_hidden_characters_of_a_candidate_are_shown(place: Place, repo: Path):
+def test_hidden_characters_of_a_candidate_are_shown(place: ReviewPaths, repo: Path):
     propose(place, "Use uv\u202e, not\x1b[31m pip")
     shown = run("review", "list", "--repo", str(repo)).stdout
     assert "\x1b" not in shown
     assert "\u202e" not in shown
 
 
-def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_the_message(place: Place, repo: Path):
+def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_the_message(
+    place: ReviewPaths, repo: Path
+):
     [done] = answer("review", "accept", propose(place), "--repo", str(repo), "--quotes", "shared")["results"]
     memories(repo)[0].write_text(memories(repo)[0].read_text() + "My own line.\n")
     error = answer("review", "undo", "--repo", str(repo), code=1)["error"]
@@ -250,7 +254,9 @@ def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_th
     assert "  +My own line.\n" in said.stderr and said.exit_code == 1
 
 
-def test_the_beginning_of_an_id_names_a_candidate_if_no_other_that_waits_begins_so(place: Place, repo: Path) -> None:
+def test_the_beginning_of_an_id_names_a_candidate_if_no_other_that_waits_begins_so(
+    place: ReviewPaths, repo: Path
+) -> None:
     first, second = propose(place), propose(place, "Use ruff for linting", "bbbbbbbbbbbb")
     at = ("--repo", str(repo))
     several = answer("review", "reject", "20260703-use", *at, code=2)["error"]["message"]
@@ -260,10 +266,10 @@ def test_the_beginning_of_an_id_names_a_candidate_if_no_other_that_waits_begins_
     accepted = answer("review", "accept", "20260703-use-u", "--quotes", "shared", *at)["results"][0]
     assert (accepted["ok"], accepted["id"]) == (True, first)
     assert answer("review", "reject", "20260703-use", *at)["results"][0]["id"] == second
-    assert [one.id for one in queue.pending(place)[0]] == []
+    assert [one.id for one in queue.list_pending(place)[0]] == []
 
 
-def test_undo_lists_the_last_steps_and_goes_past_one_whose_file_was_changed(place: Place, repo: Path):
+def test_undo_lists_the_last_steps_and_goes_past_one_whose_file_was_changed(place: ReviewPaths, repo: Path):
     first, second = propose(place), propose(place, "Pin the port to 5433")
     for one in (first, second):
         answer("review", "accept", one, "--repo", str(repo), "--quotes", "shared")
@@ -283,7 +289,7 @@ def test_undo_lists_the_last_steps_and_goes_past_one_whose_file_was_changed(plac
     assert run("review", "undo", "x", "--list", "--repo", str(repo)).exit_code == 2
 
 
-def test_a_candidate_is_shown_with_the_memories_near_it_and_accepted_with_an_answer(place: Place, repo: Path):
+def test_a_candidate_is_shown_with_the_memories_near_it_and_accepted_with_an_answer(place: ReviewPaths, repo: Path):
     old = propose(place, "Install packages with pip")
     answer("review", "accept", old, "--quotes", "shared", "--repo", str(repo))
     new = propose(place, "Install packages with uv instead of pip", "bbbbbbbbbbbb")
@@ -308,7 +314,7 @@ def test_a_candidate_is_shown_with_the_memories_near_it_and_accepted_with_an_ans
         ("--all", "--keep"),
     ],
 )
-def test_one_candidate_gets_one_answer(place: Place, repo: Path, options: tuple[str, ...]):
+def test_one_candidate_gets_one_answer(place: ReviewPaths, repo: Path, options: tuple[str, ...]):
     name = propose(place)
     done = run("review", "accept", *([] if "--all" in options else [name]), *options, "--repo", str(repo))
     assert done.exit_code == 2 and memories(repo) == []

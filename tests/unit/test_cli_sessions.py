@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from claude_lines import answer as result_of
 from claude_lines import call, prompt, reply, text
 from desk import Desk
-from lerim.cli import app
+from lerim.cli.app import app
 from lerim.paths import Home
 
 KEY = "sk-" + "ant-api03-" + "Zk39dMw8Qp2LrT6vYh1XcB5nJs7FgKe4Wa0"
@@ -218,9 +218,9 @@ def test_turns_are_told_apart_by_an_empty_line_and_what_was_run_is_set_in(said: 
 def test_a_list_that_may_go_on_says_so_and_an_empty_one_why(said: Desk):
     assert run("list", "--all", "--limit", "1").stderr == "The last 1; --limit shows more.\n"
     assert run("list", "--all").stderr == ""
-    assert run("list", "--agent", "codex").stdout == "No session is like that.\n"
+    assert run("list", "--agent", "codex").stdout == "No session matches.\n"
 
 
 def test_a_search_before_the_first_sync_says_that_nothing_was_read(desk: Desk):
-    assert run("search", "anything").stdout == "No sessions were read yet; `lerim sync` reads them.\n"
+    assert run("search", "anything").stdout == "No sessions have been read yet. Run `lerim sync`.\n"
     assert run("list").stdout == "No sessions. `lerim sync` reads them.\n"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from lerim.cli import app
+from lerim.cli.app import app
 
 LOAD = "def load(path):\n    return path\n\n\ndef save(path):\n    return path\n"
 
@@ -173,7 +173,7 @@ def test_an_answer_says_what_nobody_compared_with_the_code_here(repo: Path, app_
         return str(answer(repo, "ask", "load once?", "--model", "none")["message"])
 
     came_with_git(repo)
-    assert "One memory of it was not compared with the code here yet" in said()
+    assert "One memory about it was not compared with the code here yet" in said()
     run(repo, "maintain")
     assert "compared" not in said()
 

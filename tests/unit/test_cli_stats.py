@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.cli import app
+from lerim.cli.app import app
 from lerim.paths import Home
 
 USED = {"input_tokens": 1000, "output_tokens": 200, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}

@@ -14,11 +14,14 @@ import msgspec
 import pytest
 import typer
 
-from lerim import cli_config, cli_memory, cli_project, cli_review, cli_status, cli_sync, report
-from lerim.cli import main
-from lerim.cli_place import guarded
-from lerim.lock import project_lock
+from lerim.cli import config, memory, project, review
+from lerim.cli import status as cli_status
+from lerim.cli import sync as cli_sync
+from lerim.cli.app import main
+from lerim.cli.terminal.repository import with_error_exit
+from lerim.jobs import report
 from lerim.memory.views import MemoryView
+from lerim.project.lock import project_lock
 from lerim.review.views import CandidateView
 from sample import CLONE, Sample, make_sample
 from terminal import run
@@ -154,7 +157,7 @@ def test_while_another_process_syncs_the_exit_code_is_4(sample: Sample):
 
 def test_a_session_that_cannot_be_read_is_a_failed_one_and_the_exit_code_is_3(sample: Sample):
     victim = next(sample.sessions.glob("911de246*.jsonl"))
-    sync(sample, "--until", "2026-01-01")  # known to the catalog, not yet learned from
+    sync(sample, "--until", "2026-01-01")  # known to the catalog, not read yet
     victim.unlink()
     victim.mkdir()
     done = sync(sample, code=3)
@@ -211,7 +214,7 @@ def test_a_fault_of_ours_is_told_without_the_text_it_met(capsys: pytest.CaptureF
         raise KeyError("words of a transcript")
 
     with pytest.raises(typer.Exit) as ended:
-        guarded(command)(as_json=True)
+        with_error_exit(command)(as_json=True)
     shown = capsys.readouterr()
     assert ended.value.exit_code == 1
     assert json.loads(shown.out)["error"]["message"] == "An unexpected KeyError."
@@ -229,10 +232,10 @@ def test_an_output_of_another_encoding_ends_no_command(sample: Sample):
 
 
 STRUCTS = (
-    *(cli_config.ConfigView, cli_config.SettingView, cli_memory.MemoriesView, cli_project.ProjectView),
-    *(cli_project.ProjectsView, cli_project.OneProject, cli_project.Removed, cli_review.PendingView),
-    *(cli_review.ResultView, cli_review.ResultsView, cli_status.StatusView, report.SyncReport, report.SessionCounts),
-    *(report.DroppedView, report.Withdrew, CandidateView, MemoryView),
+    *(config.ConfigView, config.SettingView, memory.MemoriesView, project.ProjectView),
+    *(project.ProjectsView, project.ProjectOutput, project.RemovedProjectOutput, review.PendingView),
+    *(review.ResultView, review.ResultsView, cli_status.StatusView, report.SyncReport, report.SessionCounts),
+    *(report.DroppedView, report.CandidateWithdrawn, CandidateView, MemoryView),
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lerim.config_file import change, with_values
+from lerim.config.edit import change, with_values
 from lerim.errors import SettingsError
 from lerim.paths import Home
 

@@ -9,10 +9,10 @@ import pytest
 
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
-from lerim.doctor import AgentView, SkippedView, examine
+from lerim.jobs.doctor import AgentView, SkippedView, examine_agents
 from lerim.paths import Home
 from lerim.sessions import platforms
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from rights import bound
 
 
@@ -22,7 +22,7 @@ def desk(repo: Path, isolated: Path) -> Desk:
 
 
 def claude(desk: Desk) -> AgentView:
-    [agent] = [one for one in examine(desk.home, os.environ, desk.place.project) if one.platform == "claude"]
+    [agent] = [one for one in examine_agents(desk.home, os.environ, desk.place.project) if one.platform == "claude"]
     return agent
 
 
@@ -54,7 +54,7 @@ def test_after_a_sync_they_are_read_and_one_that_grew_waits_again(desk: Desk) ->
 
 
 def test_an_agent_that_is_not_here_is_not_found(desk: Desk) -> None:
-    agents = examine(desk.home, os.environ, desk.place.project)
+    agents = examine_agents(desk.home, os.environ, desk.place.project)
     assert {one.state for one in agents} == {"not-found"}
     assert all(one.stores and not any(store.exists for store in one.stores) for one in agents)
 
@@ -62,7 +62,7 @@ def test_an_agent_that_is_not_here_is_not_found(desk: Desk) -> None:
 def test_a_removed_agent_is_not_even_looked_at(desk: Desk) -> None:
     desk.session("s1", prompt("Hello"))
     desk.sync()
-    platforms.remove(desk.home, "claude")
+    platforms.remove_platform(desk.home, "claude")
     agent = claude(desk)
     assert (agent.state, agent.sessions, agent.found) == ("removed", 0, 0)
     assert agent.stores[0].exists
@@ -118,7 +118,7 @@ def test_a_store_that_only_its_own_program_reads_is_told_here_and_not_by_a_sync(
     broken.mkdir(parents=True)
     (broken / "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.pb").write_bytes(b"\x0a\x04abcd")
     assert desk.sync().problems == []
-    [agent] = [one for one in examine(desk.home, os.environ) if one.platform == "gemini"]
+    [agent] = [one for one in examine_agents(desk.home, os.environ) if one.platform == "gemini"]
     [skipped] = agent.skipped
     assert isinstance(skipped, SkippedView)
     assert (skipped.reason, skipped.count) == ("skipped", 1)

@@ -10,12 +10,12 @@ import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
-from lerim.extraction.friction import mark
+from lerim.extraction.friction import error_fingerprint
 from lerim.paths import Home
 from lerim.review import queue
-from lerim.sessions import frictions
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.frictions import Friction
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.tables import frictions
+from lerim.sessions.tables.frictions import Friction
 from lerim.sqlite import transaction
 from older_catalog import written_as
 
@@ -142,7 +142,7 @@ def test_what_was_rejected_does_not_come_again_with_the_next_session(desk: Desk)
     desk.session("s1", *ran("one", REFUSED.format(port=1)))
     desk.session("s2", *ran("two", REFUSED.format(port=2)))
     [found] = desk.sync().candidates
-    queue.reject(desk.place, found.id)
+    queue.reject_candidate(desk.place, found.id)
     desk.session("s3", *ran("three", REFUSED.format(port=3)))
     assert desk.sync().candidates == []
 
@@ -151,8 +151,8 @@ def test_a_project_keeps_a_bounded_number_of_errors_the_newest(desk: Desk) -> No
     with Catalog.open(desk.home) as catalog:
         many = [Friction(f"{n:x}", "no such table: x", "npm test", "s1", f"{n:x}", float(n)) for n in range(2_010)]
         with transaction(catalog.db):
-            frictions.keep(catalog.db, "shop", many)
-            frictions.keep(catalog.db, "other", many[:3])
+            frictions.keep_frictions(catalog.db, "shop", many)
+            frictions.keep_frictions(catalog.db, "other", many[:3])
         [(kept, oldest)] = catalog.db.execute("SELECT count(*), min(time) FROM frictions WHERE project = 'shop'")
         assert (kept, oldest) == (2_000, 10.0)
         [(others,)] = catalog.db.execute("SELECT count(*) FROM frictions WHERE project = 'other'")
@@ -170,7 +170,7 @@ def test_a_catalog_of_the_form_before_is_kept_and_remembers_errors_from_then_on(
 
 
 def test_fingerprints_see_through_numbers_folders_and_hashes_and_tell_errors_apart() -> None:
-    one = mark("ENOENT: no such table: carts at /home/kim/shop/db.py:12 (a1b2c3d4e5)")
-    assert one == mark("ENOENT: no such table: carts at /srv/ana/work/db.py:371 (ffee012345)")
-    assert one != mark("ENOENT: no such table: orders at /home/kim/shop/db.py:12 (a1b2c3d4e5)")
-    assert mark("Error: 1 2 3") == ""
+    one = error_fingerprint("ENOENT: no such table: carts at /home/kim/shop/db.py:12 (a1b2c3d4e5)")
+    assert one == error_fingerprint("ENOENT: no such table: carts at /srv/ana/work/db.py:371 (ffee012345)")
+    assert one != error_fingerprint("ENOENT: no such table: orders at /home/kim/shop/db.py:12 (a1b2c3d4e5)")
+    assert error_fingerprint("Error: 1 2 3") == ""

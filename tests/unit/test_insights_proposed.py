@@ -63,7 +63,7 @@ def test_related_learnings_are_proposed_as_a_list_that_waits_for_a_person(
     [one] = run(desk, model="auto").proposals
     assert (one.action, one.title) == ("consolidate", "What was learned about `src/db.py`")
     assert all(title in one.body and body in one.body for title, body in POOL)
-    assert one.reason == "3 learnings are about `src/db.py` and have words in common."
+    assert one.reason == "3 learnings are about `src/db.py` and share words."
 
 
 def test_a_models_words_that_keep_everything_are_taken(desk: Desk, pool: Callable[..., Chat]) -> None:
@@ -116,7 +116,7 @@ def test_what_waits_or_was_rejected_is_not_asked_of_a_model_again(desk: Desk, po
     [one] = run(desk, model="auto").proposals
     calls = len(asked.asked)
     run(desk, model="auto")
-    queue.reject(desk.place, one.id)
+    queue.reject_candidate(desk.place, one.id)
     run(desk, model="auto")
     assert len(asked.asked) == calls
 

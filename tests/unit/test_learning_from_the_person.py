@@ -9,10 +9,10 @@ import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
-from lerim.jobs import SyncOptions
+from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
 from lerim.review import queue
-from lerim.review.judgments import count
+from lerim.review.ledger.judgments import count_judgments
 from terminal import answer as answered
 from terminal import run
 
@@ -64,11 +64,11 @@ def say(desk: Desk, *said: str, name: str = "s") -> None:
 
 
 def reject_all(desk: Desk) -> list[queue.ReviewResult]:
-    return [queue.reject(desk.place, one.id) for one in queue.pending(desk.place)[0]]
+    return [queue.reject_candidate(desk.place, one.id) for one in queue.list_pending(desk.place)[0]]
 
 
 def left_out(desk: Desk) -> list[tuple[str, str]]:
-    return [(one.title, one.detail) for one in queue.left_out(desk.place)[0]]
+    return [(one.title, one.detail) for one in queue.list_left_out(desk.place)[0]]
 
 
 @pytest.fixture
@@ -97,10 +97,10 @@ def test_one_rejection_keeps_nothing_of_its_kind_back(desk: Desk) -> None:
 
 def test_forgotten_the_ranking_is_as_it_was(rejecting: Desk) -> None:
     assert answered("review", "forget") == {"forgotten": 0, "problems": []}
-    assert count(rejecting.home) == len(RULES)
+    assert count_judgments(rejecting.home) == len(RULES)
     done = run("review", "forget", "--yes")
     assert "Forgotten: 10 decisions." in done.output
-    assert queue.correction(rejecting.home).weights == {}
+    assert queue.load_correction(rejecting.home).weights == {}
     say(rejecting, NEXT, name="next")
     assert rejecting.waiting() == [TITLE]
     assert "nothing was forgotten" in run("review", "forget").output
@@ -124,8 +124,8 @@ def test_what_fell_below_the_cut_is_proposed_once_its_session_goes_on_and_the_re
 def test_rejections_that_were_taken_back_move_nothing(desk: Desk) -> None:
     say(desk, *RULES)
     for done in reject_all(desk):
-        assert queue.undo(desk.place, done.action).ok
-    assert count(desk.home) == 0
+        assert queue.undo_last(desk.place, done.action).ok
+    assert count_judgments(desk.home) == 0
     say(desk, NEXT, name="next")
     assert TITLE in desk.waiting()
 
@@ -133,18 +133,18 @@ def test_rejections_that_were_taken_back_move_nothing(desk: Desk) -> None:
 def test_what_is_wanted_weighs_against_what_is_rejected(rejecting: Desk) -> None:
     before = lowest(rejecting)
     say(rejecting, NEXT, name="next")
-    [item] = queue.left_out(rejecting.place)[0]
+    [item] = queue.list_left_out(rejecting.place)[0]
     assert queue.propose_anyway(rejecting.place, item.id).ok
-    assert count(rejecting.home) == len(RULES) + 1
+    assert count_judgments(rejecting.home) == len(RULES) + 1
     after = lowest(rejecting)
     assert before < after < 0
-    assert queue.reject(rejecting.place, queue.pending(rejecting.place)[0][0].id).ok
-    assert count(rejecting.home) == len(RULES) + 1  # the last decision about a candidate counts
+    assert queue.reject_candidate(rejecting.place, queue.list_pending(rejecting.place)[0][0].id).ok
+    assert count_judgments(rejecting.home) == len(RULES) + 1  # the last decision about a candidate counts
     assert lowest(rejecting) < before
 
 
 def lowest(desk: Desk) -> float:
-    return min(queue.correction(desk.home).weights.values(), default=0.0)
+    return min(queue.load_correction(desk.home).weights.values(), default=0.0)
 
 
 def test_decisions_in_one_repository_count_in_all_of_them(rejecting: Desk, tmp_path: Path, git: Git) -> None:
@@ -162,31 +162,31 @@ def test_what_was_accepted_unseen_or_with_all_the_others_teaches_nothing(desk: D
     say(desk, *RULES[1:3])
     assert run("review", "accept", "--all", "--repo", str(desk.repo)).exit_code == 0
     assert len(desk.memories()) == 3
-    assert count(desk.home) == 0
+    assert count_judgments(desk.home) == 0
 
 
 def test_no_file_of_the_repository_tells_features_or_scores(desk: Desk) -> None:
     say(desk, *RULES[:3])
-    first, second, _ = queue.pending(desk.place)[0]
-    queue.accept(desk.place, first.id, quotes="shared")
-    queue.reject(desk.place, second.id)
+    first, second, _ = queue.list_pending(desk.place)[0]
+    queue.accept_candidate(desk.place, first.id, quotes="shared")
+    queue.reject_candidate(desk.place, second.id)
     texts = [path.read_text("utf-8") for path in (desk.repo / ".lerim").rglob("*") if path.suffix in (".md", ".json")]
     assert len(texts) > 3
     assert not [one for one in texts if "features" in one or "score" in one or "judg" in one]
-    assert count(desk.home) == 2
+    assert count_judgments(desk.home) == 2
 
 
 def test_the_shown_confidence_follows_what_the_person_decided(desk: Desk) -> None:
     def sure(name: str) -> float:
         desk.session(name, *typed(name, f"Always put the {name} of a release in one place."))
         desk.sync()
-        return next(one.record.confidence for one in queue.pending(desk.place)[0] if name in one.record.title)
+        return next(one.record.confidence for one in queue.list_pending(desk.place)[0] if name in one.record.title)
 
     before = sure("notes")
     say(desk, *RULES[:4])
-    for one in queue.pending(desk.place)[0]:
+    for one in queue.list_pending(desk.place)[0]:
         if "release" not in one.record.title:
-            queue.accept(desk.place, one.id, quotes="shared")
+            queue.accept_candidate(desk.place, one.id, quotes="shared")
     assert before < sure("dates") <= 0.95
 
 
@@ -204,13 +204,15 @@ def test_stats_by_signal_tell_what_became_of_what_each_signal_proposed(rejecting
     say(rejecting, NEXT, name="next")
     rejecting.session("refused", *refused("r", rejecting.repo / "src" / "app.py"))
     rejecting.sync()
-    [waiting] = queue.pending(rejecting.place)[0]
-    queue.accept(rejecting.place, waiting.id, queue.Edit(title="Use pathlib in src/app.py"), "shared")
+    [waiting] = queue.list_pending(rejecting.place)[0]
+    queue.accept_candidate(
+        rejecting.place, waiting.id, queue.CandidateEdit(title="Use pathlib in src/app.py"), "shared"
+    )
     shown = figures()
     assert numbers(shown["prompt"]) == [10, 0, 0, 10, 1, 0]
     assert numbers(shown["feedback"]) == [1, 1, 1, 0, 0, 0]
     assert numbers(shown[""]) == [11, 1, 1, 10, 1, 0]
-    [item] = queue.left_out(rejecting.place)[0]
+    [item] = queue.list_left_out(rejecting.place)[0]
     queue.propose_anyway(rejecting.place, item.id)
     assert numbers(figures("--repo", str(rejecting.repo))["prompt"]) == [11, 0, 0, 10, 0, 1]
     assert numbers(figures("--until", "2001-01-01")[""]) == [0] * 6

@@ -14,18 +14,18 @@ import pytest
 
 from desk import Desk
 from killer import DONE, KILLED, in_child
-from lerim import maintain
 from lerim.errors import BusyError
 from lerim.extraction.candidate import Candidate
-from lerim.last_maintained import due
-from lerim.lock import project_lock
-from lerim.maintain import MOST_WAITING
-from lerim.maintained import MaintainOptions, MaintainProgress, MaintainReport
-from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render
+from lerim.jobs import maintain
+from lerim.jobs.last_maintained import is_maintenance_due
+from lerim.jobs.maintain import MOST_WAITING
+from lerim.jobs.maintain_report import MaintainOptions, MaintainProgress, MaintainReport
+from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
 from lerim.paths import Home
+from lerim.project.lock import project_lock
 from lerim.review import acts, queue
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 UPLOADS = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
@@ -72,9 +72,9 @@ def said(
         time=time,
         signal="prompt",
     )
-    outcome = queue.propose(desk.place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
-    done = queue.accept(desk.place, outcome.proposal.id, quotes="shared", now=time)
+    outcome = queue.propose_candidate(desk.place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
+    done = queue.accept_candidate(desk.place, outcome.proposal.id, quotes="shared", now=time)
     assert done.ok and done.path
     return Path(done.path).stem
 
@@ -86,7 +86,7 @@ def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive:
     record = MemoryRecord(name, primitive, title, time, time, "manual", 0.9, (), body)
     path = desk.place.store().place(record)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render(record), encoding="utf-8")
+    path.write_text(render_record(record), encoding="utf-8")
     os.utime(path, (time.timestamp(), time.timestamp()))
     return path
 
@@ -102,7 +102,7 @@ def run(
 ) -> MaintainReport:
     at = desk.place
     options = MaintainOptions(dry_run=dry_run, model="none" if model == "none" else "auto")
-    return maintain.run(at.project, at.home, os.environ, options, emit, cancelled, lambda: now)
+    return maintain.maintain_project(at.project, at.home, os.environ, options, emit, cancelled, lambda: now)
 
 
 def twice(desk: Desk) -> tuple[str, str]:
@@ -131,11 +131,11 @@ def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_
     assert "2 memories say the same" in proposal.reason
     assert report.counts == {"merged": 1}
     assert contents(desk.repo / ".lerim" / "memory") == before
-    done = queue.accept(desk.place, proposal.id)
+    done = queue.accept_candidate(desk.place, proposal.id)
     assert done.ok
     [left] = [one for one in desk.place.store().load_all()[0] if one.status == "active"]
     assert left.record.id == old
-    assert queue.undo(desk.place).ok
+    assert queue.undo_last(desk.place).ok
     assert contents(desk.repo / ".lerim" / "memory") == before
 
 
@@ -159,7 +159,7 @@ def test_a_dry_run_writes_nothing_into_the_repository(desk: Desk) -> None:
     assert [one.action for one in report.proposals] == ["merge"]
     assert report.dry_run and report.run == ""
     assert contents(desk.repo) == before
-    assert queue.pending(desk.place)[0] == []
+    assert queue.list_pending(desk.place)[0] == []
 
 
 def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: Desk) -> None:
@@ -168,15 +168,15 @@ def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: De
     again = run(desk)
     assert (again.proposals, again.counts["waiting"]) == ([], 1)
     assert again.counts == {"waiting": 1}
-    queue.reject(desk.place, first.id)
+    queue.reject_candidate(desk.place, first.id)
     later = run(desk)
     assert (later.proposals, later.counts) == ([], {"rejected": 1})
-    assert queue.pending(desk.place)[0] == []
+    assert queue.list_pending(desk.place)[0] == []
 
 
 def test_a_rejected_proposal_comes_back_once_one_of_its_memories_changed(desk: Desk) -> None:
     _, late = twice(desk)
-    queue.reject(desk.place, run(desk).proposals[0].id)
+    queue.reject_candidate(desk.place, run(desk).proposals[0].id)
     path = desk.place.store().path_of(late)
     assert path
     path.write_text(path.read_text("utf-8") + "\nMind the quota.\n", encoding="utf-8")
@@ -186,12 +186,12 @@ def test_a_rejected_proposal_comes_back_once_one_of_its_memories_changed(desk: D
 def test_a_proposal_that_holds_no_more_is_taken_back(desk: Desk) -> None:
     name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
     [one] = run(desk).proposals
-    assert one.reason.startswith("Nobody used it for 214 days")
+    assert one.reason.startswith("It was not used for 214 days")
     Uses(desk.place.private).note([name], "opened", NOW)
     report = run(desk)
     assert report.counts == {"unchanged": 1, "withdrawn": 1}
     assert [action.action for action in report.done] == ["withdrawn-archive"]
-    assert queue.pending(desk.place)[0] == []
+    assert queue.list_pending(desk.place)[0] == []
     later = run(desk, now=NOW + timedelta(days=200))
     assert [one.action for one in later.proposals] == ["archive"]
 
@@ -217,7 +217,7 @@ def test_where_the_review_is_automatic_it_is_done_at_once_and_can_be_undone(desk
     assert told["counts"] == {"accepted": 1, "decayed": 1}
     assert [one["undo"] for one in told["actions"]] == [done.undo]
     assert desk.memories() == []
-    assert queue.undo(desk.place, done.undo).ok
+    assert queue.undo_last(desk.place, done.undo).ok
     assert contents(desk.repo / ".lerim" / "memory") == before
 
 
@@ -243,7 +243,7 @@ def test_links_that_do_not_agree_are_put_right_at_once(desk: Desk) -> None:
     assert report.counts == {"repaired": 1, "unchanged": 1}
     assert [one.action for one in report.done] == ["repaired"]
     assert desk.place.store().read(old.stem).status == "superseded"
-    assert queue.undo(desk.place, report.done[0].undo).ok
+    assert queue.undo_last(desk.place, report.done[0].undo).ok
 
 
 def test_a_twin_of_what_was_superseded_is_merged_with_nothing(desk: Desk) -> None:
@@ -268,12 +268,12 @@ def test_what_a_person_restored_or_took_back_is_ended_again_by_nobody_else(desk:
     name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
     late = datetime.now(UTC) + timedelta(days=400)
     [done] = run(desk, now=late).done
-    assert queue.undo(desk.place, done.undo).ok
+    assert queue.undo_last(desk.place, done.undo).ok
     assert run(desk, now=late).done == []
     assert desk.memories() == ["The pool hangs without a timeout"]
-    [waits] = queue.pending(desk.place)[0]
-    queue.accept(desk.place, waits.id)
-    assert acts.restore(desk.place, name).ok
+    [waits] = queue.list_pending(desk.place)[0]
+    queue.accept_candidate(desk.place, waits.id)
+    assert acts.restore_memory(desk.place, name).ok
     later = run(desk, now=late + timedelta(days=400))
     assert [one.action for one in later.done] == ["proposed-archive"]
     assert desk.memories() == ["The pool hangs without a timeout"]
@@ -293,7 +293,7 @@ def test_a_place_that_git_moved_is_referred_to_where_it_is(desk: Desk, git: Call
     git(desk.repo, "commit", "-q", "-m", "Move")
     [one] = run(desk).proposals
     assert (one.action, one.reason) == ("refer", "src/app.py is src/start.py now.")
-    assert queue.accept(desk.place, one.id).ok
+    assert queue.accept_candidate(desk.place, one.id).ok
     assert desk.place.store().read(name).record.references == ("src/start.py",)
     assert run(desk).proposals == []
 
@@ -302,7 +302,7 @@ def test_memories_whose_code_changed_are_named_with_what_changed_and_what_is_ove
     name = said(desk, "Parse dates by hand", references=("src/app.py",))
     over = said(desk, "Read the config twice", references=("src/app.py",))
     run(desk)
-    acts.archive(desk.place, over)
+    acts.archive_memory(desk.place, over)
     (desk.repo / "src" / "app.py").write_text("other = 1\n", encoding="utf-8")
     report = run(desk)
     assert [(one.id, one.title, one.standing, one.reference) for one in report.stale] == [
@@ -359,14 +359,14 @@ def test_killed_at_any_touch_of_the_disk_it_loses_nothing_and_the_next_run_ends_
     report = run(desk)
     assert report.state == "done"
     assert desk.memories() == []
-    assert queue.pending(desk.place)[0] == []
+    assert queue.list_pending(desk.place)[0] == []
 
 
 def test_an_idle_editor_is_told_when_it_is_due(desk: Desk) -> None:
     project, home = desk.place.project, desk.home
-    assert not due(project, home, NOW)
+    assert not is_maintenance_due(project, home, NOW)
     written(desk, "Use uv")
-    assert due(project, home, NOW)
+    assert is_maintenance_due(project, home, NOW)
     run(desk)
-    assert not due(project, home, NOW + timedelta(hours=23))
-    assert due(project, home, NOW + timedelta(days=1))  # time alone makes memories fade
+    assert not is_maintenance_due(project, home, NOW + timedelta(hours=23))
+    assert is_maintenance_due(project, home, NOW + timedelta(days=1))  # time alone makes memories fade

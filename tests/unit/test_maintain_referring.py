@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim import maintain
-from lerim.maintained import MaintainOptions, MaintainReport
+from lerim.jobs import maintain
+from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.paths import Home
 from lerim.review import queue
 
@@ -24,7 +24,7 @@ def desk(repo: Path, isolated: Path) -> Desk:
 
 @pytest.fixture
 def name(desk: Desk) -> str:
-    done = queue.add(desk.place, "decision", "The config is read once", "At start.", references=("src/app.py",))
+    done = queue.add_memory(desk.place, "decision", "The config is read once", "At start.", references=("src/app.py",))
     return Path(done.path or "").stem
 
 
@@ -37,24 +37,24 @@ def moved(desk: Desk, git: Git, before: str, now: str) -> None:
 def run(desk: Desk, *, dry_run: bool = False) -> MaintainReport:
     at = desk.place
     options = MaintainOptions(dry_run=dry_run, model="none")
-    return maintain.run(at.project, at.home, os.environ, options, lambda _: None, lambda: False)
+    return maintain.maintain_project(at.project, at.home, os.environ, options, lambda _: None, lambda: False)
 
 
 def waiting(desk: Desk) -> list[tuple[str, tuple[str, ...]]]:
-    return [(one.action, one.record.references) for one in queue.pending(desk.place)[0]]
+    return [(one.action, one.record.references) for one in queue.list_pending(desk.place)[0]]
 
 
 def test_a_new_place_is_proposed_though_the_one_before_was_rejected(desk: Desk, name: str, git: Git) -> None:
     moved(desk, git, "src/app.py", "lib/app.py")
     [proposal] = run(desk).proposals
     assert (proposal.action, proposal.references) == ("refer", ["lib/app.py"])
-    queue.reject(desk.place, proposal.id)
+    queue.reject_candidate(desk.place, proposal.id)
     assert run(desk).counts.get("rejected") == 1 and waiting(desk) == []
     moved(desk, git, "lib/app.py", "core/app.py")
     assert [one.references for one in run(desk, dry_run=True).proposals] == [["core/app.py"]]
     [proposal] = run(desk).proposals
     assert proposal.references == ["core/app.py"]
-    assert queue.accept(desk.place, proposal.id, quotes="shared").ok
+    assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     assert desk.place.store().read(name).record.references == ("core/app.py",)
     assert run(desk).proposals == []
 
@@ -75,7 +75,7 @@ def test_a_proposal_that_waits_follows_its_place(desk: Desk, name: str, git: Git
 
 def test_a_place_that_was_rejected_stays_rejected_when_it_is_come_back_to(desk: Desk, name: str, git: Git) -> None:
     moved(desk, git, "src/app.py", "lib/app.py")
-    queue.reject(desk.place, run(desk).proposals[0].id)
+    queue.reject_candidate(desk.place, run(desk).proposals[0].id)
     moved(desk, git, "lib/app.py", "core/app.py")
     run(desk)
     moved(desk, git, "core/app.py", "lib/app.py")

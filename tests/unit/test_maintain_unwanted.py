@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim import maintain
 from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
-from lerim.maintained import MaintainOptions, MaintainReport
+from lerim.jobs import maintain
+from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import Evidence, Primitive
 from lerim.memory.uses import Uses
 from lerim.paths import Home
 from lerim.review import acts, queue
-from lerim.review.candidates import Edit
+from lerim.review.candidates import CandidateEdit
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 TURN = "0a1b2c3d4e5f"
@@ -35,9 +35,9 @@ def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive 
         *(primitive, "pitfall" if primitive == "learning" else None, title, "It is `upload.py` that does.", 0.9),
         *((), (), (Evidence(f"he said {title}", TURN, "user"),), "claude", "s1", TURN, NOW, "prompt"),
     )
-    outcome = queue.propose(desk.place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
-    done = queue.accept(desk.place, outcome.proposal.id, quotes="shared", now=NOW)
+    outcome = queue.propose_candidate(desk.place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
+    done = queue.accept_candidate(desk.place, outcome.proposal.id, quotes="shared", now=NOW)
     assert done.ok and done.path
     return Path(done.path).stem
 
@@ -45,11 +45,13 @@ def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive 
 def run(desk: Desk) -> MaintainReport:
     at = desk.place
     options = MaintainOptions(model="none")
-    return maintain.run(at.project, at.home, os.environ, options, lambda _: None, lambda: False, lambda: NOW)
+    return maintain.maintain_project(
+        at.project, at.home, os.environ, options, lambda _: None, lambda: False, lambda: NOW
+    )
 
 
 def waiting(desk: Desk) -> list[str]:
-    return [one.action for one in queue.pending(desk.place)[0]]
+    return [one.action for one in queue.list_pending(desk.place)[0]]
 
 
 def automatic(desk: Desk) -> None:
@@ -64,94 +66,96 @@ def test_what_a_person_called_wrong_or_outdated_is_proposed_to_be_archived_for_t
 ) -> None:
     name = said(desk, primitive=primitive)
     assert run(desk).proposals == []
-    acts.feedback(desk.place, name, word)
+    acts.give_feedback(desk.place, name, word)
     report = run(desk)
     [proposal] = report.proposals
     assert (proposal.action, report.counts) == ("archive", {"archived": 1})
     assert f"called {word}" in proposal.reason and f"{datetime.now(UTC):%Y-}" in proposal.reason
     assert desk.place.store().read(name).status == "active", "nothing is done unasked"
-    assert queue.accept(desk.place, proposal.id).ok
+    assert queue.accept_candidate(desk.place, proposal.id).ok
     assert desk.place.store().read(name).status == "archived"
 
 
 def test_useful_takes_the_proposal_back_at_once_and_for_good(desk: Desk) -> None:
     name = said(desk)
-    acts.feedback(desk.place, name, "wrong")
+    acts.give_feedback(desk.place, name, "wrong")
     run(desk)
     assert waiting(desk) == ["archive"]
-    acts.feedback(desk.place, name, "useful")
+    acts.give_feedback(desk.place, name, "useful")
     assert waiting(desk) == []
     assert run(desk).proposals == [] and waiting(desk) == []
 
 
 def test_a_wrong_that_was_undone_was_never_said(desk: Desk) -> None:
     name = said(desk)
-    acts.feedback(desk.place, name, "outdated")
-    acts.feedback(desk.place, name, "useful")
-    assert queue.undo(desk.place).ok
+    acts.give_feedback(desk.place, name, "outdated")
+    acts.give_feedback(desk.place, name, "useful")
+    assert queue.undo_last(desk.place).ok
     assert [one.action for one in run(desk).proposals] == ["archive"], "the word before it counts again"
-    assert queue.undo(desk.place).ok
+    assert queue.undo_last(desk.place).ok
     assert run(desk).proposals == [] and waiting(desk) == []
 
 
 def test_a_word_that_is_undone_takes_its_proposal_along(desk: Desk) -> None:
     name = said(desk)
-    acts.feedback(desk.place, name, "wrong")
+    acts.give_feedback(desk.place, name, "wrong")
     [view] = run(desk).proposals
-    assert queue.undo(desk.place).ok
+    assert queue.undo_last(desk.place).ok
     assert waiting(desk) == []
-    with pytest.raises(NotFoundError, match="withdrawn before: it was called so no more"):
-        queue.accept(desk.place, view.id)
+    with pytest.raises(NotFoundError, match="withdrawn before: the rating was withdrawn"):
+        queue.accept_candidate(desk.place, view.id)
     assert desk.place.store().read(name).status == "active"
-    acts.feedback(desk.place, name, "wrong")
+    acts.give_feedback(desk.place, name, "wrong")
     assert [one.action for one in run(desk).proposals] == ["archive"], "said again it is proposed again"
 
 
 @pytest.mark.parametrize("since", ["verified", "unsaid"])
 def test_what_nobody_calls_wrong_any_more_is_not_archived_for_it(desk: Desk, since: str) -> None:
     name = said(desk)
-    acts.feedback(desk.place, name, "wrong")
+    acts.give_feedback(desk.place, name, "wrong")
     [view] = run(desk).proposals
     if since == "verified":
-        acts.verify(desk.place, name)
+        acts.verify_memory(desk.place, name)
     else:
         Uses(desk.place.private).unsay(name)  # as by a process killed before it took the proposal back
     with pytest.raises(StaleError, match="Nobody calls it wrong or outdated any more"):
-        queue.accept(desk.place, view.id)
+        queue.accept_candidate(desk.place, view.id)
     assert waiting(desk) == [] and desk.place.store().read(name).status == "active"
 
 
 def test_what_was_put_right_or_restored_since_is_wrong_no_more(desk: Desk) -> None:
     put_right, restored = said(desk), said(desk, "Sign the release with `minisign`")
     for name in (put_right, restored):
-        acts.feedback(desk.place, name, "wrong")
-    acts.edit(desk.place, put_right, Edit("Retry uploads 4 times", "It is `upload.py` that does.", ()))
-    acts.archive(desk.place, restored)
-    acts.restore(desk.place, restored)
+        acts.give_feedback(desk.place, name, "wrong")
+    acts.edit_memory(desk.place, put_right, CandidateEdit("Retry uploads 4 times", "It is `upload.py` that does.", ()))
+    acts.archive_memory(desk.place, restored)
+    acts.restore_memory(desk.place, restored)
     assert run(desk).proposals == []
 
 
 def test_a_refused_proposal_comes_back_only_when_the_memory_is_called_so_again(desk: Desk) -> None:
     name = said(desk)
-    acts.feedback(desk.place, name, "wrong")
+    acts.give_feedback(desk.place, name, "wrong")
     [proposal] = run(desk).proposals
-    queue.reject(desk.place, proposal.id)
+    queue.reject_candidate(desk.place, proposal.id)
     assert run(desk).counts == {"rejected": 1}
-    acts.feedback(desk.place, name, "wrong")
+    acts.give_feedback(desk.place, name, "wrong")
     assert len(run(desk).proposals) == 1
 
 
 def test_an_automatic_review_archives_it_where_no_word_of_it_is_a_persons(desk: Desk) -> None:
     automatic(desk)
     lerims, mine = said(desk), said(desk, "Sign the release with `minisign`")
-    acts.edit(desk.place, mine, Edit("Sign the release with `signify`", "It is `upload.py` that does.", ()))
+    acts.edit_memory(
+        desk.place, mine, CandidateEdit("Sign the release with `signify`", "It is `upload.py` that does.", ())
+    )
     for name in (lerims, mine):
-        acts.feedback(desk.place, name, "wrong")
+        acts.give_feedback(desk.place, name, "wrong")
     run(desk)
     store = desk.place.store()
     assert (store.read(lerims).status, store.read(mine).status) == ("archived", "active")
     assert waiting(desk) == ["archive"]
-    assert queue.undo(desk.place).ok and store.read(lerims).status == "active"
+    assert queue.undo_last(desk.place).ok and store.read(lerims).status == "active"
     run(desk)
     assert store.read(lerims).status == "active", "what a person took back is not done again"
 
@@ -162,6 +166,6 @@ def test_what_was_called_wrong_is_merged_into_nothing(desk: Desk) -> None:
     stored = store.read(name)
     twin = stored.path.with_name("20260730-retry-uploads-3-times.md")
     twin.write_text(store.text(stored.path).replace(name, twin.stem), encoding="utf-8")
-    acts.feedback(desk.place, name, "wrong")
+    acts.give_feedback(desk.place, name, "wrong")
     [proposal] = run(desk).proposals
     assert (proposal.action, [one.id for one in proposal.targets]) == ("archive", [name])

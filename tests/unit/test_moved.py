@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from desk import Desk, correction
-from lerim import project, registry
-from lerim.lock import project_lock
 from lerim.paths import Home
+from lerim.project import project, registry
+from lerim.project.lock import project_lock
 from lerim.review import queue
 from terminal import answer
 
@@ -27,7 +27,7 @@ def before(repo: Path) -> Desk:
     for subject, over in (("pathlib", "os.path"), ("tomllib", "configparser"), ("httpx", "requests")):
         desk.session(subject, *correction(desk, subject, over=over))
     assert len(answer("sync", "--repo", str(repo))["candidates"]) == 3
-    by_title = {proposal.record.title: proposal.id for proposal in queue.pending(desk.place)[0]}
+    by_title = {proposal.record.title: proposal.id for proposal in queue.list_pending(desk.place)[0]}
     [accepted] = [name for title, name in by_title.items() if "pathlib" in title]
     [rejected] = [name for title, name in by_title.items() if "tomllib" in title]
     answer("review", "reject", rejected, "--repo", str(repo))
@@ -115,7 +115,7 @@ def test_a_new_repository_in_the_old_place_has_nothing_of_the_moved_one(before: 
     answer("project", "add", "--repo", str(other.repo))
     assert other.place.project.key != desk.place.project.key
     assert other.waiting() == []
-    owners = project.Owners(project.listed(desk.home)[0])
+    owners = project.FolderOwners(project.list_projects(desk.home)[0])
     assert owners.owner(str(other.repo)) == other.place.project.key
     assert owners.owner(str(desk.repo)) == desk.place.project.key
     assert len(answer("project", "list")["projects"]) == 2
@@ -125,10 +125,10 @@ def test_a_kill_after_the_old_entry_was_rewritten_leaves_the_moved_project_with_
     desk = moved(before, tmp_path / "new")
     here = ("--repo", str(desk.repo))
     own = answer("project", "add", *here)["project"]["key"]
-    entry = (desk.home.project(own) / registry.FILE).read_bytes()
+    entry = (desk.home.project(own) / registry.ENTRY_FILE).read_bytes()
     answer("project", "alias", str(before.repo), *here)
-    assert not (desk.home.project(own) / registry.FILE).exists()
-    (desk.home.project(own) / registry.FILE).write_bytes(entry)  # as if its removal had not come
+    assert not (desk.home.project(own) / registry.ENTRY_FILE).exists()
+    (desk.home.project(own) / registry.ENTRY_FILE).write_bytes(entry)  # as if its removal had not come
     assert len(answer("project", "list")["projects"]) == 1
     assert_whole(desk)
 
@@ -202,11 +202,11 @@ def test_an_entry_of_a_gone_project_names_the_one_step_that_is_needed(before: De
 def test_a_bare_repository_that_was_moved_takes_its_review_along(repo: Path, tmp_path: Path, git: Any):
     git(tmp_path, "clone", "-q", "--bare", str(repo), "store.git")
     home = Home.of(os.environ)
-    old = project.locate(tmp_path / "store.git", home)
+    old = project.locate_project(tmp_path / "store.git", home)
     assert old
-    project.add(old, home)
+    project.add_project(old, home)
     (tmp_path / "store.git").rename(tmp_path / "other.git")
     answer("project", "alias", str(tmp_path / "store.git"), "--repo", str(tmp_path / "other.git"))
-    now = project.locate(tmp_path / "other.git", home)
+    now = project.locate_project(tmp_path / "other.git", home)
     assert now
     assert now.state_dir(home) == old.state_dir(home)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.extraction.ranking.passages import passages_of
+from lerim.extraction.ranking.passages import split_passages
 from lerim.paths import Home
 from lerim.review import queue
-from lerim.sessions.discovery import discover, open_databases
-from lerim.sessions.platforms import roots_of
-from lerim.sessions.readers import READERS
+from lerim.sessions.discovery import discover_stores, open_databases
+from lerim.sessions.platforms import platform_roots
+from lerim.sessions.readers.agents import PLATFORM_READERS
 from stories import BEFORE, FIRST, SECOND
 from story_stores import AGENTS
 
@@ -49,7 +49,7 @@ def test_the_same_story_gives_the_same_candidates_whichever_agent_wrote_it(
     AGENTS[agent](isolated, repo, "second", SECOND)
     report = desk.sync()
     assert report.problems == []
-    proposals = queue.pending(desk.place)[0]
+    proposals = queue.list_pending(desk.place)[0]
     assert len({one.record.title for one in proposals}) == len(proposals)
     found = {one.record.title: one.record.evidence[0].who for one in proposals}
     assert found.items() >= CANDIDATES.items()
@@ -59,9 +59,9 @@ def test_the_same_story_gives_the_same_candidates_whichever_agent_wrote_it(
 @pytest.mark.parametrize("agent", AGENTS)
 def test_the_same_passages_are_ranked_whichever_agent_wrote_them(repo: Path, isolated: Path, agent: str) -> None:
     AGENTS[agent](isolated, repo, "first", FIRST)
-    stores = discover(roots_of(os.environ, Home(isolated / ".lerim")), [str(repo)])
+    stores = discover_stores(platform_roots(os.environ, Home(isolated / ".lerim")), [str(repo)])
     open_databases(stores, {})
     [found] = stores.transcripts
-    turns = list(READERS[found.platform].read(found))
-    said = {(one.text, one.is_persons) for turn in turns for one in passages_of(turn)}
+    turns = list(PLATFORM_READERS[found.platform].open_session(found))
+    said = {(one.text, one.is_persons) for turn in turns for one in split_passages(turn)}
     assert PASSAGES - said == UNTOLD.get(agent, set())

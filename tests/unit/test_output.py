@@ -7,31 +7,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim import output
+from lerim.cli.terminal import output
 from lerim.errors import NotFoundError, Problem
 
 
 def test_plain_text_of_any_script_is_left_alone():
     for text in ("use uv, not pip", "naïve façade", "使用 uv", "Пример", "✓ done"):
-        assert output.visible(text) == text
+        assert output.escape_controls(text) == text
 
 
 def test_a_terminal_escape_is_shown_and_not_obeyed():
-    assert output.visible("a\x1b[2Jb\x07") == "a\\x1b[2Jb\\x07"
+    assert output.escape_controls("a\x1b[2Jb\x07") == "a\\x1b[2Jb\\x07"
 
 
 def test_hidden_and_turning_characters_are_shown():
-    assert output.visible("ab\u202ec\u200bd\U000e0041") == "ab\\u{202e}c\\u{200b}d\\u{e0041}"
+    assert output.escape_controls("ab\u202ec\u200bd\U000e0041") == "ab\\u{202e}c\\u{200b}d\\u{e0041}"
 
 
 def test_a_title_stays_on_one_line_and_a_body_keeps_its_lines():
-    assert output.visible("a\nb\tc") == "a b c"
-    assert output.visible("a\nb\u200b", lines=True) == "a\nb\\u{200b}"
+    assert output.escape_controls("a\nb\tc") == "a b c"
+    assert output.escape_controls("a\nb\u200b", lines=True) == "a\nb\\u{200b}"
 
 
 @given(st.text())
 def test_nothing_visible_holds_a_control_character(text: str):
-    shown = output.visible(text)
+    shown = output.escape_controls(text)
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")]
 
 
@@ -72,7 +72,7 @@ def test_an_error_in_json_is_one_object_on_standard_output(capsys: pytest.Captur
 
 
 def test_problems_go_to_standard_error(capsys: pytest.CaptureFixture[str]):
-    output.warn([Problem("settings", "config.toml", "is broken")])
+    output.print_problems([Problem("settings", "config.toml", "is broken")])
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", "warning: config.toml: is broken\n")
 
@@ -80,11 +80,11 @@ def test_problems_go_to_standard_error(capsys: pytest.CaptureFixture[str]):
 def test_a_number_is_broken_in_no_terminal_that_holds_the_numbers(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(output, "WIDE", 40)
+    monkeypatch.setattr(output, "WIDEST_TABLE", 40)
     output.show_table(("name", "spent at last", "hours"), [("a rather long name of a repository", "229.8M", "1,284")])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 40
     assert any("229.8M" in line and "1,284" in line for line in lines)
-    monkeypatch.setattr(output, "WIDE", 10)
+    monkeypatch.setattr(output, "WIDEST_TABLE", 10)
     output.show_table(("name", "spent at last", "hours"), [("a rather long name of a repository", "229.8M", "1,284")])
     assert any("229.8M" in line and "1,284" in line for line in capsys.readouterr().out.splitlines())

@@ -81,8 +81,8 @@ def test_a_home_is_found_on_every_system() -> None:
 def test_a_relative_folder_of_an_agent_counts_as_not_set_and_is_told(
     platform: str, home: dict[str, str], relative: str
 ) -> None:
-    set_so = home | dict.fromkeys(paths.OF_AGENTS, relative)
+    set_so = home | dict.fromkeys(paths.AGENT_VARIABLES, relative)
     for roots in ROOTS:
         assert roots(set_so, platform) == roots(home, platform)
         assert all(root.is_absolute() for root in roots(set_so, platform))
-    assert {one.path for one in paths.relative_variables(set_so, platform)} == set(paths.OF_AGENTS)
+    assert {one.path for one in paths.relative_variables(set_so, platform)} == set(paths.AGENT_VARIABLES)

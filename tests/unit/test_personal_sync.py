@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk
-from lerim.cli import app
-from lerim.memory.search import search
+from lerim.cli.app import app
+from lerim.memory.search.memory_search import search_memories
 from lerim.paths import Home
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
 
@@ -42,8 +42,8 @@ def rule(tool: str = "uv", over: str = "pip") -> list[Fields]:
     ]
 
 
-def titles(place: Place) -> list[str]:
-    return [proposal.record.title for proposal in queue.pending(place)[0]]
+def titles(place: ReviewPaths) -> list[str]:
+    return [proposal.record.title for proposal in queue.list_pending(place)[0]]
 
 
 def test_a_session_outside_any_repository_teaches_the_person_and_no_project(desk: Desk, outside: Path) -> None:
@@ -63,10 +63,10 @@ def test_what_was_learned_there_is_accepted_into_the_persons_memory_and_found_fr
     desk.session("s1", *rule(), cwd=outside)
     desk.sync()
     personal = desk.place.personal()
-    [waiting] = queue.pending(personal)[0]
-    assert queue.accept(personal, waiting.id, quotes="shared").ok
+    [waiting] = queue.list_pending(personal)[0]
+    assert queue.accept_candidate(personal, waiting.id, quotes="shared").ok
     assert [path.parent.parent for path in desk.home.memory.rglob("*.md")] == [desk.home.memory]
-    [hit] = search(desk.place.project, desk.home, "uv packages")
+    [hit] = search_memories(desk.place.project, desk.home, "uv packages")
     assert hit.scope == "global"
 
 

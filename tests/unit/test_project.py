@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lerim import project
 from lerim.errors import ProjectError
 from lerim.paths import Home
-from lerim.project import Owners, locate
+from lerim.project import project
+from lerim.project.project import FolderOwners, locate_project
 from rights import bound
 
 
@@ -17,7 +17,7 @@ def home(tmp_path):
 
 
 def key(path, home):
-    found = locate(path, home)
+    found = locate_project(path, home)
     assert found is not None
     return found.key
 
@@ -27,7 +27,7 @@ def snapshot(folder: Path) -> set[str]:
 
 
 def test_a_folder_deep_in_a_repository_belongs_to_it(repo, home):
-    found = locate(repo / "src", home)
+    found = locate_project(repo / "src", home)
     assert found is not None
     assert (found.root, found.main, found.common_dir, found.name) == (repo, repo, repo / ".git", "repo")
     assert len(found.key) == 16
@@ -37,18 +37,18 @@ def test_a_folder_deep_in_a_repository_belongs_to_it(repo, home):
 
 def test_locating_creates_nothing(repo, home):
     before = snapshot(repo)
-    locate(repo, home)
+    locate_project(repo, home)
     assert snapshot(repo) == before
     assert not home.root.exists()
 
 
 def test_no_repository_is_no_project(tmp_path, home):
-    assert locate(tmp_path, home) is None
+    assert locate_project(tmp_path, home) is None
 
 
 def test_all_worktrees_are_one_project_whose_state_lies_in_the_main_one(repo, home, git, tmp_path):
     git(repo, "worktree", "add", "-q", str(tmp_path / "side"), "-b", "side")
-    side = locate(tmp_path / "side" / "src", home)
+    side = locate_project(tmp_path / "side" / "src", home)
     assert side is not None
     assert side.key == key(repo, home)
     assert (side.root, side.main) == ((tmp_path / "side").resolve(), repo)
@@ -67,7 +67,7 @@ def test_a_folder_that_points_at_another_repository_s_worktree_does_not_become_i
     thief = tmp_path / "thief"
     thief.mkdir()
     (thief / ".git").write_text((tmp_path / "side" / ".git").read_text())
-    found = locate(thief, home)
+    found = locate_project(thief, home)
     assert found is not None
     assert found.key != key(repo, home)
     assert found.root == thief
@@ -104,7 +104,7 @@ def test_a_submodule_is_its_own_project(repo, home, git, tmp_path):
     outer.mkdir()
     git(outer, "init", "-q")
     git(outer, "submodule", "--quiet", "add", str(repo), "inner")
-    found = locate(outer / "inner" / "src", home)
+    found = locate_project(outer / "inner" / "src", home)
     assert found is not None
     assert found.key not in {key(outer, home), key(repo, home)}
     assert (found.root, found.main) == (outer / "inner", outer / "inner")
@@ -122,7 +122,7 @@ def test_the_worktrees_of_a_bare_repository_are_one_project_without_a_main_one(r
     git(tmp_path, "clone", "-q", "--bare", str(repo), "store.git")
     for name in ("one", "two"):
         git(tmp_path / "store.git", "worktree", "add", "-q", str(tmp_path / name), "-b", name)
-    one, two = locate(tmp_path / "one", home), locate(tmp_path / "two", home)
+    one, two = locate_project(tmp_path / "one", home), locate_project(tmp_path / "two", home)
     assert one is not None
     assert two is not None
     assert one.key == two.key == key(tmp_path / "store.git", home)
@@ -138,7 +138,7 @@ def test_a_bare_folder_beside_its_worktrees_is_one_project_with_them(repo, home,
     (place / ".git").write_text("gitdir: ./.bare\n")
     git(place, "worktree", "add", "-q", "feature")
     assert key(place, home) == key(place / "feature", home)
-    found = locate(place, home)
+    found = locate_project(place, home)
     assert found is not None
     assert found.main is None
     assert found.name == "place"
@@ -157,16 +157,16 @@ def test_a_repository_reached_through_a_symlink_is_the_same(repo, home, tmp_path
 def test_symlink_loops_and_impossible_paths_are_no_project(tmp_path, home):
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
-    assert locate(tmp_path / "a" / "x", home) is None
-    assert locate(Path("/nul\0byte"), home) is None
-    assert locate(Path("/" + "x" * 5000), home) is None
+    assert locate_project(tmp_path / "a" / "x", home) is None
+    assert locate_project(Path("/nul\0byte"), home) is None
+    assert locate_project(Path("/" + "x" * 5000), home) is None
 
 
 def test_a_git_file_that_loops_or_is_huge_or_binary_does_no_harm(tmp_path, home):
     for name, content in {"loop": b"gitdir: .git", "huge": b"gitdir: " + b"x" * 10**6, "binary": b"\xff\0\xfe"}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / ".git").write_bytes(content)
-        found = locate(tmp_path / name, home)
+        found = locate_project(tmp_path / name, home)
         assert found is None or found.root == tmp_path / name
 
 
@@ -177,7 +177,7 @@ def test_an_inner_repository_that_may_not_be_read_is_not_the_outer_one_s(repo, h
     inner.chmod(0)
     try:
         with bound():
-            assert locate(inner / "x", home) is None
+            assert locate_project(inner / "x", home) is None
     finally:
         inner.chmod(0o755)
 
@@ -197,7 +197,7 @@ def test_an_inner_repository_that_may_not_be_read_is_not_the_outer_one_s(repo, h
 )
 def test_a_remote_is_kept_without_credentials(repo, home, git, written, kept):
     git(repo, "config", "remote.origin.url", written)
-    found = locate(repo, home)
+    found = locate_project(repo, home)
     assert found is not None
     assert found.remote == kept
 
@@ -207,49 +207,49 @@ def test_a_config_with_broken_lines_still_gives_the_remote(repo, home):
         '[core\n[remote "other"]\n url = x\n= y\n[remote "origin"] ; c\n\turl = "https://e.com/a b" # c\n[broken "\n\0'
     )
     (repo / ".git" / "config").write_text(text)
-    found = locate(repo, home)
+    found = locate_project(repo, home)
     assert found is not None
     assert found.remote == "https://e.com/a b"
 
 
 def test_an_added_project_keeps_its_aliases_and_is_readable_by_its_owner_alone(repo, home):
-    found = locate(repo, home)
+    found = locate_project(repo, home)
     assert found is not None
-    project.add(project.known_as(found, "/old/place"), home)
-    project.add(found, home)
-    again = locate(repo, home)
+    project.add_project(project.add_alias(found, "/old/place"), home)
+    project.add_project(found, home)
+    again = locate_project(repo, home)
     assert again is not None
     assert again.aliases == ("/old/place",)
     kept = home.project(found.key) / "project.json"
     assert kept.stat().st_mode & 0o777 == 0o600
     assert kept.parent.stat().st_mode & 0o777 == 0o700
     assert home.root.stat().st_mode & 0o777 == 0o700
-    assert project.listed(home) == ([again], [])
-    assert project.remove(again, home)
-    assert not project.remove(again, home)
-    assert project.listed(home) == ([], [])
+    assert project.list_projects(home) == ([again], [])
+    assert project.remove_project(again, home)
+    assert not project.remove_project(again, home)
+    assert project.list_projects(home) == ([], [])
 
 
 def test_one_broken_entry_hides_no_other_project(repo, home):
-    found = locate(repo, home)
+    found = locate_project(repo, home)
     assert found is not None
-    project.add(found, home)
+    project.add_project(found, home)
     broken = home.project("0" * 16)
     broken.mkdir()
     (broken / "project.json").write_text("{")
-    projects, problems = project.listed(home)
+    projects, problems = project.list_projects(home)
     assert [one.key for one in projects] == [found.key]
     assert [one.code for one in problems] == ["registry-broken"]
     (home.project(found.key) / "project.json").write_text("[]")
-    assert locate(repo, home) == found
+    assert locate_project(repo, home) == found
 
 
 def test_a_project_whose_folder_is_gone_is_listed_with_what_to_do(repo, home, tmp_path):
-    found = locate(repo, home)
+    found = locate_project(repo, home)
     assert found is not None
-    project.add(found, home)
+    project.add_project(found, home)
     repo.rename(tmp_path / "elsewhere")
-    projects, problems = project.listed(home)
+    projects, problems = project.list_projects(home)
     assert [one.key for one in projects] == [found.key]
     assert [one.code for one in problems] == ["project-gone"]
     assert "lerim project alias" in problems[0].message
@@ -257,19 +257,19 @@ def test_a_project_whose_folder_is_gone_is_listed_with_what_to_do(repo, home, tm
 
 @pytest.mark.parametrize("alias", ["", "relative/place", "/", "C:\\", "."])
 def test_an_alias_must_be_an_absolute_folder_and_no_whole_disk(repo, home, alias):
-    found = locate(repo, home)
+    found = locate_project(repo, home)
     assert found is not None
     with pytest.raises(ProjectError):
-        project.add(project.known_as(found, alias), home)
+        project.add_project(project.add_alias(found, alias), home)
 
 
 class TestOwners:
     def owners(self, repo, home, *aliases, **options):
-        found = locate(repo, home)
+        found = locate_project(repo, home)
         assert found is not None
         for alias in aliases:
-            found = project.add(project.known_as(found, alias), home)
-        return found.key, Owners([found], **options)
+            found = project.add_project(project.add_alias(found, alias), home)
+        return found.key, FolderOwners([found], **options)
 
     def test_a_working_folder_that_is_there_is_owned_by_its_innermost_repository(self, repo, home, git):
         inner = repo / "inner"
@@ -284,12 +284,12 @@ class TestOwners:
         inner.root.mkdir(parents=True)
         link = tmp_path / "link"
         link.symlink_to(inner.root, target_is_directory=True)
-        found = project.known_as(locate(repo, home), str(inner.root))
-        owners = Owners([found], home=inner)
+        found = project.add_alias(locate_project(repo, home), str(inner.root))
+        owners = FolderOwners([found], home=inner)
         for below in (inner.root, inner.root / "projects" / "gone", link):
             assert owners.owner(str(below)) == ""
         assert owners.owner(str(inner.root.parent)) == found.key
-        linked = Owners([found], home=Home(link))
+        linked = FolderOwners([found], home=Home(link))
         assert [linked.owner(str(path)) for path in (inner.root, link / "x")] == ["", ""]
 
     def test_a_vanished_folder_is_owned_by_the_repository_around_it(self, repo, home):
@@ -335,10 +335,10 @@ class TestOwners:
         other = tmp_path / "other"
         other.mkdir()
         git(other, "init", "-q")
-        wide, narrow = locate(repo, home), locate(other, home)
+        wide, narrow = locate_project(repo, home), locate_project(other, home)
         assert wide is not None
         assert narrow is not None
-        owners = Owners([project.known_as(wide, "/old"), project.known_as(narrow, "/old/inner")])
+        owners = FolderOwners([project.add_alias(wide, "/old"), project.add_alias(narrow, "/old/inner")])
         assert owners.owner("/old/inner/x") == narrow.key
         assert owners.owner("/old/x") == wide.key
 

@@ -8,14 +8,14 @@ import sys
 import pytest
 
 from lerim.errors import BusyError
-from lerim.lock import holder, project_lock
 from lerim.paths import Home
+from lerim.project.lock import project_lock, read_lock_holder
 
 KEY = "0123456789abcdef"
 HOLD = """
 import sys
 from pathlib import Path
-from lerim.lock import project_lock
+from lerim.project import project_lock
 from lerim.paths import Home
 with project_lock(Home(Path(sys.argv[1])), sys.argv[2], "syncing"):
     print("held", flush=True)
@@ -49,17 +49,17 @@ def test_a_second_process_is_told_who_holds_the_lock_and_what_for(home, other):
 
 def test_another_project_is_free(home, other):
     with project_lock(home, "f" * 16):
-        assert holder(home, "f" * 16) is not None
+        assert read_lock_holder(home, "f" * 16) is not None
 
 
 def test_a_killed_holder_frees_the_lock(home, other):
     os.kill(other.pid, signal.SIGKILL)
     other.wait()
     with project_lock(home, KEY, "accepting"):
-        named = holder(home, KEY)
+        named = read_lock_holder(home, KEY)
         assert named is not None
         assert (named.pid, named.doing) == (os.getpid(), "accepting")
-    assert holder(home, KEY) is None
+    assert read_lock_holder(home, KEY) is None
 
 
 def test_the_lock_is_free_after_an_error_inside(home):

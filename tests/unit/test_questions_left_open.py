@@ -43,8 +43,8 @@ def test_a_question_that_was_left_open_is_resolved_by_the_correction_that_answer
         reply("d", text("Committed.")),
     )
     desk.sync()
-    [decision] = queue.pending(desk.place)[0]
+    [decision] = queue.list_pending(desk.place)[0]
     title = "No, use Postgres instead of Redis for the job queue"
     assert (decision.action, decision.record.title) == ("resolve", title)
-    assert queue.accept(desk.place, decision.id, quotes="shared").ok
+    assert queue.accept_candidate(desk.place, decision.id, quotes="shared").ok
     assert desk.memories() == [title]

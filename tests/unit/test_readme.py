@@ -9,20 +9,20 @@ from typing import Any, get_args
 
 import pytest
 
-from lerim.cli_sessions import SessionView, TurnView
-from lerim.cli_status import StatusView
-from lerim.doctor import AgentView, LastErrorView, SkippedView, StoreView
-from lerim.facts.draft import Signal
+from lerim.cli.sessions import SessionOutput, TurnOutput
+from lerim.cli.status import StatusView
+from lerim.config.narrowing import SETTING_WIDTHS
+from lerim.config.providers import PROVIDERS, ROLES
+from lerim.extraction.signals.draft import Signal
+from lerim.jobs.doctor import AgentView, LastErrorView, SkippedView, StoreView
+from lerim.jobs.report import DroppedView, SessionCounts, SyncReport
 from lerim.memory.record import LearningKind, Primitive
-from lerim.models.agents import AGENTS, DEFAULT
+from lerim.models.agents.programs import AGENTS, DEFAULT_MODEL
 from lerim.models.available import RoleView
-from lerim.models.providers import PROVIDERS, ROLES
+from lerim.models.money.usage import ModelStep, RoleUsage, Usage, WaitingWork, WaitReason
 from lerim.models.state import ModelView
-from lerim.models.usage import Spent, Step, Usage, Waits, Why
-from lerim.narrowing import WIDTHS
-from lerim.report import DroppedView, SessionCounts, SyncReport
-from lerim.sessions.analytics import Figures
-from lerim.sessions.queue_rows import JobRow
+from lerim.sessions.queue.job_rows import JobRow
+from lerim.statistics.figures import Figures
 
 CLONE = Path(__file__).resolve().parents[2]
 DOCS = CLONE / "docs"
@@ -61,7 +61,10 @@ def test_every_field_of_what_is_listed_is_told(name: str, structs: tuple[Any, ..
 
 @pytest.mark.parametrize(
     ("name", "structs"),
-    [("SyncReport", (SyncReport, SessionCounts, DroppedView, Usage, Spent, Step, Waits)), ("ModelState", (ModelView,))],
+    [
+        ("SyncReport", (SyncReport, SessionCounts, DroppedView, Usage, RoleUsage, ModelStep, WaitingWork)),
+        ("ModelState", (ModelView,)),
+    ],
     ids=["SyncReport", "ModelState"],
 )
 def test_every_field_of_what_models_took_is_told(name: str, structs: tuple[Any, ...]) -> None:
@@ -78,10 +81,10 @@ def test_every_field_of_the_status_is_told() -> None:
 
 def test_why_a_model_is_not_asked_is_told() -> None:
     listed = PROTOCOL.split("- `ModelState`:")[1].split("\n- `")[0]
-    assert {why for why in get_args(Why) if why} <= set(re.findall(r"`([a-z]+)`", listed.split("`why`")[1]))
+    assert {why for why in get_args(WaitReason) if why} <= set(re.findall(r"`([a-z]+)`", listed.split("`why`")[1]))
 
 
-@pytest.mark.parametrize(("name", "struct"), [("Session", SessionView), ("Turn", TurnView)])
+@pytest.mark.parametrize(("name", "struct"), [("Session", SessionOutput), ("Turn", TurnOutput)])
 def test_every_field_of_a_session_and_a_turn_is_listed(name: str, struct: Any) -> None:
     listed = PROTOCOL.split(f"- `{name}`:")[1].split("\n- `")[0]
     assert set(struct.__struct_fields__) == set(re.findall(r"`([a-z_]+)(?:\[\])?(?: \{[^}]*\})?`", listed)) - {
@@ -91,7 +94,7 @@ def test_every_field_of_a_session_and_a_turn_is_listed(name: str, struct: Any) -
 
 def test_the_settings_are_shown_with_their_defaults() -> None:
     block = re.findall(r"```toml\n(.*?)```", USING.split("\n## Settings")[1], re.DOTALL)[0]
-    defaults = tomllib.loads((CLONE / "server" / "lerim" / "default.toml").read_text(encoding="utf-8"))
+    defaults = tomllib.loads((CLONE / "server" / "lerim" / "config" / "default.toml").read_text(encoding="utf-8"))
     for section, values in tomllib.loads(block).items():
         for name, value in values.items():
             shown = {name: value} if not isinstance(value, dict) else value
@@ -103,7 +106,7 @@ def test_what_a_repository_may_set_is_what_it_may_set() -> None:
     [said] = re.findall(r"may only narrow what yours allow: (.*?), and nothing\s+else", USING, re.DOTALL)
     names = re.findall(r"`([a-z_.*]+)`", said)
     told = {name.replace("*", role) for name in names for role in (ROLES if "*" in name else ("",))}
-    assert told == {name for name, width in WIDTHS.items() if width is not None}
+    assert told == {name for name, width in SETTING_WIDTHS.items() if width is not None}
 
 
 def test_the_providers_are_told_with_their_keys_and_usual_models() -> None:
@@ -111,7 +114,7 @@ def test_the_providers_are_told_with_their_keys_and_usual_models() -> None:
     told = {name: (re.findall(r"`(\w+)`", keys), re.findall(r"`(\S+)`", model)) for name, keys, model in rows}
     for name, provider in PROVIDERS.items():
         agent = AGENTS.get(name)
-        default = agent.model.replace(DEFAULT, "") if agent else provider.default_model
+        default = agent.model.replace(DEFAULT_MODEL, "") if agent else provider.default_model
         usual = [default] if default else []
         assert told[name] == (list(provider.key_variables), usual)
 

@@ -9,9 +9,9 @@ import pytest
 
 import gemini_files as files
 from desk import Desk
+from lerim.jobs.report import SyncEvent, SyncProgress
 from lerim.paths import Home
-from lerim.report import Event, Progress
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def test_it_waits_without_a_word_and_is_learned_from_in_the_next_sync(desk: Desk
     path = files.whole(folder / "session-1.json", *told)
     complete = path.read_bytes()
 
-    def cut(event: Event) -> None:
-        if isinstance(event, Progress) and event.stage == "learning":
+    def cut(event: SyncEvent) -> None:
+        if isinstance(event, SyncProgress) and event.stage == "learning":
             path.write_bytes(complete[:-40])
 
     first = desk.sync(emit=cut)

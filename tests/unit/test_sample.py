@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from isolation import isolate
+from lerim.jobs.report import SyncReport
 from lerim.paths import Home
-from lerim.report import SyncReport
 from lerim.review import queue
 from lerim.review.views import CandidateView
-from lerim.sessions.discovery import discover
-from lerim.sessions.platforms import roots_of
-from lerim.sessions.readers import READERS
+from lerim.sessions.discovery import discover_stores
+from lerim.sessions.platforms import platform_roots
+from lerim.sessions.readers.agents import PLATFORM_READERS
 from sample import CLONE, EXAMPLES, Sample, load_run, make_sample
 
 AGENTS = {"claude": 7, "codex": 1, "copilot": 1, "gemini": 1, "opencode": 1}
@@ -84,7 +84,7 @@ def test_a_second_sync_proposes_nothing_new(sample: Sample):
     assert first.candidates
     assert second.candidates == []
     assert (second.sessions.new, second.sessions.changed) == (0, 0)
-    assert len(queue.pending(sample.place)[0]) == len(first.candidates)
+    assert len(queue.list_pending(sample.place)[0]) == len(first.candidates)
 
 
 def test_every_quote_stands_in_its_session(report: SyncReport):
@@ -112,11 +112,11 @@ def strings_of(value: Any) -> list[str]:
 
 
 def test_every_session_of_the_sample_is_read_without_a_problem(sample: Sample):
-    stores = discover(roots_of(sample.environ, Home(sample.folder / "lerim")), [sample.repo.as_posix()])
+    stores = discover_stores(platform_roots(sample.environ, Home(sample.folder / "lerim")), [sample.repo.as_posix()])
     assert stores.problems == []
     assert Counter(transcript.platform for transcript in stores.transcripts) == AGENTS
     for transcript in stores.transcripts:
-        reading = READERS[transcript.platform].read(transcript)
+        reading = PLATFORM_READERS[transcript.platform].open_session(transcript)
         turns = list(reading)
         assert reading.problems == []
         assert {turn.cwd for turn in turns} == {sample.repo.as_posix()}
@@ -130,8 +130,8 @@ def test_the_samples_own_lerim_looks_for_sessions_in_the_sample_alone(sample: Sa
     for spoil in (sample.folder / "examples.sha256", home.root / "platforms.json"):
         spoil.unlink()
         run.copy_sample(sample.folder, EXAMPLES)
-        roots = [root for places in roots_of(sample.environ, home).values() for root in places]
-        assert len(roots) == len(READERS)
+        roots = [root for places in platform_roots(sample.environ, home).values() for root in places]
+        assert len(roots) == len(PLATFORM_READERS)
         assert all(root.is_relative_to(sample.folder) for root in roots)
 
 

@@ -20,12 +20,13 @@ from hang import HANG
 from killer import DONE, KILLED, in_child
 from lerim import sqlite
 from lerim.errors import LerimError, MemoryError_, Problem
-from lerim.memory import baselines, summaries
+from lerim.memory import summaries
+from lerim.memory.freshness import baselines
 from lerim.memory.uses import Uses
-from lerim.models.spending import Purse
+from lerim.models.money.spending import DayBudget
 from lerim.paths import Home
-from lerim.review import ledger
-from lerim.sessions.catalog import Catalog
+from lerim.review.ledger import ledger
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sqlite import Schema, failures, open_database, open_existing, transaction
 from model_desk import paid
 from rights import bound
@@ -53,7 +54,7 @@ def use_catalog(home: Home) -> list[Problem]:
 
 
 def use_spending(home: Home) -> list[Problem]:
-    purse = Purse(home, 1.0, lambda: NOON)
+    purse = DayBudget(home, 1.0, lambda: NOON)
     purse.reserve(paid(), 1, 1)
     return purse.problems
 
@@ -67,20 +68,20 @@ def use_uses(home: Home) -> list[Problem]:
 
 def use_ledger(home: Home) -> list[Problem]:
     private(home).mkdir(parents=True, exist_ok=True)
-    with ledger.opened(private(home)) as book:
+    with ledger.open_ledger(private(home)) as book:
         book.left_out.keep([], NOON)
     return []
 
 
 def use_baselines(home: Home) -> list[Problem]:
-    with baselines.opened(private(home), private(home)) as kept:
+    with baselines.open_baselines(private(home), private(home)) as kept:
         kept.know("a stamp", [])
     return []
 
 
 def use_summaries(home: Home) -> list[Problem]:
     private(home).mkdir(parents=True, exist_ok=True)
-    with summaries.opened(private(home), private(home), private(home)) as kept:
+    with summaries.open_summaries(private(home), private(home), private(home)) as kept:
         kept.maker("claude:1")
     return []
 

@@ -12,15 +12,15 @@ import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk, correction
-from lerim.cli import main
-from lerim.extraction.summary import sections
-from lerim.jobs import SyncOptions
-from lerim.memory.record import MemoryRecord, examine
-from lerim.memory.summaries import find
+from lerim.cli.app import main
+from lerim.extraction.summaries.summary import split_sections
+from lerim.jobs.report import SyncReport
+from lerim.jobs.sync_context import SyncOptions
+from lerim.memory.record import MemoryRecord, examine_record
+from lerim.memory.summaries import find_summary
 from lerim.paths import Home
-from lerim.report import SyncReport
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.queue import SUMMARY, SUMMARY_MODEL
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.queue.jobs import SUMMARY_JOB, SUMMARY_MODEL_JOB
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def files(desk: Desk) -> list[Path]:
 
 def summary(desk: Desk) -> MemoryRecord:
     [path] = files(desk)
-    record, problems = examine(path.read_text(encoding="utf-8"), path)
+    record, problems = examine_record(path.read_text(encoding="utf-8"), path)
     assert problems == []
     return record
 
@@ -71,7 +71,7 @@ def test_a_sync_writes_a_summary_of_each_session_beside_the_candidates(desk: Des
     assert record.id == f"{record.created:%Y%m%d-%H%M%S}-{path.stem}"
     assert record.source.startswith("claude:s1#")
     assert record.references == ("src/app.py",)
-    assert list(sections(record.body)) == ["", "User intent", "What happened", "Outcome", "Files"]
+    assert list(split_sections(record.body)) == ["", "User intent", "What happened", "Outcome", "Files"]
     with Catalog.open(desk.home) as catalog:
         for turn in re.findall(r"[0-9a-f]{12}", record.body):
             assert catalog.turn(turn) is not None
@@ -216,8 +216,8 @@ def test_what_is_summarized_waits_for_a_model_from_then_on(desk: Desk) -> None:
     sync(desk)
     with Catalog.open(desk.home) as catalog:
         key = desk.place.project.key
-        assert catalog.counts(key, SUMMARY) == {"done": 1}
-        assert catalog.counts(key, SUMMARY_MODEL) == {"pending": 1}
+        assert catalog.counts(key, SUMMARY_JOB) == {"done": 1}
+        assert catalog.counts(key, SUMMARY_MODEL_JOB) == {"pending": 1}
 
 
 def test_turns_said_in_another_project_are_not_in_it(desk: Desk, tmp_path: Path) -> None:
@@ -240,8 +240,8 @@ def test_a_summary_is_found_by_the_start_and_source_of_its_session(desk: Desk) -
     sync(desk)
     record = summary(desk)
     memory = desk.repo / ".lerim" / "memory"
-    assert find(memory, desk.repo, "claude:s1", record.created) == files(desk)[0]
-    assert find(memory, desk.repo, "claude:s2", record.created) is None
+    assert find_summary(memory, desk.repo, "claude:s1", record.created) == files(desk)[0]
+    assert find_summary(memory, desk.repo, "claude:s2", record.created) is None
 
 
 @pytest.mark.parametrize("text", ["no header", "---\nid: x\n"])

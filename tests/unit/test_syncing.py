@@ -17,14 +17,14 @@ import pytest
 
 from claude_lines import encoded, prompt, reply, text
 from desk import Desk, correction
-from lerim import project
 from lerim.errors import BusyError
-from lerim.jobs import SyncOptions
-from lerim.lock import project_lock
+from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
+from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
-from lerim.report import Event, Found, Progress
+from lerim.project import project
+from lerim.project.lock import project_lock
 from lerim.review import queue
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
 
@@ -110,8 +110,8 @@ def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessio
     odd = odd.rename(away / odd.name)
     known: list[bool] = []
 
-    def look(event: Event) -> None:
-        if isinstance(event, Found):
+    def look(event: SyncEvent) -> None:
+        if isinstance(event, CandidateFound):
             with Catalog.open(desk.home) as catalog:
                 known.append(str(odd) in catalog.stamps())
 
@@ -128,8 +128,8 @@ def test_since_leaves_older_sessions_for_a_later_sync(desk: Desk) -> None:
 def test_a_cancelled_sync_says_so_and_the_next_one_carries_on(desk: Desk) -> None:
     for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
         desk.session(name, *correction(desk, subject))
-    told: list[Event] = []
-    report = desk.sync(emit=told.append, cancelled=lambda: any(not isinstance(event, Progress) for event in told))
+    told: list[SyncEvent] = []
+    report = desk.sync(emit=told.append, cancelled=lambda: any(not isinstance(event, SyncProgress) for event in told))
     assert report.state == "cancelled"
     assert len(desk.waiting()) < 3
     desk.sync()
@@ -153,7 +153,7 @@ def test_accept_above_writes_the_sure_ones_and_leaves_the_others(desk: Desk) -> 
 def test_a_rejected_candidate_stays_away_even_when_the_review_folder_and_the_catalog_are_gone(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     (view,) = desk.sync().candidates
-    queue.reject(desk.place, view.id)
+    queue.reject_candidate(desk.place, view.id)
     for path in (desk.repo / ".lerim" / "review").iterdir():
         path.unlink()
     (desk.repo / ".lerim" / "review").rmdir()
@@ -203,7 +203,7 @@ def test_a_sync_that_could_not_run_is_in_the_activity_log(desk: Desk) -> None:
 def test_a_synced_repository_is_known(desk: Desk) -> None:
     desk.sync()
     desk.sync()
-    assert [known.root for known in project.listed(desk.home)[0]] == [desk.repo]
+    assert [known.root for known in project.list_projects(desk.home)[0]] == [desk.repo]
 
 
 def test_every_sync_leaves_one_private_line_in_the_activity_log(desk: Desk) -> None:

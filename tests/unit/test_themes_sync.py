@@ -34,7 +34,7 @@ def work(desk: Desk, day: int, asked: str, file: str) -> None:
 
 
 def themes(desk: Desk) -> list[str]:
-    waiting = queue.pending(desk.place)[0]
+    waiting = queue.list_pending(desk.place)[0]
     return [proposal.record.title for proposal in waiting if proposal.record.primitive == "theme"]
 
 

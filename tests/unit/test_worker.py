@@ -10,27 +10,38 @@ from pathlib import Path
 import pytest
 
 from chat_server import chat, says
-from lerim.lead.cited import Question
-from lerim.maintained import MaintainProgress
-from lerim.models.editor import Ask, Bridge, RefusedError, Unask
-from lerim.report import Progress
-from lerim.worker import AnyOrder, AskAbout, Failed, Lines, Maintain, Order, TryModel, listen, parse, work
+from lerim.assistant.cited import Question
+from lerim.jobs.maintain_report import MaintainProgress
+from lerim.jobs.report import SyncProgress
+from lerim.jobs.worker import (
+    AnyOrder,
+    FailureLine,
+    LineWriter,
+    MaintainOrder,
+    ModelTestOrder,
+    QuestionOrder,
+    SyncOrder,
+    listen_to_parent,
+    parse_order,
+    run_order,
+)
+from lerim.models.editor import EditorBridge, EditorCancellation, EditorQuestion, EditorRefusedError
 
 
 def order(*arguments: str, said: bytes = b"") -> AnyOrder | None:
-    return parse(arguments, io.BytesIO(said))
+    return parse_order(arguments, io.BytesIO(said))
 
 
 def test_its_arguments_are_one_order() -> None:
-    assert order("sync", "--repo", "/r") == Order(Path("/r"), explicit=False)
-    assert order("sync", "--repo", "/r", "--explicit") == Order(Path("/r"), explicit=True)
-    assert order("sync", "--explicit", "--repo", "--explicit") == Order(Path("--explicit"), explicit=True)
-    assert order("maintain", "--repo", "/r") == Maintain(Path("/r"), explicit=False, dry_run=False)
-    both = Maintain(Path("/r"), explicit=True, dry_run=True)
+    assert order("sync", "--repo", "/r") == SyncOrder(Path("/r"), explicit=False)
+    assert order("sync", "--repo", "/r", "--explicit") == SyncOrder(Path("/r"), explicit=True)
+    assert order("sync", "--explicit", "--repo", "--explicit") == SyncOrder(Path("--explicit"), explicit=True)
+    assert order("maintain", "--repo", "/r") == MaintainOrder(Path("/r"), explicit=False, dry_run=False)
+    both = MaintainOrder(Path("/r"), explicit=True, dry_run=True)
     assert order("maintain", "--repo", "/r", "--dry-run", "--explicit") == both
-    assert order("model") == TryModel()
+    assert order("model") == ModelTestOrder()
     asked = b'{"text": "why uv?"}\nmore'
-    assert order("ask", "--repo", "/r", said=asked) == AskAbout(Path("/r"), Question("why uv?"))
+    assert order("ask", "--repo", "/r", said=asked) == QuestionOrder(Path("/r"), Question("why uv?"))
     assert order("ask", "--repo", "/r", said=b"why uv?\n") is None
     for wrong in (
         [],
@@ -46,10 +57,10 @@ def test_its_arguments_are_one_order() -> None:
 
 def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept() -> None:
     output = io.BytesIO()
-    lines = Lines(output, clock=lambda: 0.0)
+    lines = LineWriter(output, clock=lambda: 0.0)
     for done in range(101):
-        lines.send(Progress("reading", done, 100, 0))
-    lines.send(Progress("learning", 0, 100, 0))
+        lines.send(SyncProgress("reading", done, 100, 0))
+    lines.send(SyncProgress("learning", 0, 100, 0))
     told = [json.loads(line) for line in output.getvalue().splitlines()]
     assert [(line["stage"], line["sessions_done"]) for line in told] == [
         ("reading", 0),
@@ -60,7 +71,7 @@ def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept() -> None:
 
 def test_progress_of_a_maintaining_is_thinned_too() -> None:
     output = io.BytesIO()
-    lines = Lines(output, clock=lambda: 0.0)
+    lines = LineWriter(output, clock=lambda: 0.0)
     for done in range(3_000):
         lines.send(MaintainProgress("proposing", done, 3_000))
     lines.send(MaintainProgress("done"))
@@ -69,10 +80,10 @@ def test_progress_of_a_maintaining_is_thinned_too() -> None:
 
 
 def test_a_cancel_is_heard_noise_is_not_and_the_end_of_input_is() -> None:
-    cancel, gone, bridge = threading.Event(), threading.Event(), Bridge(lambda _line: None)
-    listen(io.BytesIO(b'nonsense\n{"event":"other"}\n'), cancel, bridge, gone.set)
+    cancel, gone, bridge = threading.Event(), threading.Event(), EditorBridge(lambda _line: None)
+    listen_to_parent(io.BytesIO(b'nonsense\n{"event":"other"}\n'), cancel, bridge, gone.set)
     assert (cancel.is_set(), gone.is_set()) == (False, True)
-    listen(io.BytesIO(b'{"event":"cancel"}\n'), cancel, bridge, gone.set)
+    listen_to_parent(io.BytesIO(b'{"event":"cancel"}\n'), cancel, bridge, gone.set)
     assert cancel.is_set()
 
 
@@ -88,16 +99,16 @@ def test_a_cancel_is_heard_noise_is_not_and_the_end_of_input_is() -> None:
 )
 def test_answers_of_the_editors_model_reach_who_asked(line: bytes) -> None:
     output = io.BytesIO()
-    lines = Lines(output)
+    lines = LineWriter(output)
 
-    def parent(ask: Ask | Unask) -> None:
+    def parent(ask: EditorQuestion | EditorCancellation) -> None:
         lines.send(ask)
-        listen(io.BytesIO(line), threading.Event(), bridge, lambda: None)
+        listen_to_parent(io.BytesIO(line), threading.Event(), bridge, lambda: None)
 
-    bridge = Bridge(parent)
+    bridge = EditorBridge(parent)
     try:
         assert bridge.ask("a/b", "", "p", max_tokens=None, seconds=30, cancelled=lambda: False) == "pnpm"
-    except RefusedError as error:
+    except EditorRefusedError as error:
         assert (error.why, error.message) == ("quota", "monthly")
     asked = {"event": "ask", "id": 1, "model": "a/b", "system": "", "prompt": "p", "max_tokens": None, "stream": False}
     assert json.loads(output.getvalue()) == asked
@@ -105,8 +116,8 @@ def test_answers_of_the_editors_model_reach_who_asked(line: bytes) -> None:
 
 def test_a_folder_outside_any_repository_is_an_error_line(tmp_path: Path) -> None:
     output = io.BytesIO()
-    lines = Lines(output)
-    code = work(Order(tmp_path, explicit=True), lines, threading.Event(), Bridge(lines.send))
+    lines = LineWriter(output)
+    code = run_order(SyncOrder(tmp_path, explicit=True), lines, threading.Event(), EditorBridge(lines.send))
     assert code == 1
     told = json.loads(output.getvalue())
     assert (told["event"], told["code"]) == ("error", "project")
@@ -115,7 +126,7 @@ def test_a_folder_outside_any_repository_is_an_error_line(tmp_path: Path) -> Non
 
 def test_an_error_line_has_code_message_and_what_to_do() -> None:
     output = io.BytesIO()
-    Lines(output).send(Failed("busy", "process 7 is syncing", "Try again."))
+    LineWriter(output).send(FailureLine("busy", "process 7 is syncing", "Try again."))
     assert json.loads(output.getvalue()) == {
         "event": "error",
         "code": "busy",
@@ -124,11 +135,11 @@ def test_an_error_line_has_code_message_and_what_to_do() -> None:
     }
 
 
-def tried(bridge: Bridge | None = None) -> dict:
+def tried(bridge: EditorBridge | None = None) -> dict:
     """The last line of a job that tries the model the settings name."""
     output = io.BytesIO()
-    lines = Lines(output)
-    work(TryModel(), lines, threading.Event(), bridge or Bridge(lines.send))
+    lines = LineWriter(output)
+    run_order(ModelTestOrder(), lines, threading.Event(), bridge or EditorBridge(lines.send))
     return json.loads(output.getvalue().splitlines()[-1])
 
 

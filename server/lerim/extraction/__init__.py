@@ -1,1 +1,5 @@
-"""From turns to candidates: gate and pipeline."""
+"""From the turns of a session to candidates."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -32,9 +32,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence, Speaker
-from lerim.memory.terms import STOP, words
-from lerim.redaction import clean, visible
+from lerim.memory import Evidence, Speaker
+from lerim.redaction import clean_text, show_hidden
+from lerim.words import STOP_WORDS, split_words
 
 UNBORNE = "quote-without-claim"
 """The person's quote does not speak of what is claimed."""
@@ -68,7 +68,7 @@ _SAID_OF_ALL = """
 _COMMON = frozenset(_SAID_OF_ALL.split())
 
 
-class Heard(NamedTuple):
+class Utterance(NamedTuple):
     """What one speaker said in one turn."""
 
     who: Speaker
@@ -77,30 +77,32 @@ class Heard(NamedTuple):
 
 
 @lru_cache(maxsize=512)  # what was said in a window is asked for once a claim
-def telling(text: str) -> frozenset[str]:
+def telling_stems(text: str) -> frozenset[str]:
     """The telling words of a text, each as its first letters."""
-    return frozenset(key for word in words(text) for key in _keys(word))
+    return frozenset(key for word in split_words(text) for key in _keys(word))
 
 
-def bears(quote: str, title: str, body: str, heard: Sequence[Heard] = ()) -> bool:
+def is_quote_supporting(quote: str, title: str, body: str, heard: Sequence[Utterance] = ()) -> bool:
     """Whether a quote speaks of what is claimed."""
-    said, head = telling(quote), telling(title)
-    shared = said & (head | telling(body))
+    said, head = telling_stems(quote), telling_stems(title)
+    shared = said & (head | telling_stems(body))
     if not (said & head or len(shared) > 1):
         return False
-    weight = {key: math.log((len(heard) + 1) / (sum(key in telling(one.text) for one in heard) + 0.5)) for key in said}
+    weight = {
+        key: math.log((len(heard) + 1) / (sum(key in telling_stems(one.text) for one in heard) + 0.5)) for key in said
+    }
     return sum(weight[key] for key in shared) >= BEARS * sum(weight.values())
 
 
-def attributed(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
+def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
     """The candidate with the quotes of whoever its claim is, flagged where that is not who it seemed to be. `heard` is
     what was said in the session, in order, as far as it is held."""
     title, body = candidate.title, candidate.body
-    wanted = telling(title) if len(telling(title)) >= LEAST else telling(f"{title} {body}")
+    wanted = telling_stems(title) if len(telling_stems(title)) >= LEAST else telling_stems(f"{title} {body}")
     persons = [one for one in candidate.evidence if one.who == "user"]
-    if any(len(telling(one.quote) & wanted) >= MOSTLY * max(1, len(wanted)) for one in persons):
+    if any(len(telling_stems(one.quote) & wanted) >= MOSTLY * max(1, len(wanted)) for one in persons):
         return candidate
-    borne = any(bears(one.quote, title, body, heard) for one in persons)
+    borne = any(is_quote_supporting(one.quote, title, body, heard) for one in persons)
     first = _first(wanted, heard if persons else _before(candidate.evidence[0], heard))
     if first is not None and first.who in ("tool", "web"):
         if borne and first.who == "tool":
@@ -108,21 +110,25 @@ def attributed(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
         if candidate.evidence[0].who in ("tool", "web"):
             return candidate
         flagged = _flagged(candidate, REPEATED, TOLD_AT_MOST, first)
-        own = [one for one in candidate.evidence if one.who == "assistant" and bears(one.quote, title, body, heard)]
+        own = [
+            one
+            for one in candidate.evidence
+            if one.who == "assistant" and is_quote_supporting(one.quote, title, body, heard)
+        ]
         return replace(flagged, evidence=(own[0], first)) if own and first.who == "tool" else flagged
     if not persons or borne:
         return candidate
     said = first or _nearest(wanted, heard) or _approved(persons, heard)
     if said is not None and said.who in ("tool", "web"):
         return _flagged(candidate, REPEATED, TOLD_AT_MOST, said)
-    near = any(telling(one.quote) & wanted for one in persons)
-    if said is not None and said is not first and any(telling(one.quote) for one in persons):
+    near = any(telling_stems(one.quote) & wanted for one in persons)
+    if said is not None and said is not first and any(telling_stems(one.quote) for one in persons):
         # one line of a passage that comes near may say little of the claim: the person's words are worth more then
-        near = near or len(telling(said.quote) & wanted) < NEAR * len(wanted)
+        near = near or len(telling_stems(said.quote) & wanted) < NEAR * len(wanted)
     return _flagged(candidate, UNBORNE, SURE_AT_MOST, None if near else said)
 
 
-def _before(quoted: Evidence, heard: Sequence[Heard]) -> Sequence[Heard]:
+def _before(quoted: Evidence, heard: Sequence[Utterance]) -> Sequence[Utterance]:
     """What was said without what tools printed after the words that are quoted: often what the agent had written."""
     same = [at for at, one in enumerate(heard) if one.turn == quoted.turn and one.who == quoted.who]
     last = next((at for at in same if quoted.quote in heard[at].text), same[-1] if same else len(heard))
@@ -139,7 +145,7 @@ def _flagged(candidate: Candidate, flag: str, most: float, said: Evidence | None
 def _keys(word: tuple[str, tuple[str, ...]]) -> Iterable[str]:
     whole, parts = word
     for one in parts or (whole,):
-        if one not in STOP and one not in _COMMON and (len(one) > 1 or not one.isascii()):
+        if one not in STOP_WORDS and one not in _COMMON and (len(one) > 1 or not one.isascii()):
             yield _singular(one)[:_LETTERS]
 
 
@@ -148,7 +154,7 @@ def _singular(word: str) -> str:
     return word[:-1] if 3 < len(word) <= _LETTERS and word.endswith("s") and word[-2] not in "aius" else word
 
 
-def _first(wanted: frozenset[str], heard: Sequence[Heard]) -> Evidence | None:
+def _first(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
     """The words with which a claim was said first."""
     if len(wanted) < LEAST:
         return None
@@ -159,7 +165,7 @@ def _first(wanted: frozenset[str], heard: Sequence[Heard]) -> Evidence | None:
     return None
 
 
-def _nearest(wanted: frozenset[str], heard: Sequence[Heard]) -> Evidence | None:
+def _nearest(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
     """The words that come nearest to a claim, where they come near at all; of several the first."""
     best: tuple[float, Evidence | None] = (0.0, None)
     for one in heard:
@@ -168,30 +174,30 @@ def _nearest(wanted: frozenset[str], heard: Sequence[Heard]) -> Evidence | None:
     return best[1] if best[0] >= NEAR else None
 
 
-def _approved(persons: Sequence[Evidence], heard: Sequence[Heard]) -> Evidence | None:
+def _approved(persons: Sequence[Evidence], heard: Sequence[Utterance]) -> Evidence | None:
     """What the agent had said last before the person approved of it in words that tell nothing."""
     at = next((at for at, one in enumerate(heard) if one.turn == persons[0].turn and one.who == "user"), 0)
     before = [one for one in heard[:at] if one.who == "assistant" and one.text.strip()]
-    if not before or telling(persons[0].quote):
+    if not before or telling_stems(persons[0].quote):
         return None
     return _evidence(before[-1], before[-1].text.strip().rpartition("\n")[2])
 
 
-def _evidence(one: Heard, line: str) -> Evidence | None:
-    quote = visible(clean(line.strip()))[:_QUOTE].strip()
+def _evidence(one: Utterance, line: str) -> Evidence | None:
+    quote = show_hidden(clean_text(line.strip()))[:_QUOTE].strip()
     return Evidence(quote, one.turn, one.who) if quote else None
 
 
 def _passage(wanted: frozenset[str], text: str) -> tuple[float, str] | None:
     """The greatest share of the wanted words that a text holds close together, and the line where it does."""
-    if len(telling(text) & wanted) < NEAR * len(wanted):
+    if len(telling_stems(text) & wanted) < NEAR * len(wanted):
         return None
     near: deque[tuple[str, int]] = deque()
     counts: Counter[str] = Counter()
     at, most, ended = 0, 0, 0
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        for key in (key for word in words(line) for key in _keys(word)):
+        for key in (key for word in split_words(line) for key in _keys(word)):
             at += 1
             if key not in wanted:
                 continue
@@ -202,5 +208,5 @@ def _passage(wanted: frozenset[str], text: str) -> tuple[float, str] | None:
             held = sum(count > 0 for count in counts.values())
             if held > most:
                 most, ended = held, number
-    best = max(lines[max(0, ended - 3) : ended + 1], key=lambda one: len(telling(one) & wanted), default="")
+    best = max(lines[max(0, ended - 3) : ended + 1], key=lambda one: len(telling_stems(one) & wanted), default="")
     return most / len(wanted), best

@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from lerim.facts.draft import Signal
-from lerim.memory.record import Evidence, LearningKind, Primitive
-from lerim.sessions.model import Platform
+from lerim.extraction.signals import Signal
+from lerim.memory import Evidence, LearningKind, Primitive
+from lerim.sessions import Platform
 
 FORMER_SIGNALS: Final[Mapping[str, Signal]] = {
     **dict.fromkeys(("correction", "rule", "remark"), "prompt"),
@@ -73,14 +73,14 @@ def current_signal(signal: str) -> str:
     return FORMER_SIGNALS.get(signal, signal)
 
 
-def decoded(kept: bytes) -> Candidate:
+def decode_candidate(kept: bytes) -> Candidate:
     """A candidate that was kept as JSON, by this version or an earlier one. Raises msgspec.MsgspecError."""
     fields = msgspec.json.decode(kept, type=dict[str, Any])
     return msgspec.convert({**fields, "signal": current_signal(str(fields.get("signal")))}, Candidate)
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedSignal:
     """A signal that became no candidate, with the reason a person can read in the report and the panel.
 
     `candidate` is what it would have been, for a person who wants it proposed anyway; None where it cannot be one.
@@ -96,13 +96,13 @@ class Dropped:
     score: float | None = None
 
 
-def drop(candidate: Candidate, reason: DropReason, detail: str, score: float | None = None) -> Dropped:
+def drop_candidate(candidate: Candidate, reason: DropReason, detail: str, score: float | None = None) -> DroppedSignal:
     """A candidate that is not proposed, for this reason."""
-    return Dropped(reason, candidate.title, candidate.session, candidate.turn, detail, candidate, score)
+    return DroppedSignal(reason, candidate.title, candidate.session, candidate.turn, detail, candidate, score)
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawn:
+class Withdrawal:
     """A later turn refutes what was proposed from `refuted_turn`; the pending candidate goes, with this reason."""
 
     refuted_turn: str

@@ -18,7 +18,7 @@ at most 0.30. What a model read is at most as sure as the model was, and at most
 
 from __future__ import annotations
 
-from lerim.facts.draft import Basis
+from lerim.extraction.signals import Basis
 
 _BASE: dict[Basis, float] = {
     "ranked": 0.50,
@@ -32,7 +32,7 @@ _WEAKER = 0.10
 _WEAKEST = 0.20
 
 
-def confidence(
+def candidate_confidence(
     basis: Basis,
     *,
     accepted: bool,
@@ -48,6 +48,6 @@ def confidence(
     return round(min(0.30 if flagged else 0.95, figure), 2)
 
 
-def surer(figure: float, further: int) -> float:
+def raise_confidence(figure: float, further: int) -> float:
     """A waiting candidate's figure after so many more quotes of the person said the same; never less than it was."""
     return max(figure, round(min(0.95, figure + 0.05 * further), 2))

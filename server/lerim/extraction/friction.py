@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.confidence import confidence
-from lerim.extraction.gate import Source, standing
-from lerim.facts import commands, hooks, printed, wording
-from lerim.facts.draft import Quote
-from lerim.memory.record import Evidence
-from lerim.redaction import clean, flags, visible
-from lerim.sessions.frictions import Friction
-from lerim.sessions.model import Platform, ToolCall, Turn
+from lerim.extraction.confidence import candidate_confidence
+from lerim.extraction.facts import commands, printed, wording
+from lerim.extraction.gate import SessionSource, verify_quote
+from lerim.extraction.signals import Quote, hooks
+from lerim.memory import Evidence
+from lerim.redaction import clean_text, find_flags, show_hidden
+from lerim.sessions import Friction, Platform, ToolCall, Turn
 
 _STANDING = re.compile(r"already (?:used by|checked out|in use)|Permission denied|Could not read from remote")
 _PATH = re.compile(r"(?:[a-z]:)?(?:[\\/][\w.@~+-]{1,80}){2,20}")
@@ -23,53 +22,57 @@ _VARIES = re.compile(r"\b[0-9a-f]{7,64}\b|\d{1,40}")
 _WORD = re.compile(r"[a-z]{3,40}")
 
 
-def mark(error: str) -> str:
+def error_fingerprint(error: str) -> str:
     """The fingerprint of an error line: without folders, numbers and hashes; "" where too little is left to tell it
     from others."""
-    plain = _VARIES.sub("#", _PATH.sub("/", wording.squeeze(printed.clean(error)).lower()))[:160]
+    plain = _VARIES.sub("#", _PATH.sub("/", wording.squeeze_spaces(printed.strip_control_characters(error)).lower()))[
+        :160
+    ]
     if len(_WORD.findall(plain)) < 3:
         return ""
     return hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def met(turn: Turn, session: str, source: Source) -> Iterator[Friction]:
+def find_frictions(turn: Turn, session: str, source: SessionSource) -> Iterator[Friction]:
     """The errors of the environment that the commands of one turn met: tools, rights, hooks, not wrong code."""
     for call in turn.tool_calls:
         error = _error(call)
-        quote = standing(Quote(error, turn.id, "tool"), source) if error else ""
-        name = mark(quote)
+        quote = verify_quote(Quote(error, turn.id, "tool"), source) if error else ""
+        name = error_fingerprint(quote)
         if name:
-            command = commands.parse(call.command)
-            text = hooks.plain(call).text if hooks.verb(call.command) else command.text.partition("\n")[0]
-            shown = wording.shorten(visible(clean(text)), 60).replace("`", "'")
+            command = commands.parse_command(call.command)
+            text = (
+                hooks.plain_git_command(call).text if hooks.git_verb(call.command) else command.text.partition("\n")[0]
+            )
+            shown = wording.shorten(show_hidden(clean_text(text)), 60).replace("`", "'")
             yield Friction(name, quote, shown, session, turn.id, turn.time.timestamp() if turn.time else 0.0)
 
 
 def _error(call: ToolCall) -> str:
     if call.kind != "shell" or call.status != "error" or not call.command:
         return ""
-    if stopped := hooks.refused(call):
+    if stopped := hooks.hook_refusal(call):
         return stopped
     error = printed.error_line(call.output)
     return error if printed.ENVIRONMENT.search(error) or _STANDING.search(error) else ""
 
 
-def again(now: Friction, before: list[Friction], platform: Platform) -> Candidate:
+def draft_friction(now: Friction, before: list[Friction], platform: Platform) -> Candidate:
     """The candidate for an error that other sessions met before this one."""
     all_of = sorted([*before, now], key=lambda one: one.time)
     first = all_of[0]  # its words are the claim's in every session, so that it is known when it comes again
-    error = wording.squeeze(first.quote)
+    error = wording.squeeze_spaces(first.quote)
     start = f"`{first.command}` fails" if len(first.command) <= 30 else f"`{first.command.split()[0]}` fails"
     title = f"{start} in session after session: {error}"
     body = f"`{first.command}` met “{error}” in more than one session, and each of them spent time on it."
     evidence = tuple(Evidence(one.quote, one.turn, "tool") for one in (first, *all_of[1:][-2:]))
-    marks = flags(title, body)
+    marks = find_flags(title, body)
     return Candidate(
         primitive="learning",
         kind="friction",
-        title=wording.shorten(clean(title), wording.TITLE),
+        title=wording.shorten(clean_text(title), wording.TITLE),
         body=body,
-        confidence=confidence("met", accepted=False, repeated=len(all_of) - 2, flagged=bool(marks)),
+        confidence=candidate_confidence("met", accepted=False, repeated=len(all_of) - 2, flagged=bool(marks)),
         tags=(),
         references=(),
         evidence=evidence,

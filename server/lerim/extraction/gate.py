@@ -13,20 +13,33 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import get_args
 
-from lerim.extraction.candidate import Candidate, Dropped, DropReason, drop
-from lerim.extraction.confidence import confidence
-from lerim.extraction.title import LONGEST, title_of
-from lerim.extraction.weakness import weaknesses
-from lerim.facts.draft import Draft, Quote
-from lerim.facts.extract import extract_from_prompt, extract_from_response
-from lerim.facts.wording import sentence, squeeze
-from lerim.memory.record import Evidence, LearningKind, Primitive
-from lerim.redaction import Span, clean, flags, redact, redacted_spans, visible, without_orders
-from lerim.sessions.model import Platform
+from lerim.extraction.candidate import Candidate, DroppedSignal, DropReason, drop_candidate
+from lerim.extraction.confidence import candidate_confidence
+from lerim.extraction.facts import (
+    MAX_TITLE_CHARS,
+    extract_from_prompt,
+    extract_from_response,
+    full_sentence,
+    make_title,
+    squeeze_spaces,
+)
+from lerim.extraction.signals import Draft, Quote
+from lerim.extraction.weakness import count_weaknesses
+from lerim.memory import Evidence, LearningKind, Primitive
+from lerim.redaction import (
+    Span,
+    clean_text,
+    find_flags,
+    find_redaction_marks,
+    redact_secrets,
+    remove_orders,
+    show_hidden,
+)
+from lerim.sessions import Platform
 
 QUOTE = 200  # characters of the longest quote
 QUOTES = 3
-REPLACED = 80  # characters of the longest name or value that is put out of place
+MAX_REPLACES_CHARS = 80  # characters of the longest name or value that is put out of place
 SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
@@ -39,7 +52,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SessionSource:
     """What the gate must know of the session.
 
     `words` gives everything said in the turn with this id by this speaker, joined; "" for an unknown turn. `boot` is
@@ -54,16 +67,16 @@ class Source:
     accepted: bool = False
 
 
-def gate(draft: Draft, source: Source) -> Candidate | Dropped:
+def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSignal:
     """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
     title, body = _words(draft)
     if malformed := _malformed(draft, title):
-        return Dropped("invalid", title, source.session, draft.turn.id, malformed)
+        return DroppedSignal("invalid", title, source.session, draft.turn.id, malformed)
     evidence = _evidence(draft, source)
-    marks = flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
+    marks = find_flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
     persons = sum(item.who == "user" for item in evidence)
-    whole = squeeze(draft.title).rstrip(" .")
-    weak = weaknesses(
+    whole = squeeze_spaces(draft.title).rstrip(" .")
+    weak = count_weaknesses(
         whole, names_something=bool(draft.artifacts or draft.references), asks=draft.primitive == "question"
     )
     candidate = Candidate(
@@ -71,7 +84,7 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
         kind=draft.kind,
         title=title,
         body=body,
-        confidence=confidence(
+        confidence=candidate_confidence(
             draft.basis,
             accepted=source.accepted,
             repeated=persons - 1,
@@ -95,32 +108,36 @@ def gate(draft: Draft, source: Source) -> Candidate | Dropped:
     fault = _fault(draft, source, candidate)
     if fault is not None:
         reason, detail = fault
-        return drop(harmless(candidate), reason, detail)
+        return drop_candidate(strip_orders(candidate), reason, detail)
     return candidate
 
 
-def harmless(candidate: Candidate) -> Candidate:
+def strip_orders(candidate: Candidate) -> Candidate:
     """The candidate without the words of it that give orders to an agent."""
-    evidence = tuple(replace(item, quote=without_orders(item.quote)) for item in candidate.evidence)
-    title, body = without_orders(candidate.title), without_orders(candidate.body)
+    evidence = tuple(replace(item, quote=remove_orders(item.quote)) for item in candidate.evidence)
+    title, body = remove_orders(candidate.title), remove_orders(candidate.body)
     return replace(candidate, title=title, body=body, evidence=evidence)
 
 
 def _words(draft: Draft) -> tuple[str, str]:
     """Title and body as they are shown. A title that is too long ends at a clause; the body then has the whole."""
-    title, body = clean(squeeze(draft.title)), clean(draft.body.strip())
-    if len(title) <= LONGEST:
+    title, body = clean_text(squeeze_spaces(draft.title)), clean_text(draft.body.strip())
+    if len(title) <= MAX_TITLE_CHARS:
         return title, body
-    whole = sentence(title)
+    whole = full_sentence(title)
     asks = draft.primitive == "question"
-    short = f"{title_of(title.rstrip(' ?'))}?" if asks else title_of(title)
+    short = f"{make_title(title.rstrip(' ?'))}?" if asks else make_title(title)
     return short, body if whole.rstrip(".").lower() in body.lower() else f"{whole} {body}".strip()
 
 
 def _replaces(draft: Draft) -> tuple[str, ...]:
     """What the facts of the draft's words supersede, where that can be named without a secret."""
     names = dict.fromkeys(_superseded(draft))
-    return tuple(visible(name) for name in names if len(name) <= REPLACED and not redacted_spans(redact(name).text))
+    return tuple(
+        show_hidden(name)
+        for name in names
+        if len(name) <= MAX_REPLACES_CHARS and not find_redaction_marks(redact_secrets(name).text)
+    )
 
 
 def _superseded(draft: Draft) -> Iterator[str]:
@@ -143,12 +160,12 @@ def _malformed(draft: Draft, title: str) -> str:
     return ""
 
 
-def _fault(draft: Draft, source: Source, candidate: Candidate) -> tuple[DropReason, str] | None:
+def _fault(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[DropReason, str] | None:
     """The first reason not to let a draft through."""
     evidence = candidate.evidence
-    if redacted_spans(candidate.title):
+    if find_redaction_marks(candidate.title):
         return "secret-only", "the claim itself holds a secret"
-    orders = "commands-an-agent" in flags(draft.title, draft.body)
+    orders = "commands-an-agent" in find_flags(draft.title, draft.body)
     if orders and not any(item.who == "user" for item in evidence):
         return "injection", "it gives orders to an agent, and no words of the person show it"
     if not evidence:
@@ -175,16 +192,16 @@ def _not_the_person(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
     return ""
 
 
-def _evidence(draft: Draft, source: Source) -> tuple[Evidence, ...]:
+def _evidence(draft: Draft, source: SessionSource) -> tuple[Evidence, ...]:
     out: dict[Evidence, None] = {}
     for quote in draft.quotes:
-        text = standing(quote, source)
+        text = verify_quote(quote, source)
         if text:
             out[Evidence(text, quote.turn, quote.who)] = None
     return tuple(out)[:QUOTES]
 
 
-def standing(quote: Quote, source: Source) -> str:
+def verify_quote(quote: Quote, source: SessionSource) -> str:
     """The quote as evidence: verbatim in its turn, redacted, at most 200 characters; "" where it cannot be."""
     return _clean_part(quote, source.words(quote.turn, quote.who))
 
@@ -203,13 +220,13 @@ def _clean_part(quote: Quote, said: str) -> str:
             else:
                 lo = span.end
     part = _cut(said[lo:hi].strip())
-    return visible(part) if len(part) >= min(SHORTEST, len(text)) else ""
+    return show_hidden(part) if len(part) >= min(SHORTEST, len(text)) else ""
 
 
 @lru_cache(maxsize=4)  # several drafts quote one turn
 def _secrets(said: str) -> tuple[Span, ...]:
     """Where secrets stand in the words of a turn, or stood before they were cut out."""
-    return tuple(sorted((*redact(said).spans, *redacted_spans(said)), key=lambda span: span.start))
+    return tuple(sorted((*redact_secrets(said).spans, *find_redaction_marks(said)), key=lambda span: span.start))
 
 
 def _cut(text: str) -> str:
@@ -221,7 +238,7 @@ def _cut(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return squeeze(text).lower()
+    return squeeze_spaces(text).lower()
 
 
 def _tags(draft: Draft) -> tuple[str, ...]:
@@ -232,7 +249,7 @@ def _tags(draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys(plain))[:4]
 
 
-def merged(first: Candidate, second: Candidate) -> Candidate:
+def merge_candidates(first: Candidate, second: Candidate) -> Candidate:
     """One candidate of two that say the same in one session: the earlier claim with the quotes of both."""
     evidence = tuple(dict.fromkeys((*first.evidence, *second.evidence)))
     said = sum(item.who == "user" for item in evidence)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lerim.extraction.bearing import Heard, telling
+from lerim.extraction.bearing import Utterance, telling_stems
 from lerim.extraction.candidate import Candidate
 
 TURNED = "may-say-otherwise"
@@ -45,19 +45,19 @@ _COMMANDS = re.compile(
 """What commands. "Only the sync path flushes it" and "is read only once" tell how something is."""
 
 
-def doubted(candidate: Candidate, heard: Sequence[Heard]) -> Candidate:
+def flag_opposite(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
     """The candidate, flagged where its title or text may say something else than the sentences its quotes stand in."""
     said = [_around(one.quote, one.turn, heard) for one in candidate.evidence if one.who == "user"]
     if candidate.primitive == "question" or not said:
         return candidate
-    wanted = telling(candidate.title)
-    near = [sentence for sentence in said if len(telling(sentence) & wanted) * 2 >= len(wanted)]
-    if (near and all(turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
+    wanted = telling_stems(candidate.title)
+    near = [sentence for sentence in said if len(telling_stems(sentence) & wanted) * 2 >= len(wanted)]
+    if (near and all(is_sense_turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
         return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, TURNED))))
     return candidate
 
 
-def _around(quote: str, turn: str, heard: Sequence[Heard]) -> str:
+def _around(quote: str, turn: str, heard: Sequence[Utterance]) -> str:
     """The sentences of the turn that a quote touches; the quote itself where it is not found to the letter."""
     for one in heard:
         at = one.text.find(quote) if one.turn == turn else -1
@@ -69,7 +69,7 @@ def _around(quote: str, turn: str, heard: Sequence[Heard]) -> str:
     return quote
 
 
-def turned(title: str, sentence: str) -> bool:
+def is_sense_turned(title: str, sentence: str) -> bool:
     """Whether what turns a sense round (a negation, a condition, a number, "before") stands in the title or in what the
     sentence says of the same, and not in both."""
     claim, said = title.lower(), _of_the_same(title, sentence).lower()
@@ -87,22 +87,22 @@ def turned(title: str, sentence: str) -> bool:
 
 def contradicts(sentence: str, sources: Iterable[str]) -> bool:
     """Whether a sentence made of others says the opposite of the sentence in these texts that it shares most telling
-    words with, at least two or half of them: it is turned round as in `turned`. Of several, all must be."""
-    wanted = telling(sentence)
+    words with, at least two or half of them: it is turned round as in `is_sense_turned`. Of several, all must be."""
+    wanted = telling_stems(sentence)
     near: list[tuple[int, str]] = []
     for found in (found.group() for text in sources for found in _SENTENCE.finditer(text)):
-        shared = len(telling(found) & wanted)
+        shared = len(telling_stems(found) & wanted)
         if shared and (shared >= 2 or 2 * shared >= len(wanted)):
             near.append((shared, found))
     most = max((shared for shared, _ in near), default=0)
     nearest = [found for shared, found in near if shared == most]
-    return bool(nearest) and all(turned(sentence, found) for found in nearest)
+    return bool(nearest) and all(is_sense_turned(sentence, found) for found in nearest)
 
 
 def _of_the_same(title: str, sentence: str) -> str:
     """The clauses of a sentence that speak of what the title speaks of; all of it where none does."""
-    wanted = telling(title)
-    clauses = [clause for clause in _CLAUSE.split(sentence) if telling(clause) & wanted]
+    wanted = telling_stems(title)
+    clauses = [clause for clause in _CLAUSE.split(sentence) if telling_stems(clause) & wanted]
     return " ".join(clauses) or sentence
 
 
@@ -113,17 +113,17 @@ def _numbers(text: str) -> set[tuple[str, str]]:
 
 def _order(text: str, other: str) -> list[str]:
     """The telling words that both texts hold, in the order of the first."""
-    both = telling(text) & telling(other)
-    order = [key for word in re.findall(r"\w+", text) for key in telling(word) if key in both]
+    both = telling_stems(text) & telling_stems(other)
+    order = [key for word in re.findall(r"\w+", text) for key in telling_stems(word) if key in both]
     return list(dict.fromkeys(order))
 
 
 def _adds(body: str, said: Sequence[str]) -> bool:
     """Whether the text commands something of which nobody spoke."""
-    known = telling(" ".join(said))
+    known = telling_stems(" ".join(said))
     for found in _SENTENCE.finditer(body):
         for clause in _CLAUSE.split(found.group()):
-            told = telling(clause)
+            told = telling_stems(clause)
             if _COMMANDS.search(clause.lower()) and len(told) > 2 and len(told & known) * 3 < len(told):
                 return True
     return False

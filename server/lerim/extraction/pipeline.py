@@ -15,31 +15,49 @@ from typing import TypeAlias
 
 from msgspec.structs import replace as replaced
 
-from lerim.extraction.bearing import attributed
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn, drop
-from lerim.extraction.friction import met
-from lerim.extraction.gate import Source, gate, merged
+from lerim.extraction.bearing import attribute_claim
+from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal, drop_candidate
+from lerim.extraction.facts import add_known_names, find_shown_files, shorten, squeeze_spaces
+from lerim.extraction.friction import find_frictions
+from lerim.extraction.gate import SessionSource, judge_draft, merge_candidates
 from lerim.extraction.locate import Locator
-from lerim.extraction.ranking.cut import above_the_cut
-from lerim.extraction.ranking.drafts import ranked_drafts
-from lerim.extraction.ranking.personal import NONE, Correction, aspects, named_features, personal_score
-from lerim.extraction.ranking.ranker import model
-from lerim.extraction.ranking.taken_back import corrected, corrections
-from lerim.extraction.said import alike, content, latest, light, opposed, words
-from lerim.extraction.state import HEARD, REPLIES, WAITING, Claim, Waiting, condensed, pack, unpack
-from lerim.extraction.symbols import learn
-from lerim.extraction.transcript import boots
-from lerim.facts.draft import Draft, Exchange, Scene
-from lerim.facts.known import names
-from lerim.facts.looked import looked_at
-from lerim.facts.outcome import puts_off, takes_back, verdict
-from lerim.facts.wording import shorten, squeeze
-from lerim.redaction import clean
-from lerim.sessions.frictions import Friction
-from lerim.sessions.model import Platform, Turn
-from lerim.sessions.redacted import redact_turn
+from lerim.extraction.ranking import (
+    NO_CORRECTION,
+    Correction,
+    find_corrections,
+    is_corrected,
+    load_ranker,
+    named_features,
+    passage_aspects,
+    personal_score,
+    rank_drafts,
+    select_above_cut,
+)
+from lerim.extraction.said import (
+    content_words,
+    is_opposed_claim,
+    is_same_claim,
+    latest_utterances,
+    lighten_exchange,
+    make_words_lookup,
+)
+from lerim.extraction.signals import Draft, Exchange, Scene, is_put_off, is_taken_back, judge_next_words
+from lerim.extraction.state import (
+    MAX_HEARD_CHARS,
+    MAX_REPLIES,
+    MAX_WAITING,
+    ProposedClaim,
+    WaitingCandidate,
+    condense_turn,
+    pack_state,
+    unpack_state,
+)
+from lerim.extraction.symbols import learn_symbols
+from lerim.extraction.transcript import find_instruction_files
+from lerim.redaction import clean_text
+from lerim.sessions import Friction, Platform, Turn, redact_turn
 
-Result: TypeAlias = Candidate | Dropped | Withdrawn
+RuleResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
 TOLD = 6
 """How many of a pass's candidates below the cut are told of, the best."""
 BY_PERSON = "your decisions about ones like it lowered its rank"
@@ -63,37 +81,37 @@ class Extraction:
         *,
         exists: Callable[[str], bool] | None = None,
         roots: Sequence[str] = (),
-        correction: Correction = NONE,
+        correction: Correction = NO_CORRECTION,
     ) -> None:
         self._session = session_id
         self._platform: Platform = platform
-        self._state = unpack(state)
+        self._state = unpack_state(state)
         folders = (*((project_root.as_posix(),) if project_root else ()), *roots)
         self._locate = Locator(folders, self._state.home, exists)
         self._locate.files, self._locate.names = self._state.files, self._state.names
         self._waiting = list(self._state.waiting)
         self._correction = correction
         self._again: dict[str, Candidate] = {}
-        self._out: list[Result] = []
+        self._out: list[RuleResult] = []
         self.met: dict[str, Friction] = {}
         """Errors of the environment that this pass met, by their fingerprint."""
 
-    def feed(self, turn: Turn) -> Iterator[Result]:
+    def feed(self, turn: Turn) -> Iterator[RuleResult]:
         """Takes the next turn; what it settles is handed out at once where it can be, else by `finish`."""
         if turn.kind == "shell" or turn.ordinal <= self._state.floor:
             return iter(())
         turn = redact_turn(turn)
         self._locate.meet(turn.cwd)
         for call in turn.tool_calls[:64]:
-            learn(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
-        whole, turn = turn, condensed(turn)
-        self._state.known = names(self._state.known, turn)
-        self._state.heard = latest(self._state.heard, replaced(whole, text=turn.text), HEARD)
+            learn_symbols(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
+        whole, turn = turn, condense_turn(turn)
+        self._state.known = add_known_names(self._state.known, turn)
+        self._state.heard = latest_utterances(self._state.heard, replaced(whole, text=turn.text), MAX_HEARD_CHARS)
         now = self._state.now
         if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
             self._close(turn)
             self._state.prompts += now.prompt is not None
-            self._state.before, self._state.now = light(self._state.now), Exchange(prompt=turn)
+            self._state.before, self._state.now = lighten_exchange(self._state.now), Exchange(prompt=turn)
             self._state.floor = turn.ordinal - 1
         elif turn.role == "user":
             self._state.now = replace(now, prompt=turn)
@@ -101,7 +119,7 @@ class Extraction:
             self._reply(turn)
         return iter(())
 
-    def finish(self, settled: bool) -> Iterator[Result]:
+    def finish(self, settled: bool) -> Iterator[RuleResult]:
         """Ends the pass. The last exchange of a session that has not settled waits for the next pass.
 
         Raises RankerError where the package's ranker is another program's.
@@ -111,7 +129,7 @@ class Extraction:
         scores = [self._personal(one) for one in self._waiting]
         above = self._above(scores)
         unmoved = self._above([one.score for one in self._waiting]) if self._correction.weights else above
-        below: list[tuple[float, str, Waiting]] = []
+        below: list[tuple[float, str, WaitingCandidate]] = []
         for place, one in enumerate(self._waiting):
             if place in above and not one.proposed:
                 one.proposed = True
@@ -121,7 +139,7 @@ class Extraction:
                 below.append((scores[place], BY_PERSON if place in unmoved else "", one))
         for score, why, one in sorted(below, key=lambda each: -each[0])[:TOLD]:
             one.told = True
-            self._out.append(drop(one.candidate, "below-the-cut", why, round(score, 3)))
+            self._out.append(drop_candidate(one.candidate, "below-the-cut", why, round(score, 3)))
         out = [*self._again.values(), *self._out]
         self._state.waiting = _best(self._waiting)
         self._waiting, self._again, self._out = list(self._state.waiting), {}, []
@@ -130,33 +148,33 @@ class Extraction:
     def _above(self, scores: Sequence[float]) -> frozenset[int]:
         """The places of the waiting candidates that these scores put above the cut."""
         prompts = self._state.prompts + (self._state.now.prompt is not None)
-        return above_the_cut(scores, prompts, model().first, model().further)
+        return select_above_cut(scores, prompts, load_ranker().first, load_ranker().further)
 
-    def _personal(self, one: Waiting) -> float:
+    def _personal(self, one: WaitingCandidate) -> float:
         made = one.candidate
-        seen = aspects(named_features(made.features), made.primitive, made.kind)
+        seen = passage_aspects(named_features(made.features), made.primitive, made.kind)
         return personal_score(self._correction, one.score, seen)
 
     def state(self) -> bytes:
         """What the next pass needs; call it after `finish`."""
         self._state.home, self._state.files = self._locate.home, self._locate.files
-        return pack(self._state)
+        return pack_state(self._state)
 
     def _reply(self, turn: Turn) -> None:
         now = self._state.now
         replies = [old for old in now.replies if old.ordinal != turn.ordinal]
         replies.append(turn)
-        if len(replies) > REPLIES:
+        if len(replies) > MAX_REPLIES:
             for draft in self._watch(self._scene(None), (replies[0],)):
-                self._take(draft, self._scene(None), model().first)
+                self._take(draft, self._scene(None), load_ranker().first)
             replies = replies[1:]
         self._state.now = replace(now, replies=tuple(replies))
         for call in turn.tool_calls:
-            for path in (*call.paths[:8], *(looked_at(call.command) if call.kind == "shell" else ())):
+            for path in (*call.paths[:8], *(find_shown_files(call.command) if call.kind == "shell" else ())):
                 self._locate.touch(path, turn.cwd)
-            told = boots(call) if call.output and call.kind not in ("edit", "write") else ()
+            told = find_instruction_files(call) if call.output and call.kind not in ("edit", "write") else ()
             if told and not _written(replies, told):
-                self._state.boot = f"{self._state.boot} {squeeze(call.output).lower()}"[-20_000:]
+                self._state.boot = f"{self._state.boot} {squeeze_spaces(call.output).lower()}"[-20_000:]
 
     def _scene(self, after: Turn | None) -> Scene:
         known, names = frozenset(self._state.known), self._locate.names
@@ -170,13 +188,13 @@ class Extraction:
         scene = self._scene(after)
         self._meet(scene)
         self._correct(now)
-        refuted = verdict(after) == "refuted"
+        refuted = judge_next_words(after) == "refuted"
         for draft in self._watch(scene, now.replies):
             if refuted:
                 self._drop(self._refuted(draft, scene, "the person's next words take it back"))
             else:
-                self._take(draft, scene, model().first)
-        for ranked in ranked_drafts(scene, self._state.prompts, self._correction):
+                self._take(draft, scene, load_ranker().first)
+        for ranked in rank_drafts(scene, self._state.prompts, self._correction):
             if ranked.refuted:
                 self._drop(self._refuted(ranked.draft, scene, ranked.refuted))
             else:
@@ -184,12 +202,12 @@ class Extraction:
         if after is not None:
             self._answer(now, after)
         if after is not None and refuted:
-            self._withdraw(now, after, takes_back(after))
+            self._withdraw(now, after, is_taken_back(after))
 
     def _meet(self, scene: Scene) -> None:
-        source = Source(self._platform, self._session, words(scene))
+        source = SessionSource(self._platform, self._session, make_words_lookup(scene))
         for turn in scene.now.replies:
-            for friction in met(turn, self._session, source):
+            for friction in find_frictions(turn, self._session, source):
                 self.met.setdefault(friction.mark, friction)
 
     def _watch(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Draft]:
@@ -202,47 +220,55 @@ class Extraction:
                 self._state.watched = turn.ordinal
         return out
 
-    def _source(self, scene: Scene) -> Source:
-        return Source(self._platform, self._session, words(scene), self._state.boot, verdict(scene.after) == "accepted")
+    def _source(self, scene: Scene) -> SessionSource:
+        return SessionSource(
+            self._platform,
+            self._session,
+            make_words_lookup(scene),
+            self._state.boot,
+            judge_next_words(scene.after) == "accepted",
+        )
 
     def _take(self, draft: Draft, scene: Scene, score: float) -> None:
-        judged = gate(draft, self._source(scene))
-        if isinstance(judged, Dropped):
+        judged = judge_draft(draft, self._source(scene))
+        if isinstance(judged, DroppedSignal):
             self._drop(judged)
             return
         if draft.signal in ("reply", "plan") and draft.primitive == "decision":
-            judged = attributed(judged, self._state.heard)
+            judged = attribute_claim(judged, self._state.heard)
         names = tuple(name.lower() for name in judged.replaces)
-        claim = Claim(
-            content(judged.title), judged.title, judged.turn, draft.signal, names, judged.body, judged.primitive
+        claim = ProposedClaim(
+            content_words(judged.title), judged.title, judged.turn, draft.signal, names, judged.body, judged.primitive
         )
         for old in [*self._state.claims]:
-            if alike(old, claim):
+            if is_same_claim(old, claim):
                 if old.turn != claim.turn:
                     self._repeated(old, judged)
                 return
-            if opposed(old, claim):
+            if is_opposed_claim(old, claim):
                 self._take_back(old, claim.turn, f"later in the session: {claim.title}")
         for one in [*self._waiting]:
             if one.proposed:
                 continue
-            if alike(one.claim, claim):
-                one.candidate, one.score = merged(one.candidate, judged), max(one.score, score)
+            if is_same_claim(one.claim, claim):
+                one.candidate, one.score = merge_candidates(one.candidate, judged), max(one.score, score)
                 return
-            if opposed(one.claim, claim):
+            if is_opposed_claim(one.claim, claim):
                 self._waiting.remove(one)
-                self._drop(drop(one.candidate, "refuted", f"later in the session: {claim.title}"))
-        self._waiting.append(Waiting(judged, claim, score))
-        if len(self._waiting) > 2 * WAITING:  # each new one is compared with all of them
+                self._drop(drop_candidate(one.candidate, "refuted", f"later in the session: {claim.title}"))
+        self._waiting.append(WaitingCandidate(judged, claim, score))
+        if len(self._waiting) > 2 * MAX_WAITING:  # each new one is compared with all of them
             self._waiting = _best(self._waiting)
 
-    def _repeated(self, old: Claim, candidate: Candidate) -> None:
+    def _repeated(self, old: ProposedClaim, candidate: Candidate) -> None:
         """What an earlier pass proposed is said again: the same claim word for word, so it adds but its quote."""
         if old.body and old.primitive == candidate.primitive:
             again = replace(candidate, title=old.title, body=old.body)
-            self._again[old.title] = merged(self._again[old.title], again) if old.title in self._again else again
+            self._again[old.title] = (
+                merge_candidates(self._again[old.title], again) if old.title in self._again else again
+            )
             return
-        self._drop(drop(candidate, "duplicate", f"already proposed: {old.title}"))
+        self._drop(drop_candidate(candidate, "duplicate", f"already proposed: {old.title}"))
 
     def _withdraw(self, exchange: Exchange, after: Turn, back: bool) -> None:
         """Takes back what rests on this exchange: what the agent said or did, and, where the person takes it back in so
@@ -250,30 +276,30 @@ class Extraction:
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
-                said = shorten(squeeze(clean(after.text)), 100)
+                said = shorten(squeeze_spaces(clean_text(after.text)), 100)
                 self._take_back(claim, after.id, f"the person then said: {said}")
 
     def _correct(self, now: Exchange) -> None:
         """Takes back what the agent said in earlier exchanges and found wrong in this one."""
-        said_wrong = [one for turn in now.replies for one in corrections(turn.text)]
+        said_wrong = [one for turn in now.replies for one in find_corrections(turn.text)]
         for one in [*self._waiting] if said_wrong else ():
-            if one.claim.signal in ("reply", "plan") and corrected(one.candidate.evidence[0].quote, said_wrong):
+            if one.claim.signal in ("reply", "plan") and is_corrected(one.candidate.evidence[0].quote, said_wrong):
                 self._waiting.remove(one)
                 if one.proposed:
                     self._take_back(one.claim, now.replies[-1].id, "the agent found later that it was wrong")
                 else:
-                    self._drop(drop(one.candidate, "refuted", "the agent found later that it was wrong"))
+                    self._drop(drop_candidate(one.candidate, "refuted", "the agent found later that it was wrong"))
 
-    def _take_back(self, claim: Claim, turn: str, why: str) -> None:
+    def _take_back(self, claim: ProposedClaim, turn: str, why: str) -> None:
         """Withdraws what an earlier pass, or this one, proposed."""
-        self._out.append(Withdrawn(claim.turn, turn, why))
+        self._out.append(Withdrawal(claim.turn, turn, why))
         self._state.claims = [old for old in self._state.claims if old != claim]
         self._waiting = [one for one in self._waiting if one.claim != claim]
 
     def _answer(self, exchange: Exchange, after: Turn) -> None:
         """Takes back the question an earlier pass found at what was the session's end: the person has gone on since,
         and not only put it off."""
-        if puts_off(after):
+        if is_put_off(after):
             return
         ends = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
@@ -281,21 +307,21 @@ class Extraction:
             if claim.primitive == "question" and claim.turn in ends and alone:
                 self._take_back(claim, after.id, "the person went on in this session")
 
-    def _refuted(self, draft: Draft, scene: Scene, why: str) -> Dropped:
-        judged = gate(draft, self._source(scene))
-        return judged if isinstance(judged, Dropped) else drop(judged, "refuted", why)
+    def _refuted(self, draft: Draft, scene: Scene, why: str) -> DroppedSignal:
+        judged = judge_draft(draft, self._source(scene))
+        return judged if isinstance(judged, DroppedSignal) else drop_candidate(judged, "refuted", why)
 
-    def _drop(self, dropped: Dropped) -> None:
-        dropped = replace(dropped, title=clean(dropped.title), detail=clean(dropped.detail))
+    def _drop(self, dropped: DroppedSignal) -> None:
+        dropped = replace(dropped, title=clean_text(dropped.title), detail=clean_text(dropped.detail))
         mark = f"{dropped.turn} {dropped.reason} {dropped.title}"
         if mark not in self._state.dropped:
             self._state.dropped = [*self._state.dropped, mark][-100:]
             self._out.append(dropped)
 
 
-def _best(waiting: list[Waiting]) -> list[Waiting]:
+def _best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:
     """As many as are held of a session: what is proposed, for it counts in the cut, then what ranks highest."""
-    return sorted(waiting, key=lambda one: (not one.proposed, -one.score))[:WAITING]
+    return sorted(waiting, key=lambda one: (not one.proposed, -one.score))[:MAX_WAITING]
 
 
 def _written(replies: list[Turn], paths: tuple[str, ...]) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from lerim.extraction.bearing import Heard
-from lerim.extraction.opposite import turned
-from lerim.extraction.state import Claim
-from lerim.facts.draft import Exchange, Scene
-from lerim.sessions.model import Turn
+from lerim.extraction.bearing import Utterance
+from lerim.extraction.opposite import is_sense_turned
+from lerim.extraction.signals import Exchange, Scene
+from lerim.extraction.state import ProposedClaim
+from lerim.sessions import Turn
 
 OUTPUT = 20_000  # characters held of what one call brought back
 _SAME = 0.72  # word overlap from which two titles say the same
@@ -49,7 +49,7 @@ _STOP = frozenset(
 )
 
 
-def light(exchange: Exchange) -> Exchange:
+def lighten_exchange(exchange: Exchange) -> Exchange:
     """A past exchange as later ones need it: its last words and which files were changed."""
     return dataclasses.replace(
         exchange,
@@ -69,7 +69,7 @@ def light(exchange: Exchange) -> Exchange:
     )
 
 
-def words(scene: Scene) -> Callable[[str, str], str]:
+def make_words_lookup(scene: Scene) -> Callable[[str, str], str]:
     """Looks up everything one speaker said in a turn that is still held."""
     turns = {
         turn.id: turn
@@ -100,51 +100,51 @@ def words(scene: Scene) -> Callable[[str, str], str]:
     return look
 
 
-def heard(turn: Turn) -> Iterator[Heard]:
+def turn_utterances(turn: Turn) -> Iterator[Utterance]:
     """Who says what in a turn, in order: a call's words before what comes back."""
     if turn.role == "user":
-        yield Heard("user", turn.id, turn.text)
+        yield Utterance("user", turn.id, turn.text)
         return
-    yield Heard("assistant", turn.id, turn.text)
+    yield Utterance("assistant", turn.id, turn.text)
     for call in turn.tool_calls:
         wrote = "\n".join((call.command, call.plan, *(edit.new for edit in call.edits)))
-        yield Heard("assistant", turn.id, wrote[:OUTPUT])
-        yield Heard("user", turn.id, "\n".join((call.feedback, *(answer.answer for answer in call.answers))))
+        yield Utterance("assistant", turn.id, wrote[:OUTPUT])
+        yield Utterance("user", turn.id, "\n".join((call.feedback, *(answer.answer for answer in call.answers))))
         if call.kind not in ("ask", "plan", "edit", "write"):
-            yield Heard("web" if call.kind == "web" else "tool", turn.id, call.output[:OUTPUT])
+            yield Utterance("web" if call.kind == "web" else "tool", turn.id, call.output[:OUTPUT])
 
 
-def latest(held: Sequence[Heard], turn: Turn, most: int) -> list[Heard]:
+def latest_utterances(held: Sequence[Utterance], turn: Turn, most: int) -> list[Utterance]:
     """What is held of who said what, with what this turn adds; the oldest goes first."""
-    told = [*(one for one in held if one.turn != turn.id), *(one for one in heard(turn) if one.text.strip())]
+    told = [*(one for one in held if one.turn != turn.id), *(one for one in turn_utterances(turn) if one.text.strip())]
     size = sum(len(one.text) for one in told)
     while told and size > most:
         size -= len(told.pop(0).text)
     return told
 
 
-def content(title: str) -> tuple[str, ...]:
+def content_words(title: str) -> tuple[str, ...]:
     """The words that carry a title's meaning, sorted."""
     words = re.findall(r"[\w.@/+-]{1,60}", title.lower())
     return tuple(sorted({word.strip(".") for word in words} - _STOP))
 
 
-def alike(one: Claim, two: Claim) -> bool:
+def is_same_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
     """Whether two claims say the same: one has hardly a word more than the other. The same words with the sides
     swapped, with another name or number, or with a "not" do not."""
     a, b = set(one.words), set(two.words)
     same = bool(a) and (a <= b or b <= a) and len(a & b) >= _SAME * len(a | b)
-    if not same or opposed(one, two):
+    if not same or is_opposed_claim(one, two):
         return False
-    return not turned(one.title, two.title) and not turned(two.title, one.title)
+    return not is_sense_turned(one.title, two.title) and not is_sense_turned(two.title, one.title)
 
 
-def opposed(one: Claim, two: Claim) -> bool:
+def is_opposed_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
     """Whether each of two claims puts in place what the other replaces."""
     return (_puts_in_place(one, two) and _puts_in_place(two, one)) or _swapped(one.title, two.title)
 
 
-def _puts_in_place(one: Claim, two: Claim) -> bool:
+def _puts_in_place(one: ProposedClaim, two: ProposedClaim) -> bool:
     """Whether a claim is about what the other replaces, and does not replace it itself."""
     title = one.title.lower()
     return any(name in title and name not in one.replaces for name in two.replaces)
@@ -158,4 +158,4 @@ def _swapped(one: str, two: str) -> bool:
 
 def _sides(title: str) -> tuple[set[str], set[str]]:
     chosen, _, rest = _PASSED_OVER.sub("\0", title, count=1).partition("\0")
-    return set(content(chosen)), set(content(rest))
+    return set(content_words(chosen)), set(content_words(rest))

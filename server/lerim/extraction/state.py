@@ -9,25 +9,23 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec.structs import replace
 
-from lerim.extraction.bearing import Heard
+from lerim.extraction.bearing import Utterance
 from lerim.extraction.candidate import Candidate
-from lerim.facts.draft import Exchange, Signal
-from lerim.facts.fixes import Watch
-from lerim.sessions.model import Answer, Edit, ToolCall, Turn
-from lerim.sessions.typed import own_words
+from lerim.extraction.signals import Exchange, FailureWatch, Signal
+from lerim.sessions import FileEdit, QuestionAnswer, ToolCall, Turn, extract_own_words
 
 VERSION = 2
 TEXT = 6_000  # characters of a turn's own text that are held
 OUTPUT = 2_400
-REPLIES = 400  # turns of one exchange held at once
-WAITING = 120  # ranked candidates held of a session, the best
-HEARD = 60_000  # characters held of who said what, the latest
+MAX_REPLIES = 400  # turns of one exchange held at once
+MAX_WAITING = 120  # ranked candidates held of a session, the best
+MAX_HEARD_CHARS = 60_000  # characters held of who said what, the latest
 NEARBY = 400  # characters in which the end of a line or a sentence is looked for, where a text is cut
 _END = re.compile(r"\n|[.!?]\s|[。！？]")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ProposedClaim:
     """What was proposed before, to recognise it when it comes again or is taken back. `replaces`: in lower case."""
 
     words: tuple[str, ...]
@@ -40,18 +38,18 @@ class Claim:
 
 
 @dataclass
-class Waiting:
+class WaitingCandidate:
     """A candidate with its score: `proposed` once it was above the cut, `told` once it was listed as left out."""
 
     candidate: Candidate
-    claim: Claim
+    claim: ProposedClaim
     score: float
     proposed: bool = False
     told: bool = False
 
 
 @dataclass
-class State:
+class ExtractionState:
     """The whole open state of one session in one project."""
 
     version: int = VERSION
@@ -59,41 +57,41 @@ class State:
     now: Exchange = field(default_factory=Exchange)
     floor: int = -1
     watched: int = -1
-    watch: Watch = field(default_factory=Watch)
+    watch: FailureWatch = field(default_factory=FailureWatch)
     known: list[str] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[ProposedClaim] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     boot: str = ""
     home: str = ""
     files: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    heard: list[Heard] = field(default_factory=list)
-    waiting: list[Waiting] = field(default_factory=list)
+    heard: list[Utterance] = field(default_factory=list)
+    waiting: list[WaitingCandidate] = field(default_factory=list)
     prompts: int = 0
 
 
-def pack(state: State) -> bytes:
+def pack_state(state: ExtractionState) -> bytes:
     """The state as JSON."""
     return msgspec.json.encode(state)
 
 
-def unpack(data: bytes | None) -> State:
+def unpack_state(data: bytes | None) -> ExtractionState:
     """The state of an earlier sync; a fresh one where there is none, or one this version cannot read."""
     if not data:
-        return State()
+        return ExtractionState()
     try:
-        state = msgspec.json.decode(data, type=State)
+        state = msgspec.json.decode(data, type=ExtractionState)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return State()
-    return state if state.version == VERSION else State()
+        return ExtractionState()
+    return state if state.version == VERSION else ExtractionState()
 
 
-def condensed(turn: Turn) -> Turn:
+def condense_turn(turn: Turn) -> Turn:
     """A redacted turn without what nobody typed of a prompt; long texts cut to head and tail so that an open exchange
     stays small."""
     text = turn.text
     if turn.role == "user":
-        text = "" if turn.unattended else own_words(text)
+        text = "" if turn.unattended else extract_own_words(text)
     return replace(
         turn,
         text=_clip(text, TEXT),
@@ -110,8 +108,8 @@ def _condensed(call: ToolCall) -> ToolCall:
         output=_clip(call.output, OUTPUT),
         plan=_clip(call.plan, TEXT),
         feedback=call.feedback[:TEXT],
-        answers=tuple(Answer(one.question, one.options, one.answer) for one in call.answers),
-        edits=tuple(Edit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
+        answers=tuple(QuestionAnswer(one.question, one.options, one.answer) for one in call.answers),
+        edits=tuple(FileEdit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )
 
 

@@ -6,8 +6,8 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 
-from lerim.facts.looked import looked_at
-from lerim.sessions.model import ToolCall
+from lerim.extraction.facts import find_shown_files
+from lerim.sessions import ToolCall
 
 NAMES = 600  # names held of a session
 SCANNED = 60_000  # characters of one result that are looked at
@@ -28,7 +28,7 @@ _SEARCHES = re.compile(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
-def learn(names: dict[str, str], call: ToolCall, locate: Callable[[str], str]) -> None:
+def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str], str]) -> None:
     """Takes note of where the names and files that the call showed are: the newest `NAMES` of them.
 
     `locate` gives the repo-relative path, "" for one outside. What a test defines hides nothing the source does.
@@ -52,7 +52,7 @@ def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
             yield match["file"], match.group().replace("\\", "/")
     if call.kind == "search" or (call.kind == "shell" and _SEARCHES.search(call.command[:200])):
         yield from _listed(call.output[:SCANNED])
-    read = looked_at(call.command) if call.kind == "shell" else call.paths[:1] if call.kind == "read" else ()
+    read = find_shown_files(call.command) if call.kind == "shell" else call.paths[:1] if call.kind == "read" else ()
     texts = [(path, call.output) for path in read] if len(read) == 1 else []
     if call.kind in ("edit", "write"):
         texts = [(edit.path, f"{edit.old[:SCANNED]}\n{edit.new[:SCANNED]}") for edit in call.edits[:20]]

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.confidence import confidence
-from lerim.extraction.gate import Source, standing
-from lerim.facts.draft import Quote
-from lerim.facts.sentences import spoken
-from lerim.facts.wording import listing
-from lerim.memory.record import Evidence
-from lerim.memory.terms import STOP, words
-from lerim.redaction import clean, flags, visible
-from lerim.sessions.model import Platform
+from lerim.extraction.confidence import candidate_confidence
+from lerim.extraction.facts import join_names, split_spoken
+from lerim.extraction.gate import SessionSource, verify_quote
+from lerim.extraction.signals import Quote
+from lerim.memory import Evidence
+from lerim.redaction import clean_text, find_flags, show_hidden
+from lerim.sessions import Platform
+from lerim.words import STOP_WORDS, split_words
 
 SESSIONS = 3
 DAYS = 2
@@ -51,7 +50,7 @@ _USUAL = frozenset(_USUAL_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ThemeRequest:
     """A request of a person's (the id of its turn and its words) and the repo-relative files that were
     changed in answer."""
 
@@ -62,15 +61,15 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class ThemeSession:
     """What one session was asked for, in order; requests after which nothing was changed are left out."""
 
     platform: Platform
     session: str
-    asked: tuple[Asked, ...]
+    asked: tuple[ThemeRequest, ...]
 
 
-def themes(sessions: Sequence[Worked]) -> list[Candidate]:
+def find_themes(sessions: Sequence[ThemeSession]) -> list[Candidate]:
     """The themes of these sessions, the one with the most sessions first; at most three."""
     grounds = _grounds(sessions)
     told = {ground: _words(ground, here, sessions) for ground, here in grounds.items()}
@@ -78,15 +77,15 @@ def themes(sessions: Sequence[Worked]) -> list[Candidate]:
     return [made for one in ranked[:AT_ONCE] if (made := _theme(one, told[one], grounds[one])) is not None]
 
 
-def _grounds(sessions: Sequence[Worked]) -> dict[str, list[Worked]]:
+def _grounds(sessions: Sequence[ThemeSession]) -> dict[str, list[ThemeSession]]:
     """The folders that make a ground, each with its sessions."""
-    by_folder: dict[str, dict[str, Worked]] = defaultdict(dict)
+    by_folder: dict[str, dict[str, ThemeSession]] = defaultdict(dict)
     for worked in sessions:
         for path in {path for asked in worked.asked for path in asked.changed}:
             for folder in _folders(path):
                 by_folder[folder][worked.session] = worked
     enough = {folder: here for folder, here in by_folder.items() if _enough(here.values())}
-    out: dict[str, list[Worked]] = {}
+    out: dict[str, list[ThemeSession]] = {}
     for folder in sorted(enough, key=lambda one: (-one.count("/"), one)):
         inner = {session for one in out if one.startswith(f"{folder}/") for session in enough[one]}
         if not inner or len(enough[folder].keys() - inner) >= OWN:
@@ -102,14 +101,14 @@ def _folders(path: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
-def _enough(sessions: Iterable[Worked]) -> bool:
+def _enough(sessions: Iterable[ThemeSession]) -> bool:
     here = list(sessions)
     return len(here) >= SESSIONS and len({one.asked[-1].time.date() for one in here}) >= DAYS
 
 
-def _words(ground: str, here: Sequence[Worked], sessions: Sequence[Worked]) -> tuple[str, ...]:
+def _words(ground: str, here: Sequence[ThemeSession], sessions: Sequence[ThemeSession]) -> tuple[str, ...]:
     """The words that tell what was done there, the commonest first."""
-    places = {part for word, parts in words(ground) for part in (word, *parts)}
+    places = {part for word, parts in split_words(ground) for part in (word, *parts)}
     inside = _counted(here, ground)
     others = [one for one in sessions if one not in here]
     outside = _counted(others, "")
@@ -122,7 +121,7 @@ def _words(ground: str, here: Sequence[Worked], sessions: Sequence[Worked]) -> t
     return tuple(sorted(telling, key=lambda word: (-inside[word], word))[:WORDS])
 
 
-def _counted(sessions: Iterable[Worked], ground: str) -> Counter[str]:
+def _counted(sessions: Iterable[ThemeSession], ground: str) -> Counter[str]:
     """In how many sessions each word was asked for, in requests that changed something in a folder."""
     out: Counter[str] = Counter()
     for worked in sessions:
@@ -130,33 +129,37 @@ def _counted(sessions: Iterable[Worked], ground: str) -> Counter[str]:
     return out
 
 
-def _there(asked: Asked, ground: str) -> bool:
+def _there(asked: ThemeRequest, ground: str) -> bool:
     return not ground or any(path.startswith(f"{ground}/") for path in asked.changed)
 
 
 def _telling(text: str) -> set[str]:
-    said = " ".join(sentence.text for sentence in spoken(text))
-    plain = {whole for whole, parts in words(clean(said)) if not parts and whole.isalpha() and len(whole) >= 4}
-    return {word for word in plain if word not in STOP and word not in _USUAL and word.removesuffix("s") not in _USUAL}
+    said = " ".join(sentence.text for sentence in split_spoken(text))
+    plain = {
+        whole for whole, parts in split_words(clean_text(said)) if not parts and whole.isalpha() and len(whole) >= 4
+    }
+    return {
+        word for word in plain if word not in STOP_WORDS and word not in _USUAL and word.removesuffix("s") not in _USUAL
+    }
 
 
-def _theme(ground: str, told: tuple[str, ...], here: Sequence[Worked]) -> Candidate | None:
-    title = visible(f"Work on {listing(list(told))} in `{ground}`")
+def _theme(ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]) -> Candidate | None:
+    title = show_hidden(f"Work on {join_names(list(told))} in `{ground}`")
     quoted = _quotes(ground, told, here)
-    if not quoted or clean(title) != title:
+    if not quoted or clean_text(title) != title:
         return None
     (newest, asked), evidence = quoted[0][0], tuple(item for _, item in quoted)
     changed = Counter(
         path for one in here for each in one.asked for path in each.changed if path.startswith(f"{ground}/")
     )
     files = sorted(changed, key=lambda path: (-changed[path], path))[:REFERENCES]
-    marks = flags(title, *(item.quote for item in evidence))
+    marks = find_flags(title, *(item.quote for item in evidence))
     return Candidate(
         primitive="theme",
         kind=None,
         title=title,
         body="Several sessions in a row worked on this ground.",
-        confidence=confidence("worked", accepted=False, repeated=len(evidence) - 1, flagged=bool(marks)),
+        confidence=candidate_confidence("worked", accepted=False, repeated=len(evidence) - 1, flagged=bool(marks)),
         tags=told,
         references=tuple(files),
         evidence=evidence,
@@ -169,9 +172,11 @@ def _theme(ground: str, told: tuple[str, ...], here: Sequence[Worked]) -> Candid
     )
 
 
-def _quotes(ground: str, told: tuple[str, ...], here: Sequence[Worked]) -> list[tuple[tuple[Worked, Asked], Evidence]]:
+def _quotes(
+    ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]
+) -> list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]]:
     """One quote of each session that asked for one of the words there, the newest session first, three at most."""
-    out: list[tuple[tuple[Worked, Asked], Evidence]] = []
+    out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
     for worked in sorted(here, key=lambda one: one.asked[-1].time, reverse=True):
         for asked in reversed(worked.asked):
             said = _said(asked, told, worked.platform, worked.session) if _there(asked, ground) else ""
@@ -181,11 +186,11 @@ def _quotes(ground: str, told: tuple[str, ...], here: Sequence[Worked]) -> list[
     return out[:3]
 
 
-def _said(asked: Asked, told: tuple[str, ...], platform: Platform, session: str) -> str:
-    source = Source(platform, session, lambda _turn, _who: asked.text)
-    for sentence in spoken(asked.text):
+def _said(asked: ThemeRequest, told: tuple[str, ...], platform: Platform, session: str) -> str:
+    source = SessionSource(platform, session, lambda _turn, _who: asked.text)
+    for sentence in split_spoken(asked.text):
         if _telling(sentence.text) & set(told) and (
-            quote := standing(Quote(sentence.text, asked.turn, "user"), source)
+            quote := verify_quote(Quote(sentence.text, asked.turn, "user"), source)
         ):
             return quote
     return ""

@@ -20,12 +20,10 @@ from datetime import datetime
 
 import msgspec
 
-from lerim.facts.looked import looked_at
-from lerim.memory.record import Speaker
-from lerim.redaction import clean
-from lerim.sessions.model import Role, ToolCall, Turn
-from lerim.sessions.typed import own_words, parts_of
-from lerim.sessions.values import untorn
+from lerim.extraction.facts import find_shown_files
+from lerim.memory import Speaker
+from lerim.redaction import clean_text
+from lerim.sessions import Role, ToolCall, Turn, extract_own_words, split_message, trim_torn_words
 
 TEXT = 200_000  # characters of what a person or the agent wrote in one turn
 OUTPUT_OK = (300, 300)  # head and tail of what a tool printed
@@ -52,7 +50,7 @@ _HEADER = re.compile(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
 _CALLED = re.compile(r"^([ \t]{0,8})»", re.MULTILINE)
 
 
-class Piece(msgspec.Struct, frozen=True):
+class ShownPiece(msgspec.Struct, frozen=True):
     """Words of one speaker, verbatim but for what was cut. `head` says what they are; "" for plain words."""
 
     who: Speaker
@@ -60,7 +58,7 @@ class Piece(msgspec.Struct, frozen=True):
     head: str = ""
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownTurn(msgspec.Struct, frozen=True):
     """What a model is shown of one turn. `id` is the turn's, `number` its ordinal and what the model calls it."""
 
     id: str
@@ -68,7 +66,7 @@ class Shown(msgspec.Struct, frozen=True):
     role: Role
     time: datetime | None
     cwd: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ShownPiece, ...]
     paths: tuple[str, ...] = ()
 
     def words(self, who: str) -> str:
@@ -84,16 +82,16 @@ class Shown(msgspec.Struct, frozen=True):
         return "\n".join(_lines(piece) for piece in self.pieces) + "\n"
 
 
-def shown(turn: Turn) -> Shown | None:
+def show_turn(turn: Turn) -> ShownTurn | None:
     """What a model is shown of a redacted turn; None where nothing of it is for a model."""
     pieces = tuple(piece for piece in _pieces(turn) if piece.text.strip() or piece.head not in ("", THOUGHT))
     if not pieces:
         return None
     paths = tuple(dict.fromkeys(path for call in turn.tool_calls for path in call.paths[:8]))[:40]
-    return Shown(turn.id, turn.ordinal, turn.role, turn.time, turn.cwd, pieces, paths)
+    return ShownTurn(turn.id, turn.ordinal, turn.role, turn.time, turn.cwd, pieces, paths)
 
 
-def without_repeats(seen: Shown, printed: dict[str, int]) -> Shown:
+def without_repeats(seen: ShownTurn, printed: dict[str, int]) -> ShownTurn:
     """The turn without what a tool printed, or the agent wrote, to the letter in an earlier turn, whose number is told.
 
     `printed` maps what was shown so far (a digest) to the number of the turn that has it, and learns this turn's.
@@ -101,7 +99,7 @@ def without_repeats(seen: Shown, printed: dict[str, int]) -> Shown:
     return msgspec.structs.replace(seen, pieces=tuple(_once(piece, seen.number, printed) for piece in seen.pieces))
 
 
-def _once(piece: Piece, number: int, printed: dict[str, int]) -> Piece:
+def _once(piece: ShownPiece, number: int, printed: dict[str, int]) -> ShownPiece:
     if len(piece.text) < REPEATED or not (piece.who in ("tool", "web") or piece.head == WRITTEN):
         return piece
     digest = hashlib.blake2b(piece.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -112,72 +110,72 @@ def _once(piece: Piece, number: int, printed: dict[str, int]) -> Piece:
     return msgspec.structs.replace(piece, text=told)
 
 
-def boot(turn: Turn) -> str:
+def instruction_text(turn: Turn) -> str:
     """What a turn read from files of instructions and of memories, which is not learned from."""
     return "\n".join(call.output for call in turn.tool_calls if call.output and _is_boot(call))
 
 
-def _pieces(turn: Turn) -> Iterator[Piece]:
+def _pieces(turn: Turn) -> Iterator[ShownPiece]:
     if turn.role == "user":
         yield from _typed(turn)
         for call in turn.tool_calls:  # the person's own command
             yield from _output(call, "printed")
         return
-    yield Piece("assistant", in_short(turn.reasoning, *REASONING).strip(), THOUGHT)
-    yield Piece("assistant", in_short(turn.text, TEXT, TEXT))
+    yield ShownPiece("assistant", shorten_middle(turn.reasoning, *REASONING).strip(), THOUGHT)
+    yield ShownPiece("assistant", shorten_middle(turn.text, TEXT, TEXT))
     calls = turn.tool_calls
     for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
         yield from _call(call)
 
 
-def _typed(turn: Turn) -> Iterator[Piece]:
+def _typed(turn: Turn) -> Iterator[ShownPiece]:
     """A prompt: the person's own words, and apart from them what they pasted or a program sent."""
     text = turn.text
     if turn.unattended:
-        yield Piece("tool", in_short(text, TEXT, TEXT), "sent by a program")
+        yield ShownPiece("tool", shorten_middle(text, TEXT, TEXT), "sent by a program")
         return
-    parts = parts_of(text)
+    parts = split_message(text)
     own = all(part.own for part in parts)
-    yield Piece("user", in_short(text if own else own_words(text), TEXT, TEXT))
+    yield ShownPiece("user", shorten_middle(text if own else extract_own_words(text), TEXT, TEXT))
     if not own:
         pasted = "\n".join(part.text for part in parts if not part.own)
-        yield Piece("tool", in_short(pasted, TEXT, TEXT), "pasted into the prompt")
+        yield ShownPiece("tool", shorten_middle(pasted, TEXT, TEXT), "pasted into the prompt")
 
 
-def _call(call: ToolCall) -> Iterator[Piece]:
+def _call(call: ToolCall) -> Iterator[ShownPiece]:
     for answer in call.answers:
         asked = f"{answer.question}\n" + "\n".join(f"- {option}" for option in answer.options)
-        yield Piece("assistant", in_short(asked, 2_000, 0), "the agent asked")
+        yield ShownPiece("assistant", shorten_middle(asked, 2_000, 0), "the agent asked")
         if answer.answer:
-            yield Piece("user", in_short(answer.answer, TEXT, 0), "the person answered")
+            yield ShownPiece("user", shorten_middle(answer.answer, TEXT, 0), "the person answered")
     if call.answers:
         return
     if call.plan:
-        yield Piece("assistant", in_short(call.plan, 8_000, 2_000), f"plan, {_outcome(call)}")
+        yield ShownPiece("assistant", shorten_middle(call.plan, 8_000, 2_000), f"plan, {_outcome(call)}")
     else:
         yield from _named(call)
     if call.feedback:
-        yield Piece("user", in_short(call.feedback, TEXT, 0), "the person said to this")
+        yield ShownPiece("user", shorten_middle(call.feedback, TEXT, 0), "the person said to this")
 
 
-def _named(call: ToolCall) -> Iterator[Piece]:
+def _named(call: ToolCall) -> Iterator[ShownPiece]:
     """What was called, what was written, what came back."""
     paths = " ".join(call.paths[:3])
-    command = in_short(" ".join(call.command.split()), *COMMAND)
+    command = shorten_middle(" ".join(call.command.split()), *COMMAND)
     what = command or _line(paths, 500)
-    yield Piece("assistant", what, f"{_line(call.name, 60)} ({_outcome(call)})")
+    yield ShownPiece("assistant", what, f"{_line(call.name, 60)} ({_outcome(call)})")
     for edit in call.edits[:4]:
         if edit.new.strip():
-            yield Piece("assistant", in_short(edit.new, CODE, 0), WRITTEN)
+            yield ShownPiece("assistant", shorten_middle(edit.new, CODE, 0), WRITTEN)
     if not _is_boot(call):
         yield from _output(call, "output")
 
 
-def _output(call: ToolCall, head: str) -> Iterator[Piece]:
+def _output(call: ToolCall, head: str) -> Iterator[ShownPiece]:
     most = OUTPUT_FAILED if call.status == "error" or call.exit_code else OUTPUT_OK
-    text = in_short(call.output, *most)
+    text = shorten_middle(call.output, *most)
     if text.strip():
-        yield Piece("web" if call.kind == "web" else "tool", text, head)
+        yield ShownPiece("web" if call.kind == "web" else "tool", text, head)
 
 
 def _outcome(call: ToolCall) -> str:
@@ -185,16 +183,16 @@ def _outcome(call: ToolCall) -> str:
 
 
 def _is_boot(call: ToolCall) -> bool:
-    return bool(boots(call))
+    return bool(find_instruction_files(call))
 
 
-def boots(call: ToolCall) -> tuple[str, ...]:
+def find_instruction_files(call: ToolCall) -> tuple[str, ...]:
     """The files of instructions and of memories that a call names, or shows with a shell command."""
-    paths = looked_at(call.command) if call.kind == "shell" else call.paths
+    paths = find_shown_files(call.command) if call.kind == "shell" else call.paths
     return tuple(path for path in paths if BOOT.search(path.replace("\\", "/")))
 
 
-def in_short(text: str, head: int, tail: int) -> str:
+def shorten_middle(text: str, head: int, tail: int) -> str:
     """Head and tail of a text, saying what was left out; runs of encoded data are always left out.
 
     The text is redacted already: half of a secret is no longer known for one. No word is cut through.
@@ -204,21 +202,21 @@ def in_short(text: str, head: int, tail: int) -> str:
     text = _DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", text)
     if len(text) <= head + tail + 80:
         return text
-    begin, end = untorn(text[:head], text[len(text) - tail :] if tail else "")
+    begin, end = trim_torn_words(text[:head], text[len(text) - tail :] if tail else "")
     return f"{begin}\n[… {len(text) - len(begin) - len(end):,} characters left out …]\n{end}".rstrip()
 
 
 def _line(text: str, most: int) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= most else f"{untorn(text[:most], '')[0]} [… cut …]"
+    return text if len(text) <= most else f"{trim_torn_words(text[:most], '')[0]} [… cut …]"
 
 
-def _lines(piece: Piece) -> str:
+def _lines(piece: ShownPiece) -> str:
     """A piece as it is shown: under its head, indented, where it is no plain speech."""
-    text = _escaped(clean(piece.text.strip("\r\n")))
+    text = _escaped(clean_text(piece.text.strip("\r\n")))
     if not piece.head:
         return text
-    head = f"» {clean(piece.head)}:"
+    head = f"» {clean_text(piece.head)}:"
     if "\n" not in text and len(text) <= 500:
         return f"{head} {text}".rstrip()
     return "\n".join((head, *(f"  {line}" for line in text.split("\n"))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.extraction.title import LONGEST
+from lerim.extraction.facts import MAX_TITLE_CHARS
 
 _UNRESOLVED = re.compile(
     r"(?:this|that|these|those|it|its|they|them|their|he|she|here|there)\b(?![-'\w])"
@@ -18,14 +18,14 @@ _PERSON = re.compile(
 """Not a part of a name: `us-east-1`, `oh-my-zsh`, `my.cnf`."""
 
 
-def weaknesses(title: str, *, names_something: bool, asks: bool = False) -> int:
+def count_weaknesses(title: str, *, names_something: bool, asks: bool = False) -> int:
     """How many of these a claim has: it names nothing of the project; it begins with a word that points at something
     it does not name; it speaks of I, you or we; it is longer than a title; it asks, and is no question (`asks`)."""
     found = (
         not names_something,
         _UNRESOLVED.match(title) is not None,
         _PERSON.search(title) is not None,
-        len(title) > LONGEST,
+        len(title) > MAX_TITLE_CHARS,
         title.endswith("?") and not asks,
     )
     return sum(found)

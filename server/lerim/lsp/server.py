@@ -18,18 +18,21 @@ from lsprotocol import types
 
 from lerim import __version__
 from lerim.errors import HomeError, LerimError
-from lerim.home import check_around
-from lerim.lsp import editor, parent, protocol
-from lerim.lsp import lives_protocol as lives
-from lerim.lsp import model_protocol as models
-from lerim.lsp import session_protocol as sessions
-from lerim.lsp.boundary import Server, guarded, make_server, refusal, request
-from lerim.lsp.logs import EditorHandler
-from lerim.lsp.protocol import Params
-from lerim.lsp.settings import read
-from lerim.lsp.sidecar import Sidecar
-from lerim.lsp.uris import to_path
+from lerim.lsp.boundary import (
+    EditorHandler,
+    SidecarServer,
+    guard_request,
+    make_rpc_error,
+    make_server,
+    parent,
+    register_request,
+    to_path,
+)
+from lerim.lsp.protocol import Params, core, models, sessions
+from lerim.lsp.protocol import memories as lives
+from lerim.lsp.window import Sidecar, editor, parse_options
 from lerim.paths import Home
+from lerim.project import check_around
 
 log = logging.getLogger("lerim.lsp")
 
@@ -51,41 +54,47 @@ class RequestHandler(NamedTuple):
 
 
 REQUESTS = (
-    RequestHandler(protocol.SYNC, protocol.SyncParams, "syncing", "sync"),
+    RequestHandler(core.SYNC, core.SyncParams, "features.syncing", "sync_root"),
     # The panel lists again whenever a sync found something: no sign of a person either.
-    RequestHandler(protocol.REVIEW_LIST, protocol.RootParams, "reviews", "listed", person=False),
-    RequestHandler(protocol.REVIEW_ACT, protocol.ActParams, "reviews", "act"),
-    RequestHandler(protocol.REVIEW_LEFT_OUT, protocol.LeftOutParams, "reviews", "left_out"),
-    RequestHandler(protocol.REVIEW_PROPOSE, protocol.ProposeParams, "reviews", "propose"),
-    RequestHandler(protocol.REVIEW_UNDO, protocol.UndoParams, "reviews", "undo"),
-    RequestHandler(protocol.MEMORY_SEARCH, protocol.SearchParams, "memories", "search"),
-    RequestHandler(protocol.MEMORY_TITLES, protocol.TitlesParams, "titles", "titles"),
-    RequestHandler(protocol.MEMORY_SHOW, protocol.ShowParams, "memories", "show"),
-    RequestHandler(protocol.MEMORY_FOR_FILE, protocol.FileParams, "memories", "for_file"),
+    RequestHandler(core.REVIEW_LIST, core.RootParams, "features.reviews", "list_review", person=False),
+    RequestHandler(core.REVIEW_ACT, core.ActParams, "features.reviews", "act_on_candidate"),
+    RequestHandler(core.REVIEW_LEFT_OUT, core.LeftOutParams, "features.reviews", "list_left_out"),
+    RequestHandler(core.REVIEW_PROPOSE, core.ProposeParams, "features.reviews", "propose_left_out"),
+    RequestHandler(core.REVIEW_UNDO, core.UndoParams, "features.reviews", "undo_action"),
+    RequestHandler(core.MEMORY_SEARCH, core.SearchParams, "features.memories.views", "search_memories"),
+    RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.titles", "list_titles"),
+    RequestHandler(core.MEMORY_SHOW, core.ShowParams, "features.memories.views", "show_memory"),
+    RequestHandler(core.MEMORY_FOR_FILE, core.FileParams, "features.memories.views", "list_file_memories"),
     # The views list again by themselves.
-    RequestHandler(protocol.MEMORY_TREE, lives.TreeParams, "tree", "tree", person=False),
-    RequestHandler(protocol.MEMORY_ACT, lives.MemoryActParams, "acts", "act"),
-    RequestHandler(protocol.MEMORY_MERGE, lives.MergeParams, "acts", "merge"),
-    RequestHandler(protocol.MAINTAIN, lives.MaintainParams, "maintaining", "maintain"),
-    RequestHandler(protocol.ASK, lives.AskParams, "asking", "ask"),
-    RequestHandler(protocol.TURN, protocol.TurnParams, "transcripts", "turn"),
+    RequestHandler(core.MEMORY_TREE, lives.TreeParams, "features.memories.tree", "list_tree_rows", person=False),
+    RequestHandler(core.MEMORY_ACT, lives.MemoryActParams, "features.memories.acts", "act_on_memory"),
+    RequestHandler(core.MEMORY_MERGE, lives.MergeParams, "features.memories.acts", "merge_memory"),
+    RequestHandler(core.MAINTAIN, lives.MaintainParams, "features.maintaining", "maintain_memories"),
+    RequestHandler(core.ASK, lives.AskParams, "features.asking", "ask_question"),
+    RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
     # The views ask again by themselves whenever a sync has ended.
-    RequestHandler(protocol.SESSIONS_DAYS, sessions.DaysParams, "sessions", "days", person=False),
-    RequestHandler(protocol.SESSIONS_LIST, sessions.SessionsParams, "sessions", "listed", person=False),
-    RequestHandler(protocol.SESSIONS_SEARCH, sessions.SessionSearchParams, "session_search", "search"),
-    RequestHandler(protocol.SESSION_OPEN, sessions.OpenParams, "transcripts", "outline", person=False),
-    RequestHandler(protocol.SESSION_TURNS, sessions.TurnsParams, "transcripts", "page", person=False),
-    RequestHandler(protocol.SESSION_FIND, sessions.FindParams, "transcripts", "find"),
-    RequestHandler(protocol.AGENTS, sessions.AgentsParams, "agents", "agents", person=False),
-    RequestHandler(protocol.CONNECT, sessions.ConnectParams, "agents", "connect"),
-    RequestHandler(protocol.QUEUE_ACT, sessions.QueueParams, "agents", "act"),
+    RequestHandler(core.SESSIONS_DAYS, sessions.DaysParams, "features.sessions.views", "list_days", person=False),
+    RequestHandler(
+        core.SESSIONS_LIST, sessions.SessionsParams, "features.sessions.views", "list_sessions", person=False
+    ),
+    RequestHandler(core.SESSIONS_SEARCH, sessions.SessionSearchParams, "features.sessions.search", "search_sessions"),
+    RequestHandler(
+        core.SESSION_OPEN, sessions.OpenParams, "features.sessions.transcripts", "session_outline", person=False
+    ),
+    RequestHandler(
+        core.SESSION_TURNS, sessions.TurnsParams, "features.sessions.transcripts", "list_turns", person=False
+    ),
+    RequestHandler(core.SESSION_FIND, sessions.FindParams, "features.sessions.transcripts", "find_text"),
+    RequestHandler(core.AGENTS, sessions.AgentsParams, "features.sessions.agents", "list_agents", person=False),
+    RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agents", "connect_agent"),
+    RequestHandler(core.QUEUE_ACT, sessions.QueueParams, "features.sessions.agents", "act_on_job"),
     # The status bar asks by itself, too.
-    RequestHandler(protocol.MODEL_STATUS, protocol.RootParams, "models", "status", person=False),
-    RequestHandler(protocol.MODEL_ALLOW, models.AllowParams, "models", "allow"),
-    RequestHandler(protocol.MODEL_CHOICES, protocol.NoParams, "choices", "listed"),
-    RequestHandler(protocol.MODEL_TEST, protocol.NoParams, "trials", "tried"),
-    RequestHandler(protocol.MODEL_TRY, protocol.RootParams, "trials", "tried_on_session"),
-    RequestHandler(protocol.DEBUG, protocol.NoParams, "debug", "debug"),
+    RequestHandler(core.MODEL_STATUS, core.RootParams, "features.models.views", "model_status", person=False),
+    RequestHandler(core.MODEL_ALLOW, models.AllowParams, "features.models.views", "allow_model"),
+    RequestHandler(core.MODEL_CHOICES, core.NoParams, "features.models.choices", "list_choices"),
+    RequestHandler(core.MODEL_TEST, core.NoParams, "features.models.model_test", "try_model"),
+    RequestHandler(core.MODEL_TRY, core.RootParams, "features.models.model_test", "try_model_on_session"),
+    RequestHandler(core.DEBUG, core.NoParams, "features.debug", "collect_debug_information"),
 )
 
 
@@ -102,13 +111,13 @@ def create_server(
     return sidecar
 
 
-def refuse_all(error: LerimError) -> Server:
+def refuse_all(error: LerimError) -> SidecarServer:
     """A server that answers `initialize` with an error, which the editor shows, and does nothing else."""
     server = make_server("lerim", __version__)
 
     @server.feature(types.INITIALIZE)
     def initialize(_params: types.InitializeParams) -> None:
-        raise refusal(error)
+        raise make_rpc_error(error)
 
     return server
 
@@ -118,13 +127,13 @@ def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        sidecar.options, problems = read(params.initialization_options)
+        sidecar.options, problems = parse_options(params.initialization_options)
         sidecar.folders = [folder.uri for folder in params.workspace_folders or ()]
         if not params.workspace_folders and params.root_uri:
             sidecar.folders = [params.root_uri]
         _check_home(sidecar)
         if params.process_id:
-            parent.watch(params.process_id, functools.partial(_end, sidecar, 1))
+            parent.watch_parent(params.process_id, functools.partial(_end, sidecar, 1))
         sidecar.start_ms = round((time.monotonic() - sidecar.began) * 1000)
         for problem in problems:
             sidecar.warn(problem)
@@ -134,9 +143,9 @@ def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
         loop = asyncio.get_running_loop()
         if handler is not None:
             handler.connect(loop, _log_to(sidecar))
-        from lerim.lsp import watching
+        from lerim.lsp.features import watching
 
-        await watching.begin(sidecar)
+        await watching.start_watching(sidecar)
 
     @server.feature(types.EXIT)
     def leave(_params: Any) -> None:
@@ -149,7 +158,7 @@ def _check_home(sidecar: Sidecar) -> None:
         try:
             check_around(sidecar.home, Path(path))
         except HomeError as error:
-            raise refusal(error) from None
+            raise make_rpc_error(error) from None
 
 
 def _end(sidecar: Sidecar, code: int) -> None:
@@ -176,7 +185,7 @@ def _documents(sidecar: Sidecar) -> None:
         async def call(params: Any) -> Any:
             if person:
                 sidecar.touch()
-            return await guarded(method, handler(sidecar, params))
+            return await guard_request(method, handler(sidecar, params))
 
         server.feature(method, options)(call)
 
@@ -184,15 +193,19 @@ def _documents(sidecar: Sidecar) -> None:
     on(types.TEXT_DOCUMENT_DID_CHANGE, _nothing, person=True)
     on(types.TEXT_DOCUMENT_DID_SAVE, _opened, types.SaveOptions(include_text=False), person=True)
     on(types.TEXT_DOCUMENT_DID_CLOSE, _closed, person=True)
-    on(types.TEXT_DOCUMENT_HOVER, _lazy("reading", "hover"), person=True)
+    on(types.TEXT_DOCUMENT_HOVER, _lazy("features.memories.reading", "hover_at_position"), person=True)
     # The editor asks for lenses by itself, also after our own refresh: no sign of a person.
-    on(types.TEXT_DOCUMENT_CODE_LENS, _lazy("reading", "lenses"), types.CodeLensOptions(resolve_provider=False))
-    on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, _lazy("watching", "changed"))
-    on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, _lazy("watching", "folders"), person=True)
-    on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _lazy("watching", "configured"), person=True)
-    on(protocol.LOOK_AROUND, _look_around, person=True)
-    on(protocol.EDITOR_MODELS, _lazy("editor", "offered"))
-    on(protocol.MODEL_PART, _lazy("editor", "heard"))
+    on(
+        types.TEXT_DOCUMENT_CODE_LENS,
+        _lazy("features.memories.reading", "list_code_lenses"),
+        types.CodeLensOptions(resolve_provider=False),
+    )
+    on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, _lazy("features.watching", "handle_changed_files"))
+    on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, _lazy("features.watching", "handle_changed_folders"), person=True)
+    on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _lazy("features.watching", "handle_configuration"), person=True)
+    on(core.LOOK_AROUND, _look_around, person=True)
+    on(core.EDITOR_MODELS, _lazy("window.editor", "set_editor_models"))
+    on(core.MODEL_PART, _lazy("window.editor", "receive_part"))
 
 
 def _requests(sidecar: Sidecar) -> None:
@@ -204,7 +217,7 @@ def _requests(sidecar: Sidecar) -> None:
                 sidecar.touch()
             return await lazy(sidecar, params)
 
-        request(sidecar.server, one.method, one.params, call, sidecar.run)
+        register_request(sidecar.server, one.method, one.params, call, sidecar.run)
 
     for one in REQUESTS:
         register(one)
@@ -225,15 +238,15 @@ def _lazy(module: str, name: str) -> Handler:
 
 async def _look_around(sidecar: Sidecar, _params: object) -> None:
 
-    from lerim.lsp import checkouts
+    from lerim.lsp.window import checkouts
 
     await checkouts.look_around(sidecar)
 
 
 async def _opened(sidecar: Sidecar, params: types.DidOpenTextDocumentParams | types.DidSaveTextDocumentParams) -> None:
-    from lerim.lsp import watching
+    from lerim.lsp.features import watching
 
-    await watching.opened(sidecar, params.text_document.uri)
+    await watching.handle_opened_file(sidecar, params.text_document.uri)
 
 
 async def _closed(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:

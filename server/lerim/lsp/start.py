@@ -29,9 +29,9 @@ def main(arguments: Sequence[str]) -> int:
     sys.setswitchinterval(SWITCH_SECONDS)
 
     from lerim.errors import HomeError
-    from lerim.lsp.logs import start_logging
+    from lerim.lsp.boundary import start_logging
     from lerim.lsp.server import create_server, refuse_all
-    from lerim.lsp.sidecar import Sidecar
+    from lerim.lsp.window import Sidecar
     from lerim.paths import Home
 
     handler = start_logging()

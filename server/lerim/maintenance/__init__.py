@@ -1,1 +1,5 @@
-"""What becomes of the memories of a store over time."""
+"""Keeps memories in order: proposes to merge, to archive and to close."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,8 +1,8 @@
 """Which memories say nearly the same and may be merged into one.
 
 Memories of one text are the same and are never compared with each other. Of different texts only near ones are
-compared (`memory/pairs.py`), each with a few (`most_near`), and one merge takes at most MOST_MERGED memories: however
-alike the memories of a store are, the work grows with their number alone.
+compared (`maintenance/pairs.py`), each with a few (`max_near_texts`), and one merge takes at most MOST_MERGED memories:
+however alike the memories of a store are, the work grows with their number alone.
 """
 
 from __future__ import annotations
@@ -12,11 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from heapq import merge, nlargest
 
-from lerim.memory.claim import Claim
-from lerim.memory.framing import unframed
-from lerim.memory.pairs import Tally, near
-from lerim.memory.record import MemoryRecord
-from lerim.memory.similarity import normalised
+from lerim.maintenance.pairs import PairTally, find_near_pairs
+from lerim.memory import Claim, MemoryRecord, normalise_claim, strip_boilerplate
 
 MOST_MERGED = 50
 """So many memories become one in one merge; the rest of them become one in another."""
@@ -26,7 +23,7 @@ _COMPARED = 100_000
 """Pairs of texts that are judged of a large store, shared among its texts."""
 
 
-def most_near(texts: int) -> int:
+def max_near_texts(texts: int) -> int:
     """With how many near texts each of so many is compared: 32 in an ordinary store, fewer from 3,000 texts on."""
     return min(32, max(4, _COMPARED // max(1, texts)))
 
@@ -42,10 +39,10 @@ class Merge:
 
 
 @dataclass(slots=True)
-class Effort:
+class MergeEffort:
     """What the join of near texts did."""
 
-    joins: list[Tally] = field(default_factory=list)
+    joins: list[PairTally] = field(default_factory=list)
 
     @property
     def cut(self) -> int:
@@ -53,11 +50,11 @@ class Effort:
         return sum(len(one.cut) for one in self.joins)
 
 
-def merges(
+def find_merges(
     memories: Sequence[MemoryRecord],
     claims: Sequence[Claim],
     cancelled: Callable[[], bool],
-    effort: Effort,
+    effort: MergeEffort,
     apart: Collection[frozenset[str]] = (),
 ) -> Iterator[Merge]:
     """The memories to merge, of these of one primitive, the oldest first. Each of a merge says nearly the same as
@@ -94,7 +91,7 @@ class _Texts:
         claims: Sequence[Claim],
         gone: AbstractSet[int],
         cancelled: Callable[[], bool],
-        effort: Effort,
+        effort: MergeEffort,
     ) -> None:
         numbers: dict[tuple[str, str], int] = {}
         self._text_of = [numbers.setdefault((one.title, one.body), len(numbers)) for one in memories]
@@ -103,13 +100,13 @@ class _Texts:
             self._members[text].append(at)
         self._passed = [0] * len(numbers)
         self._near: list[dict[int, float]] = [{} for _ in numbers]
-        self._most = most_near(len(numbers))
+        self._most = max_near_texts(len(numbers))
         self._gone = gone
-        self._tally = Tally()
+        self._tally = PairTally()
         effort.joins.append(self._tally)
         self._titles = [claims[members[0]].title for members in self._members]
         firsts = [claims[members[0]] for members in self._members]
-        for pair in near(firsts, ALIKE_FROM, cancelled, self._most, self._tally):
+        for pair in find_near_pairs(firsts, ALIKE_FROM, cancelled, self._most, self._tally):
             self._near[pair.first][pair.second] = self._near[pair.second][pair.first] = pair.similarity
 
     def near_later(self, memory: int) -> Iterator[int]:
@@ -152,4 +149,4 @@ def apart(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
 
 
 def _plain(memory: MemoryRecord) -> str:
-    return normalised(memory.title, unframed(memory.body))
+    return normalise_claim(memory.title, strip_boilerplate(memory.body))

@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from lerim.memory.lifecycle import Ground
-from lerim.memory.reference import normalise
-from lerim.memory.store import Stored
+from lerim.memory import Stored, ThemeGround, parse_reference
 from lerim.paths import Home
 from lerim.project import Project
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.catalog_schema import telling
-from lerim.sessions.grounds import with_folders, worked_on
+from lerim.sessions import Catalog, add_folder_times, convert_sqlite_errors, find_worked_files
 
 
-def theme_grounds(project: Project, home: Home, memories: Iterable[Stored]) -> dict[str, Ground]:
+def find_theme_grounds(project: Project, home: Home, memories: Iterable[Stored]) -> dict[str, ThemeGround]:
     """The ground of each active theme, by its id. Raises CatalogError."""
     themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
     if not themes:
         return {}
-    with Catalog.open(home) as catalog, telling(catalog.path):
+    with Catalog.open(home) as catalog, convert_sqlite_errors(catalog.path):
         oldest = min(one.updated for one in themes)
-        worked = with_folders(worked_on(catalog.db, project.key, (str(project.root), *project.folders), oldest))
-    grounds: dict[str, Ground] = {}
+        worked = add_folder_times(
+            find_worked_files(catalog.db, project.key, (str(project.root), *project.folders), oldest)
+        )
+    grounds: dict[str, ThemeGround] = {}
     for theme in themes:
-        paths = [place.path for place in map(normalise, theme.references) if place]
+        paths = [place.path for place in map(parse_reference, theme.references) if place]
         alive = not paths or any(Path(project.root, path).exists() for path in paths)
-        grounds[theme.id] = Ground(alive, max((worked[path] for path in paths if path in worked), default=None))
+        grounds[theme.id] = ThemeGround(alive, max((worked[path] for path in paths if path in worked), default=None))
     return grounds

@@ -1,1 +1,5 @@
-"""Memories: records, files, derived index, search, reconciling."""
+"""Memories: records, their markdown files, and how long they live."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,8 +10,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lerim.memory.framing import unframed
-from lerim.memory.terms import STOP, grams, is_unspaced, stem, words
+from lerim.memory.boilerplate import strip_boilerplate
+from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_words, stem
 
 _T = TypeVar("_T")
 
@@ -24,19 +24,19 @@ class Claim:
     words: frozenset[str]
 
 
-def claim(title: str, body: str) -> Claim:
+def claim_words(title: str, body: str) -> Claim:
     """The words of a memory or candidate. Sentences that Lerim puts around what was said (`framing.py`) don't count."""
     head = word_stems(title)
-    return Claim(head, head | word_stems(unframed(body)))
+    return Claim(head, head | word_stems(strip_boilerplate(body)))
 
 
 def word_stems(text: str) -> frozenset[str]:
     """The words of any text; of a script without spaces, its pairs of letters."""
     found: set[str] = set()
-    for word, parts in words(text):
+    for word, parts in split_words(text):
         if is_unspaced(word):
-            found.update(parts or grams(word))
-        elif word not in STOP:
+            found.update(parts or letter_pairs(word))
+        elif word not in STOP_WORDS:
             found.add(stem(word))
     return frozenset(found)
 

@@ -41,7 +41,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class HeaderOffsets:
     """Offsets into a memory file's text: header `[start, end)`, body from `body`; `newline` is the file's own."""
 
     start: int
@@ -50,7 +50,7 @@ class Parts:
     newline: str
 
 
-def split(text: str) -> Parts | None:
+def split_header(text: str) -> HeaderOffsets | None:
     """Find the header between the first two `---` lines; None where there is none."""
     opening = _OPEN.match(text)
     if opening is None:
@@ -58,7 +58,7 @@ def split(text: str) -> Parts | None:
     closing = _CLOSE.search(text, opening.end() - 1)
     if closing is None:
         return None
-    return Parts(opening.end(), closing.start() + 1, closing.end(), opening.group(1))
+    return HeaderOffsets(opening.end(), closing.start() + 1, closing.end(), opening.group(1))
 
 
 def is_plain(value: str, *, in_list: bool = False) -> bool:
@@ -67,7 +67,7 @@ def is_plain(value: str, *, in_list: bool = False) -> bool:
     return bool(pattern.fullmatch(value)) and value.lower() not in _WORDS_YAML_KEEPS
 
 
-def load(head: str, where: str) -> dict[str, Yaml]:
+def load_header(head: str, where: str) -> dict[str, Yaml]:
     """Read a header's keys and values. Raises MemoryError_ on anything that is not a plain, small YAML mapping."""
     if len(head) > MAX_HEADER:
         raise MemoryError_(
@@ -77,8 +77,8 @@ def load(head: str, where: str) -> dict[str, Yaml]:
     return quick if quick is not None else _load_any_form(head, where)
 
 
-def as_written(head: str) -> dict[str, Yaml]:
-    """The same with every value as the text it is written as: `Yes`, `1.10`. Only for what `load` has read."""
+def load_raw_header(head: str) -> dict[str, Yaml]:
+    """The same with every value as the text it is written as: `Yes`, `1.10`. Only for what `load_header` has read."""
     import yaml
 
     loaded = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # makes nothing but texts
@@ -126,7 +126,7 @@ def refuse_bombs(events: Iterable[Any], where: str) -> None:
                 todo = "Keep what a memory needs there."
                 raise MemoryError_(f"The header has more than {MAX_VALUES:,} values.", where=where, todo=todo)
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _is_endless(event.value):
-            raise MemoryError_("The header holds an endless number.", where=where, todo="Write it in quotes.")
+            raise MemoryError_("The header contains an infinite number.", where=where, todo="Write it in quotes.")
         if isinstance(event, yaml.AliasEvent):
             raise MemoryError_("The header uses YAML aliases (`*name`).", where=where, todo="Write the values out.")
         if isinstance(event, yaml.CollectionStartEvent):

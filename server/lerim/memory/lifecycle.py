@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from lerim.config import Rules
 from lerim.memory.record import MemoryRecord, Primitive
-from lerim.setting import Rules
 
 Status = Literal["active", "superseded", "resolved", "archived"]
 Feedback = Literal["useful", "wrong", "outdated"]
@@ -39,21 +39,21 @@ _ENDS: dict[Primitive, frozenset[Status]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ThemeGround:
     """What a theme is about: whether any of its places is in the tree, and when sessions last worked on one."""
 
     paths_alive: bool
     worked_on: datetime | None
 
 
-def effective(confidence: float, last_use: datetime, now: datetime, rules: Rules) -> float:
+def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: Rules) -> float:
     """How much a learning counts now, 0..1: its confidence less what disuse took, at least `floor` of it."""
     unused = max(0.0, (now - last_use) / _DAY)
     return confidence * max(rules.floor, 1 - unused / rules.decay_days)
 
 
-def due(
-    record: MemoryRecord, last_use: datetime | None, ground: Ground | None, now: datetime, rules: Rules
+def find_archive_reason(
+    record: MemoryRecord, last_use: datetime | None, ground: ThemeGround | None, now: datetime, rules: Rules
 ) -> str | None:
     """Why a memory should be archived, as a sentence; None while it lives. `ground` is that of a theme."""
     if record.primitive == "learning":
@@ -63,11 +63,13 @@ def due(
     return None
 
 
-def over_bound(learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: Rules) -> list[MemoryRecord]:
+def learnings_over_limit(
+    learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: Rules
+) -> list[MemoryRecord]:
     """The learnings to archive so that `most_learnings` stay, in the order they go: those unused for longest first, of
     those used at one time the least sure. Each is given with the time of its last use; other primitives never go."""
     found = [
-        (used, effective(record.confidence, used, now, rules), record.id, record)
+        (used, effective_confidence(record.confidence, used, now, rules), record.id, record)
         for record, used in learnings
         if record.primitive == "learning"
     ]
@@ -75,7 +77,7 @@ def over_bound(learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime
     return [record for *_, record in found[: max(0, len(found) - rules.most_learnings)]]
 
 
-def fed_back(confidence: float, feedback: Feedback) -> float:
+def confidence_after_feedback(confidence: float, feedback: Feedback) -> float:
     """The confidence after a person's word: useful takes it a third of the way to 1, wrong to a fifth of it, outdated
     to a half."""
     moved = {"useful": confidence + (1 - confidence) / 3, "wrong": confidence / 5, "outdated": confidence / 2}
@@ -85,7 +87,7 @@ def fed_back(confidence: float, feedback: Feedback) -> float:
 _CALLED = "It was called "
 
 
-def unwanted(said: Feedback, at: datetime, kept: datetime | None) -> str | None:
+def find_unwanted_reason(said: Feedback, at: datetime, kept: datetime | None) -> str | None:
     """Why a memory should be archived of which a person said this last, as a sentence; None where they called it
     useful, or `kept` it later: changed, restored or verified it."""
     if said == "useful" or (kept is not None and kept > at):
@@ -93,21 +95,21 @@ def unwanted(said: Feedback, at: datetime, kept: datetime | None) -> str | None:
     return f"{_CALLED}{said} on {at:%Y-%m-%d}."
 
 
-def for_a_word(reason: str) -> bool:
+def is_feedback_reason(reason: str) -> bool:
     """Whether this is such a reason."""
     return reason.startswith(_CALLED)
 
 
-def may(status_from: Status, status_to: Status, primitive: Primitive) -> bool:
+def is_transition_allowed(status_from: Status, status_to: Status, primitive: Primitive) -> bool:
     """Whether a memory can go from one status to the other: it ends once, and comes back only by being restored."""
     if status_from == "active":
         return status_to in _ENDS[primitive]
     return status_from in _ENDS[primitive] and status_to == "active"
 
 
-def ended_as(how: Literal["superseded", "resolved"], primitive: Primitive) -> Status:
+def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -> Status:
     """The status of a memory that another one says it ended so: nothing but a question is ever resolved."""
-    return how if may("active", how, primitive) else "superseded"
+    return how if is_transition_allowed("active", how, primitive) else "superseded"
 
 
 def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: Rules) -> str | None:
@@ -115,16 +117,19 @@ def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rule
     unused = now - used
     if unused <= rules.grace_days * _DAY:
         return None
-    left = effective(record.confidence, used, now, rules)
+    left = effective_confidence(record.confidence, used, now, rules)
     if left >= rules.archive_below:
         return None
-    return f"Nobody used it for {unused.days} days: its confidence of {record.confidence:.2f} counts as {left:.2f} now."
+    return (
+        f"It was not used for {unused.days} days, so its confidence of "
+        f"{record.confidence:.2f} counts as {left:.2f} now."
+    )
 
 
-def _stale(record: MemoryRecord, ground: Ground, now: datetime, rules: Rules) -> str | None:
+def _stale(record: MemoryRecord, ground: ThemeGround, now: datetime, rules: Rules) -> str | None:
     unworked = now - max(record.updated, ground.worked_on or record.updated)
     if not ground.paths_alive and unworked > rules.grace_days * _DAY:
-        return f"None of the places it is about is there, and no session worked on them for {unworked.days} days."
+        return f"None of its files exist any more, and no session worked on them for {unworked.days} days."
     if unworked > rules.theme_days * _DAY:
-        return f"No session worked on what it is about for {unworked.days} days."
+        return f"No session worked on its files for {unworked.days} days."
     return None

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from lerim.errors import MemoryError_
-from lerim.memory.header import UNSAFE, Yaml, is_plain, load, refuse_bombs, safe_loader
+from lerim.memory.header import UNSAFE, Yaml, is_plain, load_header, refuse_bombs, safe_loader
 
 Item = str | Mapping[str, str]
 Value = str | float | datetime | Sequence[Item] | None
@@ -22,7 +22,7 @@ Value = str | float | datetime | Sequence[Item] | None
 _IN_ONE_LINE = frozenset({"tags", "flags"})
 
 
-def scalar(value: str, *, in_list: bool = False) -> str:
+def yaml_scalar(value: str, *, in_list: bool = False) -> str:
     """One string as YAML: bare where that is safe, else in double quotes with everything doubtful escaped."""
     if is_plain(value, in_list=in_list):
         return value
@@ -30,7 +30,7 @@ def scalar(value: str, *, in_list: bool = False) -> str:
     return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
 
 
-def moment(value: datetime) -> str:
+def format_time(value: datetime) -> str:
     """A time as the files write it: UTC, `2026-08-01T10:20:30Z`."""
     utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     return utc.isoformat().replace("+00:00", "Z")
@@ -39,28 +39,28 @@ def moment(value: datetime) -> str:
 def key_lines(key: str, value: Value) -> list[str]:
     """The header lines of one key, without line ends."""
     if isinstance(value, datetime):
-        return [f"{key}: {moment(value)}"]
+        return [f"{key}: {format_time(value)}"]
     if isinstance(value, int | float):
         digits = f"{value:.4f}".rstrip("0")
         return [f"{key}: {digits}0" if digits.endswith(".") else f"{key}: {digits}"]
     if isinstance(value, str):
-        return [f"{key}: {scalar(value)}"]
+        return [f"{key}: {yaml_scalar(value)}"]
     if not value:
         return [f"{key}: []"]
     if key in _IN_ONE_LINE:
-        return [f"{key}: [{', '.join(scalar(str(item), in_list=True) for item in value)}]"]
+        return [f"{key}: [{', '.join(yaml_scalar(str(item), in_list=True) for item in value)}]"]
     lines = [f"{key}:"]
     for item in value:
         if isinstance(item, str):
-            lines.append(f"  - {scalar(item)}")
+            lines.append(f"  - {yaml_scalar(item)}")
         else:
-            fields = [f"{name}: {scalar(text)}" for name, text in item.items()]
+            fields = [f"{name}: {yaml_scalar(text)}" for name, text in item.items()]
             lines += [f"  - {fields[0]}", *(f"    {field}" for field in fields[1:])]
     return lines
 
 
-def as_read(value: Value) -> Yaml:
-    """What `load` gives for a value written by `key_lines`."""
+def read_back_value(value: Value) -> Yaml:
+    """What `load_header` gives for a value written by `key_lines`."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     if value is None or isinstance(value, str):
@@ -70,16 +70,16 @@ def as_read(value: Value) -> Yaml:
     return [item if isinstance(item, str) else dict(item) for item in value]
 
 
-def change(head: str, changes: Mapping[str, Value], order: Sequence[str], newline: str, where: str) -> str:
+def change_header(head: str, changes: Mapping[str, Value], order: Sequence[str], newline: str, where: str) -> str:
     """Return `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed.
 
     Raises MemoryError_ for a header whose keys do not stand on lines of their own.
     """
-    before = load(head, where)
+    before = load_header(head, where)
     wanted = {
         key: value
         for key, value in changes.items()
-        if (key in before if value is None else key not in before or not _means(before[key], as_read(value)))
+        if (key in before if value is None else key not in before or not _means(before[key], read_back_value(value)))
     }
     if not wanted:
         return head
@@ -99,14 +99,14 @@ def change(head: str, changes: Mapping[str, Value], order: Sequence[str], newlin
     edits.sort(key=lambda edit: edit[:2])
     for start, end, text in reversed(edits):
         changed = changed[:start] + text + changed[end:]
-    _check(before, wanted, load(changed, where), where)
+    _check(before, wanted, load_header(changed, where), where)
     return changed
 
 
 def _check(before: Mapping[str, Yaml], wanted: Mapping[str, Value], after: Mapping[str, Yaml], where: str) -> None:
     """The last guard: had any other key changed its value, nothing is written."""
     expected = {key: value for key, value in before.items() if key not in wanted}
-    expected |= {key: as_read(value) for key, value in wanted.items() if value is not None}
+    expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
     if expected.keys() != after.keys() or any(not _same(expected[key], after[key]) for key in expected):
         raise MemoryError_(
             "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."

@@ -11,21 +11,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError
-from lerim.memory import files
-from lerim.memory.ends import Chains
 from lerim.memory.lines import Value
 from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.store import Store, Stored
+from lerim.memory.superseded import Chains
 
-Link = Literal["supersedes", "resolves"]
-_LINKS: tuple[Link, ...] = ("supersedes", "resolves")
-_BACK: dict[Link, str] = {"supersedes": "superseded_by", "resolves": "resolved_by"}
+LinkKind = Literal["supersedes", "resolves"]
+_LINKS: tuple[LinkKind, ...] = ("supersedes", "resolves")
+_BACK: dict[LinkKind, str] = {"supersedes": "superseded_by", "resolves": "resolved_by"}
 _WORDS = (*_LINKS, *_BACK.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
+class LinkRepair:
     """What one memory needs: `changes` of its header (None removes the key), and, where `archive`, its place."""
 
     stored: Stored
@@ -34,7 +34,7 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class MemoryLinks:
     """What one memory says of others, as its file or an index of the files has it. `updated` is any number that grows
     with the time it was last changed."""
 
@@ -47,12 +47,12 @@ class Linked:
     resolved_by: str
 
 
-def disagreeing(linked: Sequence[Linked]) -> set[str]:
-    """The memories that `repairs` would change, of those of which this is known."""
+def find_disagreeing(linked: Sequence[MemoryLinks]) -> set[str]:
+    """The memories that `plan_link_repairs` would change, of those of which this is known."""
     return set(_wrong(_once(linked)))
 
 
-def repairs(stored: Sequence[Stored]) -> list[Repair]:
+def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
     """What makes the links of these memories agree; nothing where they do.
 
     Of two that end each other, directly or round about, the one changed later ends the other. A back link to a memory
@@ -61,10 +61,10 @@ def repairs(stored: Sequence[Stored]) -> list[Repair]:
     """
     by_id = {one.record.id: one for one in stored}
     wrong = _wrong(_once([_linked(one) for one in stored]))
-    return [Repair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]
+    return [LinkRepair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]
 
 
-def linked(store: Store) -> list[Stored]:
+def find_linked_memories(store: Store) -> list[Stored]:
     """Every memory that has a link, and those it leads to. Files that cannot be read are told where they are listed."""
     found: dict[str, Stored] = {}
     for item in store.find(archived=True)[0]:
@@ -83,12 +83,12 @@ def linked(store: Store) -> list[Stored]:
     return list(found.values())
 
 
-def enders_of(stored: Iterable[Stored], memory_id: str) -> list[Stored]:
+def find_enders(stored: Iterable[Stored], memory_id: str) -> list[Stored]:
     """Those that say they end this memory."""
     return [one for one in stored if any(memory_id in _targets(one.record, link) for link in _LINKS)]
 
 
-def without(record: MemoryRecord, memory_id: str) -> dict[str, Value]:
+def changes_without_link(record: MemoryRecord, memory_id: str) -> dict[str, Value]:
     """The changes of a header that take its links to a memory out."""
     changes: dict[str, Value] = {}
     for link in _LINKS:
@@ -97,20 +97,20 @@ def without(record: MemoryRecord, memory_id: str) -> dict[str, Value]:
     return changes
 
 
-def _linked(one: Stored) -> Linked:
+def _linked(one: Stored) -> MemoryLinks:
     record = one.record
     archived = one.path.parent.parent.name == "archived"
     ends = (record.supersedes, record.resolves)
-    return Linked(record.id, record.updated.timestamp(), archived, *ends, record.superseded_by, record.resolved_by)
+    return MemoryLinks(record.id, record.updated.timestamp(), archived, *ends, record.superseded_by, record.resolved_by)
 
 
-def _once(linked: Sequence[Linked]) -> dict[str, Linked]:
+def _once(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
     """By id, but those that two files have."""
     count = Counter(one.id for one in linked)
     return {one.id: one for one in linked if count[one.id] == 1}
 
 
-def _wrong(known: Mapping[str, Linked]) -> dict[str, tuple[dict[str, Value], bool]]:
+def _wrong(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, Value], bool]]:
     """By memory, where its links do not agree with the others': the changes of its header, and whether it is to lie
     among the archived."""
     enders, false = _ended(known)
@@ -133,10 +133,12 @@ def _wrong(known: Mapping[str, Linked]) -> dict[str, tuple[dict[str, Value], boo
     return found
 
 
-def _ended(known: Mapping[str, Linked]) -> tuple[dict[Link, dict[str, list[str]]], dict[tuple[str, Link], set[str]]]:
+def _ended(
+    known: Mapping[str, MemoryLinks],
+) -> tuple[dict[LinkKind, dict[str, list[str]]], dict[tuple[str, LinkKind], set[str]]]:
     """Who ends whom, by link, the latest first; and the links that are false, for they would close a circle."""
-    enders: dict[Link, dict[str, list[str]]] = {link: {} for link in _LINKS}
-    false: dict[tuple[str, Link], set[str]] = defaultdict(set)
+    enders: dict[LinkKind, dict[str, list[str]]] = {link: {} for link in _LINKS}
+    false: dict[tuple[str, LinkKind], set[str]] = defaultdict(set)
     chains = Chains()
     for memory_id in sorted(known, key=lambda name: (known[name].updated, name), reverse=True):
         for link in _LINKS:
@@ -150,11 +152,11 @@ def _ended(known: Mapping[str, Linked]) -> tuple[dict[Link, dict[str, list[str]]
     return enders, false
 
 
-def _targets(record: MemoryRecord | Linked, link: Link) -> tuple[str, ...]:
+def _targets(record: MemoryRecord | MemoryLinks, link: LinkKind) -> tuple[str, ...]:
     return record.supersedes if link == "supersedes" else record.resolves
 
 
-def _back(record: Linked, link: Link) -> str:
+def _back(record: MemoryLinks, link: LinkKind) -> str:
     return record.superseded_by if link == "supersedes" else record.resolved_by
 
 

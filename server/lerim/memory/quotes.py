@@ -14,8 +14,8 @@ from typing import Literal
 
 import msgspec
 
+from lerim import files
 from lerim.errors import MemoryError_, NotFoundError, Problem
-from lerim.memory import files
 from lerim.memory.record import Evidence, MemoryRecord, Speaker
 
 QuoteChoice = Literal["shared", "local"]
@@ -62,7 +62,7 @@ class Quotes:
     def choose(self, choice: QuoteChoice) -> None:
         """Remember the person's answer."""
         files.make_folder(self.private, 0o700)
-        files.replace(self.private / "quotes.json", msgspec.json.encode(_Choice(choice)).decode() + "\n", 0o600)
+        files.replace_file(self.private / "quotes.json", msgspec.json.encode(_Choice(choice)).decode() + "\n", 0o600)
 
     def path(self, memory_id: str) -> Path:
         """Where one memory's private quotes lie."""
@@ -98,7 +98,7 @@ class Quotes:
                 left.remove(words)
             joined.append(words)
         gained = [item for item in _evidence(kept.gained) if item in left]
-        return replace(record, evidence=merge(joined, gained)), []
+        return replace(record, evidence=merge_evidence(joined, gained)), []
 
     def text_keeping(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
         """The private file's text after the quotes of these entries were put there."""
@@ -137,11 +137,11 @@ class Quotes:
         except NotFoundError:
             return _File()
         except msgspec.MsgspecError as error:
-            todo = "Delete it to do without these quotes."
+            todo = "Delete it if you do not need these quotes."
             raise MemoryError_("The quotes kept on this machine cannot be read.", where=str(path), todo=todo) from error
 
 
-def merge(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def merge_evidence(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Both, without repeats of the same words by the same speaker in the same turn, three at most; the first first.
 
     An entry of the second whose words are not known is one of the first from that turn.
@@ -161,7 +161,7 @@ def _fits(wordless: Evidence, item: Evidence) -> bool:
     return (wordless.turn, wordless.who) == (item.turn, item.who)
 
 
-def without_words(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def strip_quotes(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """The entries as a file shows them that keeps its quotes private."""
     return tuple(replace(item, quote="") for item in evidence)
 

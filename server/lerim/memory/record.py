@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from lerim.errors import ConflictError, MemoryError_, Problem
-from lerim.memory.conflicts import sides
-from lerim.memory.header import Yaml, as_written, load, split
-from lerim.memory.lines import Value, change, key_lines
-from lerim.memory.reference import normalise
+from lerim.memory.header import Yaml, load_header, load_raw_header, split_header
+from lerim.memory.lines import Value, change_header, key_lines
+from lerim.memory.merge_conflicts import split_conflict
+from lerim.memory.reference import parse_reference
 
 Primitive = Literal["decision", "learning", "question", "theme", "summary"]
 LearningKind = Literal["insight", "procedure", "friction", "pitfall", "preference"]
@@ -59,7 +59,7 @@ class MemoryRecord:
     related: tuple[str, ...] = ()
 
 
-SCHEMA = (
+HEADER_KEYS = (
     *("id", "title", "created", "updated", "source", "confidence", "tags"),
     *("kind", "references", "evidence", "verified", "supersedes", "resolves"),
     *("superseded_by", "resolved_by", "related"),
@@ -80,28 +80,29 @@ _LISTS = ("supersedes", "resolves", "related")
 _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def parse(text: str, path: Path, primitive: Primitive | None = None) -> MemoryRecord:
-    """Read a memory file's text. Raises MemoryError_ where it is none; `examine` also tells what was read leniently."""
-    return examine(text, path, primitive)[0]
+def parse_record(text: str, path: Path, primitive: Primitive | None = None) -> MemoryRecord:
+    """Read a memory file's text. Raises MemoryError_ where it is none; `examine_record` also tells what was read
+    leniently."""
+    return examine_record(text, path, primitive)[0]
 
 
-def examine(text: str, path: Path, primitive: Primitive | None = None) -> tuple[MemoryRecord, list[Problem]]:
+def examine_record(text: str, path: Path, primitive: Primitive | None = None) -> tuple[MemoryRecord, list[Problem]]:
     """Read a memory file's text and say which values had to be guessed.
 
     `path` gives the primitive (by folder) and the id (by stem). A value that makes no sense becomes its default and a
     Problem; only a missing or unreadable header raises MemoryError_, and git's conflict markers ConflictError.
     """
-    if sides(text) is not None:
-        todo = f"Join them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
+    if split_conflict(text) is not None:
+        todo = f"Merge them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
         raise ConflictError(
             "Two branches changed this memory, and git left both sides in it.", where=str(path), todo=todo
         )
-    parts = split(text)
+    parts = split_header(text)
     if parts is None:
         raise MemoryError_(
             "This file has no header between two --- lines.", where=str(path), todo="Add one, or move the file away."
         )
-    fields = load(text[parts.start : parts.end], str(path))
+    fields = load_header(text[parts.start : parts.end], str(path))
     reader = _Reader(
         text[parts.start : parts.end],
         fields,
@@ -140,12 +141,14 @@ class _Reader:
         found = primitive or primitive_of(self.path) or _PRIMITIVES.get(self._text("primitive") + "s")
         if found is None:
             raise MemoryError_(
-                "This file lies in no folder of memories.", where=str(self.path), todo="Move it into decisions/ or so."
+                "This file is in no folder of memories.",
+                where=str(self.path),
+                todo=("Move it into a folder such as decisions/."),
             )
         stem = id_of(self.path)
         if (written := self._text("id")) != stem:
             self._problem(
-                f"the id {written!r} is not the file's name, which counts: rename one of them"
+                f"the id {written!r} is not the file's name, which is used: rename one of them"
                 if written
                 else "there is no id"
             )
@@ -182,7 +185,7 @@ class _Reader:
         if value is None:
             return ""
         if isinstance(value, list | dict):
-            self._problem(f"{key} is not one line of text")
+            self._problem(f"{key} must be one line of text")
             return ""
         return self._written(value, key)
 
@@ -191,7 +194,7 @@ class _Reader:
         if isinstance(value, str):
             return value
         if self._texts is None:
-            self._texts = as_written(self.head)
+            self._texts = load_raw_header(self.head)
         found: Yaml = self._texts
         for step in at:
             if isinstance(found, dict) and isinstance(step, str):
@@ -269,14 +272,14 @@ class _Reader:
         """They stay as written, for the file is the person's; whoever looks one up makes it comparable."""
         found = self._strings("references")
         for text in found:
-            if normalise(text) is None:
-                self._problem(f"the reference {text[:80]!r} is no path in this repository and is ignored")
+            if parse_reference(text) is None:
+                self._problem(f"the reference {text[:80]!r} is not a path in this repository and is ignored")
         return found
 
     def _kind(self, primitive: Primitive) -> LearningKind | None:
         written = self._text("kind")
         if written and primitive != "learning":
-            self._problem(f"a {primitive} has no kind, only a learning has; take it out")
+            self._problem(f"a {primitive} has no kind; only a learning has one. Remove it")
         for kind in KINDS:
             if kind == written:
                 return kind
@@ -299,7 +302,7 @@ class _Reader:
         return tuple(found)
 
 
-def values(record: MemoryRecord) -> dict[str, Value]:
+def header_values(record: MemoryRecord) -> dict[str, Value]:
     """A record's header as keys and values in schema order; optional keys only where they hold something."""
     required: dict[str, Value] = {
         "id": record.id,
@@ -329,18 +332,18 @@ def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
     return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
 
 
-def render(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> str:
+def render_record(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> str:
     """A whole memory file: header, an empty line, body, line end. `extra` are keys after the schema's own.
 
     No secret is ever written: whatever became of the text since it was redacted, it is redacted again here.
     """
-    header = values(record) | dict(extra or {})
+    header = header_values(record) | dict(extra or {})
     lines = [line for key, value in header.items() for line in key_lines(key, _redacted(key, value, ""))]
     body = _redact_new(record.body, "").encode("utf-8", "replace").decode()
     return "\n".join(["---", *lines, "---", "", body, ""])
 
 
-def update(text: str, changes: Mapping[str, Value], body: str | None = None, where: str = "") -> str:
+def update_record_text(text: str, changes: Mapping[str, Value], body: str | None = None, where: str = "") -> str:
     """Change only the lines of the given keys, and the body where one is given; everything else stays to the byte.
 
     A value equal to what the file says changes nothing; None removes the key. A secret is written only where the file
@@ -348,10 +351,10 @@ def update(text: str, changes: Mapping[str, Value], body: str | None = None, whe
     """
     changes = {key: _redacted(key, value, text) for key, value in changes.items()}
     body = None if body is None else _redact_new(body, text)
-    parts = split(text)
+    parts = split_header(text)
     if parts is None:
         raise MemoryError_("This file has no header between two --- lines.", where=where, todo="Add one.")
-    head = change(text[parts.start : parts.end], changes, SCHEMA, parts.newline, where)
+    head = change_header(text[parts.start : parts.end], changes, HEADER_KEYS, parts.newline, where)
     old = text[parts.body :]
     lead = parts.newline if old.startswith(parts.newline) else ""
     tail = parts.newline if old.removeprefix(lead).endswith(parts.newline) else ""

@@ -14,8 +14,8 @@ _LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
-State = Literal["fresh", "drifted", "gone", "unknown"]
-STATES: tuple[State, ...] = ("fresh", "drifted", "gone", "unknown")
+DriftState = Literal["fresh", "drifted", "gone", "unknown"]
+DRIFT_STATES: tuple[DriftState, ...] = ("fresh", "drifted", "gone", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Reference:
     symbol: str = ""
 
 
-def normalise(text: str) -> Reference | None:
+def parse_reference(text: str) -> Reference | None:
     """A reference as written, made comparable: forward slashes, no `./`, no line numbers.
 
     None for one that leads out of the repository or names nothing.
@@ -43,16 +43,16 @@ def normalise(text: str) -> Reference | None:
     return Reference(sys.intern("/".join(parts)), symbol.strip().removesuffix("()").replace("::", "."))
 
 
-def written(given: Iterable[str]) -> tuple[str, ...]:
+def parse_references(given: Iterable[str]) -> tuple[str, ...]:
     """References a person named as a memory holds them: from the repository's root, forward slashes, each once.
 
-    Raises MemoryError_ for one that is no file of the repository.
+    Raises MemoryError_ for one that is not a file of the repository.
     """
     found: dict[str, None] = {}
     for text in given:
-        reference = normalise(text)
+        reference = parse_reference(text)
         if reference is None:
             todo = "Name a file as seen from the repository's root, such as src/app.py or src/app.py#load."
-            raise MemoryError_(f"{text[:80]!r} is no file of the repository.", where="--reference", todo=todo)
+            raise MemoryError_(f"{text[:80]!r} is not a file of the repository.", where="--reference", todo=todo)
         found[reference.path + (f"#{reference.symbol}" if reference.symbol else "")] = None
     return tuple(found)

@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from lerim.memory.terms import STOP, indexed, stem
+from lerim.words import STOP_WORDS, index_text, stem
 
 FLOOR = 0.15
 """Below this similarity, two claims are not neighbours."""
@@ -44,7 +44,7 @@ class Neighbour:
 
 def text_words(text: str) -> list[str]:
     """The words of a text, in lower case and in order, as the full-text index stores them."""
-    return stored_words(indexed(text[:MAX_CHARACTERS]))
+    return stored_words(index_text(text[:MAX_CHARACTERS]))
 
 
 def stored_words(text: str) -> list[str]:
@@ -52,12 +52,12 @@ def stored_words(text: str) -> list[str]:
     return text.split()[:MAX_WORDS]
 
 
-def rarity(memories: int, having: int) -> float:
+def word_rarity(memories: int, having: int) -> float:
     """The idf of a word that `having` of so many memories have; never negative."""
     return math.log(1 + memories / (1 + having))
 
 
-def vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float]) -> dict[str, float]:
+def claim_vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float]) -> dict[str, float]:
     """The weight of each stem of a claim, scaled to length 1; empty if there are no words but filler words.
 
     `idf` says how rare a word is; of several words with one stem the first is asked about.
@@ -66,7 +66,7 @@ def vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float
     words: dict[str, str] = {}
     for text, times in ((title, TITLE_WEIGHT), (body, 1)):
         for word in text:
-            if word not in STOP:
+            if word not in STOP_WORDS:
                 root = stem(word)
                 if root in counts:
                     counts[root] += times
@@ -79,14 +79,14 @@ def vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float
 
 
 def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """The similarity of two vectors of `vector`, from 0 to 1."""
+    """The similarity of two vectors of `claim_vector`, from 0 to 1."""
     if len(other) < len(one):
         one, other = other, one
     shared = math.fsum(weight * other[root] for root, weight in one.items() if root in other)
     return min(1.0, max(0.0, shared))
 
 
-def normalised(title: str, body: str) -> str:
+def normalise_claim(title: str, body: str) -> str:
     """A claim's text without differences that change nothing; two claims with equal results say the same.
 
     Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the

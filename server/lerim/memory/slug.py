@@ -15,14 +15,14 @@ _LATIN = str.maketrans(
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 
 
-def slug(title: str) -> str:
+def make_slug(title: str) -> str:
     """A title as lower-case words joined by `-`; Latin letters become ASCII, letters of other scripts stay.
 
     The whole title is redacted first: what is left of a secret in a slug is no longer known for one.
     """
-    from lerim.redaction import redact  # its patterns are not for what is started
+    from lerim.redaction import redact_secrets  # its patterns are not for what is started
 
-    title = redact(title).text
+    title = redact_secrets(title).text
     # Only the start can matter, and NFKD of one character can be 18.
     text = unicodedata.normalize("NFKD", title[:400].lower()).translate(_LATIN).lower()
     letters: list[str] = []
@@ -53,7 +53,7 @@ def _shorten(words: str) -> str:
 
 def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
     """The id for a memory of this title made on `day`; a clash gets `-2`, `-3` … as far as `taken` says so."""
-    first = f"{day:%Y%m%d}-{slug(title)}"
+    first = f"{day:%Y%m%d}-{make_slug(title)}"
     found, count = first, 1
     while taken(found):
         count += 1
@@ -61,7 +61,7 @@ def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
     return found
 
 
-def is_of(name: str, words: str) -> bool:
+def has_slug(name: str, words: str) -> bool:
     """Whether an id may be of a title with this slug: of any day, as the first of it or a later one."""
     begun, _, count = name[len("20260801-") :].partition(words)
     return not begun and (not count or (count[0] == "-" and count[1:].isdigit()))

@@ -13,27 +13,29 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lerim import files
 from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, reason_of
-from lerim.memory import files, folder, slug
-from lerim.memory.kept import Ours, nobody
-from lerim.memory.lifecycle import Status, ended_as
-from lerim.memory.misplaced import doubled, misplaced
-from lerim.memory.quotes import Quotes, without_words
-from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine, render
+from lerim.memory import slug
+from lerim.memory.lifecycle import Status, ended_status
+from lerim.memory.merge_text import IsOurSentence, is_never_ours
+from lerim.memory.quotes import Quotes, strip_quotes
+from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine_record, render_record
+from lerim.memory.stray_files import find_duplicate_ids, find_stray_files
+from lerim.project import folder
 
-Stamp = tuple[int, int, int]
+FileStamp = tuple[int, int, int]
 """(mtime in ns, size, inode): changes whenever the file does."""
-LIVE = tuple(FOLDERS[primitive] for primitive in ("decision", "learning", "question", "theme"))
-ARCHIVED = tuple(f"archived/{name}" for name in LIVE)
+LIVE_FOLDERS = tuple(FOLDERS[primitive] for primitive in ("decision", "learning", "question", "theme"))
+ARCHIVED_FOLDERS = tuple(f"archived/{name}" for name in LIVE_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MemoryFile:
     """A memory file known by stat alone; `name` is its path in `folder`, with forward slashes."""
 
     folder: Path
     name: str
-    stamp: Stamp
+    stamp: FileStamp
 
     @property
     def path(self) -> Path:
@@ -50,7 +52,7 @@ class Stored:
 
     record: MemoryRecord
     path: Path
-    stamp: Stamp
+    stamp: FileStamp
     hash: str
     status: Status
 
@@ -68,8 +70,8 @@ class Store:
         memory_dir: Path,
         private_dir: Path,
         anchor: Path | None = None,
-        make_above: Callable[[Path], None] = folder.make,
-        ours: Callable[[str, str], Ours] = lambda _, __: nobody,
+        make_above: Callable[[Path], None] = folder.make_lerim_folder,
+        ours: Callable[[str, str], IsOurSentence] = lambda _, __: is_never_ours,
     ) -> None:
         self.memory_dir = memory_dir
         self.anchor = anchor or memory_dir.parent.parent
@@ -77,9 +79,9 @@ class Store:
         self._make_above = make_above
         self.ours = ours
 
-    def find(self, *, archived: bool = False) -> tuple[list[Found], list[Problem]]:
+    def find(self, *, archived: bool = False) -> tuple[list[MemoryFile], list[Problem]]:
         """Every memory file by stat alone; links and folders that lead elsewhere are problems."""
-        return find(self.memory_dir, self.anchor, archived=archived)
+        return find_memory_files(self.memory_dir, self.anchor, archived=archived)
 
     def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
         """Every memory that can be read, and a problem for each file that cannot."""
@@ -102,22 +104,22 @@ class Store:
             if folders[place] is not None:
                 continue
             try:
-                loaded[name], more = self.load_found(stat_file(self.memory_dir, name))
+                loaded[name], more = self.load_found(stat_memory_file(self.memory_dir, name))
                 problems += more
             except NotFoundError:
                 continue
             except MemoryError_ as error:
-                problems.append(unreadable(error.where, error))
+                problems.append(unreadable_problem(error.where, error))
         return loaded, [*filter(None, folders.values()), *problems]
 
     def _closed(self, place: Path) -> Problem | None:
         try:
-            files.inside(self.anchor, place)
+            files.resolve_inside(self.anchor, place)
         except BoundaryError as error:
             return error.problem()
         return None
 
-    def _load_each(self, found: Iterable[Found]) -> tuple[list[Stored], list[Problem]]:
+    def _load_each(self, found: Iterable[MemoryFile]) -> tuple[list[Stored], list[Problem]]:
         memories: list[Stored] = []
         problems: list[Problem] = []
         for item in found:
@@ -126,7 +128,7 @@ class Store:
             except NotFoundError:
                 continue  # removed since it was listed
             except MemoryError_ as error:
-                problems.append(unreadable(str(item.path), error))
+                problems.append(unreadable_problem(str(item.path), error))
                 continue
             memories.append(stored)
             problems += more
@@ -134,17 +136,17 @@ class Store:
 
     def load(self, path: Path) -> tuple[Stored, list[Problem]]:
         """One memory by its file. Raises MemoryError_, BoundaryError."""
-        return self.load_found(stat_file(self.memory_dir, self.name(path)))
+        return self.load_found(stat_memory_file(self.memory_dir, self.name(path)))
 
-    def load_found(self, found: Found) -> tuple[Stored, list[Problem]]:
+    def load_found(self, found: MemoryFile) -> tuple[Stored, list[Problem]]:
         """One memory that `find` gave. Raises MemoryError_, NotFoundError if gone."""
-        stored, problems = read_file(found, self.anchor)
+        stored, problems = read_memory_file(found, self.anchor)
         joined, more = self.quotes.join(stored.record)
         return stored if joined is stored.record else replace(stored, record=joined), [*problems, *more]
 
     def name(self, path: Path) -> str:
         """A file's path in the memory folder, with forward slashes. Raises BoundaryError for one elsewhere."""
-        return files.inside(self.anchor, path).relative_to(self.memory_dir).as_posix()
+        return files.resolve_inside(self.anchor, path).relative_to(self.memory_dir).as_posix()
 
     def path_of(self, memory_id: str) -> Path | None:
         """The file of an id, live or archived."""
@@ -154,13 +156,13 @@ class Store:
         """The files of an id, those of live memories first. More than one is a fault that is told (`memory-twice`)."""
         if not slug.is_id(memory_id):
             return []
-        paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE, *ARCHIVED))
+        paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
         return [path for path in paths if not files.is_absent(path)]
 
     def ids(self) -> set[str]:
         """The ids of all files, live and archived, by their names alone."""
         found: set[str] = set()
-        for name in (*LIVE, *ARCHIVED):
+        for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS):
             with suppress(OSError), os.scandir(self.memory_dir / name) as entries:  # told where memories are listed
                 found.update(entry.name[:-3] for entry in entries if entry.name.endswith(".md"))
         return found
@@ -171,8 +173,8 @@ class Store:
         if path is None:
             return None
         try:
-            found = stat_file(self.memory_dir, self.name(path))
-            return path if read_file(found, self.anchor)[0].status == "active" else None
+            found = stat_memory_file(self.memory_dir, self.name(path))
+            return path if read_memory_file(found, self.anchor)[0].status == "active" else None
         except NotFoundError:
             return None
 
@@ -180,7 +182,7 @@ class Store:
         """One memory by its id. Raises NotFoundError, MemoryError_ where its file cannot be read."""
         path = self.path_of(memory_id)
         if path is None:
-            todo = "Look at `lerim memory list`."
+            todo = "See `lerim memory list`."
             raise NotFoundError(f"There is no memory {memory_id[:80]!r}.", where=str(self.memory_dir), todo=todo)
         return self.load(path)[0]
 
@@ -210,8 +212,8 @@ class Store:
     def rendered(self, record: MemoryRecord) -> str:
         """The file's text for a record, without the quotes where they stay private."""
         if self.quotes.choice() == "local":
-            record = replace(record, evidence=without_words(record.evidence))
-        return render(record)
+            record = replace(record, evidence=strip_quotes(record.evidence))
+        return render_record(record)
 
     def create(self, path: Path, text: str) -> Path | None:
         """Write a file that must not be there yet; None where it is."""
@@ -219,23 +221,23 @@ class Store:
         self.ready(path.parent)
         if self.path_of(path.stem) is not None:
             return None
-        return path if files.create(path, text, anchor=self.anchor) else None
+        return path if files.create_file(path, text, anchor=self.anchor) else None
 
     def rewrite(self, memory_id: str, before_hash: str, new_text: str) -> Path:
         """Replace a memory's text if its file still has `before_hash`. Raises StaleError, MemoryError_."""
         path = self.path_of(memory_id)
         if path is None:
-            raise NotFoundError(f"There is no memory {memory_id[:80]!r} any more.", where=str(self.memory_dir))
+            raise NotFoundError(f"The memory {memory_id[:80]!r} no longer exists.", where=str(self.memory_dir))
         self._check_size(path, new_text)
         before = self.text(path)
         if files.text_hash(before) != before_hash:
             raise StaleError(
-                "The memory was changed meanwhile; nothing was overwritten.",
+                "The memory has changed in the meantime; nothing was overwritten.",
                 where=str(path),
-                todo="Look at the new difference and decide again.",
+                todo="Check the new difference and decide again.",
             )
-        examine(new_text, path)
-        files.replace(path, new_text, anchor=self.anchor, before=before)
+        examine_record(new_text, path)
+        files.replace_file(path, new_text, anchor=self.anchor, before=before)
         return path
 
     def ready(self, place: Path) -> None:
@@ -249,15 +251,17 @@ class Store:
             raise MemoryError_(message, where=str(path), todo="Shorten its text.")
 
 
-def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[list[Found], list[Problem]]:
+def find_memory_files(
+    memory_dir: Path, anchor: Path, *, archived: bool = False
+) -> tuple[list[MemoryFile], list[Problem]]:
     """The memory files of a folder by stat alone, and what there is no memory file."""
-    found: list[Found] = []
+    found: list[MemoryFile] = []
     problems: list[Problem] = []
-    names = (*LIVE, *(ARCHIVED if archived else ()))
+    names = (*LIVE_FOLDERS, *(ARCHIVED_FOLDERS if archived else ()))
     for name in names:
         place = memory_dir / name
         try:
-            files.inside(anchor, place)
+            files.resolve_inside(anchor, place)
             found += _listed(memory_dir, name, problems)
         except FileNotFoundError:
             continue
@@ -267,15 +271,15 @@ def find(memory_dir: Path, anchor: Path, *, archived: bool = False) -> tuple[lis
             message = f"The folder cannot be listed: {reason_of(error)}."
             problems.append(Problem("folder-unreadable", str(place), message))
     try:
-        files.inside(anchor, memory_dir)
-        problems += misplaced(memory_dir, names)
+        files.resolve_inside(anchor, memory_dir)
+        problems += find_stray_files(memory_dir, names)
     except (BoundaryError, FileNotFoundError):
         pass  # told above, for each folder
-    problems += doubled(memory_dir, (item.name for item in found))
+    problems += find_duplicate_ids(memory_dir, (item.name for item in found))
     return found, problems
 
 
-def read_file(found: Found, anchor: Path | None = None) -> tuple[Stored, list[Problem]]:
+def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[Stored, list[Problem]]:
     """A found memory as its file has it, without private quotes. Raises MemoryError_, with an `anchor` also where
     something below it is a symbolic link by now."""
     if found.stamp[1] > MAX_FILE:
@@ -286,11 +290,11 @@ def read_file(found: Found, anchor: Path | None = None) -> tuple[Stored, list[Pr
         text = files.read_text(path, MAX_FILE, anchor)
     except BoundaryError as error:
         raise MemoryError_(error.message, where=error.where, todo=error.todo) from error
-    record, problems = examine(text, path)
+    record, problems = examine_record(text, path)
     return Stored(record, path, found.stamp, files.text_hash(text), status_of(record, found.archived)), problems
 
 
-def unreadable(path: str, error: MemoryError_) -> Problem:
+def unreadable_problem(path: str, error: MemoryError_) -> Problem:
     """A file that could not be read, as it is told; one with git's conflict markers has a code of its own."""
     return error.problem(path, code=error.code if isinstance(error, ConflictError) else "memory-unreadable")
 
@@ -300,34 +304,34 @@ def status_of(record: MemoryRecord, archived: bool) -> Status:
     if record.superseded_by:
         return "superseded"
     if record.resolved_by:
-        return ended_as("resolved", record.primitive)
+        return ended_status("resolved", record.primitive)
     return "archived" if archived else "active"
 
 
-def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[Found]:
+def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[MemoryFile]:
     with os.scandir(memory_dir / name) as entries:
         for entry in entries:
             if not entry.name.endswith(".md") or entry.name.startswith("."):
                 continue
-            if files.spelled(entry.name) != entry.name:
-                message = "The name of this file is not UTF-8 and it was not read. Rename it."
-                problems.append(Problem("memory-unreadable", files.spelled(entry.path), message))
+            if files.spell_path(entry.name) != entry.name:
+                message = "This file was not read because its name is not UTF-8. Rename it."
+                problems.append(Problem("memory-unreadable", files.spell_path(entry.path), message))
                 continue
             state = entry.stat(follow_symlinks=False)
             if not stat.S_ISREG(state.st_mode):
-                what = "a symbolic link" if entry.is_symlink() else "no regular file"
+                what = "a symbolic link" if entry.is_symlink() else "not a regular file"
                 problems.append(Problem("boundary", entry.path, f"This is {what} and was not read. Move it away."))
                 continue
-            yield Found(memory_dir, f"{name}/{entry.name}", (state.st_mtime_ns, state.st_size, entry.inode()))
+            yield MemoryFile(memory_dir, f"{name}/{entry.name}", (state.st_mtime_ns, state.st_size, entry.inode()))
 
 
-def stat_file(memory_dir: Path, name: str) -> Found:
+def stat_memory_file(memory_dir: Path, name: str) -> MemoryFile:
     """One memory file by stat. Raises NotFoundError, MemoryError_."""
     path = f"{memory_dir}/{name}"
     try:
         state = os.lstat(path)
     except FileNotFoundError as error:
-        raise NotFoundError("The memory is gone.", where=path, todo="Look at the list again.") from error
+        raise NotFoundError("The memory is gone.", where=path, todo="Refresh the list.") from error
     except OSError as error:
         raise MemoryError_(f"The file cannot be read: {reason_of(error)}.", where=path, todo="Look at it.") from error
-    return Found(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))
+    return MemoryFile(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))

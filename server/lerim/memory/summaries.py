@@ -15,13 +15,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from lerim import sqlite
+from lerim import files, sqlite
 from lerim.errors import MemoryError_, StaleError
-from lerim.memory import files
-from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, id_of, parse, render
-from lerim.memory.slug import slug
+from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, id_of, parse_record, render_record
+from lerim.memory.slug import make_slug
 
-Done = Literal["written", "updated", "unchanged", "theirs"]
+SummaryChange = Literal["written", "updated", "unchanged", "theirs"]
 """`theirs`: a person edited it, and it was left alone."""
 DATABASE = "summaries.sqlite3"
 _TABLES = (
@@ -37,8 +36,8 @@ _SCHEMA = sqlite.Schema(
     wait=30.0,
     error=MemoryError_,
     failure="The record of summaries cannot be used",
-    todo="Check the disk's free space and the rights of the file.",
-    todo_damaged="If the file is damaged, delete it: the summaries there are then left as they are.",
+    todo="Check the free disk space and the file's permissions.",
+    todo_damaged="If the file is damaged, delete it. Existing summaries are then left unchanged.",
     damage=(ValueError,),
 )
 _HASHES = 4
@@ -78,7 +77,7 @@ class Summaries:
         text = files.read_text(path, MAX_FILE, self._anchor)
         return bool(text.strip()) and files.text_hash(text) not in json.loads(row[1])
 
-    def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, Done]:
+    def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
         """Writes the summary of a session, or writes it anew where the file is still as we made it.
 
         `record.created` is the session's start; the record's id is given by the place. Raises MemoryError_,
@@ -89,10 +88,10 @@ class Summaries:
         name, hashes = (str(row[0]), [str(one) for one in json.loads(row[1])]) if row else ("", [])
         path = self._memory_dir / name if name else None
         if path is None or files.is_absent(path):
-            path = find(self._memory_dir, self._anchor, session, record.created) or path
+            path = find_summary(self._memory_dir, self._anchor, session, record.created) or path
         if path is None or files.is_absent(path):
             return self._new(record, session, maker, path, hashes), "written"
-        text = render(replace(record, id=id_of(path)))
+        text = render_record(replace(record, id=id_of(path)))
         before = files.read_text(path, MAX_FILE, self._anchor)
         # a power cut can leave a file empty, for none is flushed: summaries can be made again
         if before.strip() and files.text_hash(before) not in hashes and before != text:
@@ -101,26 +100,26 @@ class Summaries:
         if before == text:
             return path, "unchanged"
         try:
-            files.replace(path, text, anchor=self._anchor, before=before, flushed=False, beside=self._top())
+            files.replace_file(path, text, anchor=self._anchor, before=before, flushed=False, beside=self._top())
         except StaleError:
             return path, "theirs"  # a person saved it at this very moment
         return path, "updated"
 
     def _new(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
         folder = _folder(self._memory_dir, record.created)
-        first = slug(record.title)
+        first = make_slug(record.title)
         places: list[Path] = [place] if place else []
         names = chain((first,), (f"{first}-{number}" for number in range(2, _CLASHES)))
         for path in chain(places, (folder / f"{name}.md" for name in names)):
             if not files.is_absent(path):
                 continue
-            text = render(replace(record, id=id_of(path)))
+            text = render_record(replace(record, id=id_of(path)))
             self._remember(session, path, maker, [*hashes, files.text_hash(text)])
             files.make_folder(path.parent, anchor=self._anchor)
-            if files.create(path, text, anchor=self._anchor, flushed=False, beside=self._top()):
+            if files.create_file(path, text, anchor=self._anchor, flushed=False, beside=self._top()):
                 return path
-        message = "No name for the summary is free."
-        raise MemoryError_(message, where=str(folder), todo="Remove what lies there and is no summary.")
+        message = "No file name is free for the summary."
+        raise MemoryError_(message, where=str(folder), todo="Remove files there that are not summaries.")
 
     def _top(self) -> Path:
         """Where temporary files lie: into the folder of one session nothing may ever be written again."""
@@ -133,13 +132,13 @@ class Summaries:
             self._db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", (session, name, maker, kept))
 
 
-def find(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Path | None:
+def find_summary(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Path | None:
     """The summary of a session (`claude:5e1f…`) that began then, by its `source`; None where there is none that can be
     read. Raises BoundaryError where a link leads there."""
     return _in(_folder(memory_dir, started), anchor, session)
 
 
-def read(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
+def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
     """The summary of a session as its file has it, and the file; None where this installation made none, or it is
     gone. Raises BoundaryError, MemoryError_."""
     path = private_dir / DATABASE
@@ -151,7 +150,7 @@ def read(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tup
         return None
     place = memory_dir / str(row[0])
     found = _in(place.parent, anchor, session) if files.is_absent(place) else place
-    return (parse(files.read_text(found, MAX_FILE, anchor), found, "summary"), found) if found else None
+    return (parse_record(files.read_text(found, MAX_FILE, anchor), found, "summary"), found) if found else None
 
 
 def _in(folder: Path, anchor: Path, session: str) -> Path | None:
@@ -159,10 +158,10 @@ def _in(folder: Path, anchor: Path, session: str) -> Path | None:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
     except OSError:
         return None
-    files.inside(anchor, folder)
+    files.resolve_inside(anchor, folder)
     for path in paths:
         try:
-            record = parse(files.read_text(path, MAX_FILE, anchor), path, "summary")
+            record = parse_record(files.read_text(path, MAX_FILE, anchor), path, "summary")
         except MemoryError_:
             continue
         if record.source.rpartition("#")[0] == session:
@@ -178,6 +177,6 @@ def _telling(path: Path) -> AbstractContextManager[None]:
     return sqlite.failures(path, _SCHEMA)
 
 
-def opened(memory_dir: Path, anchor: Path, private_dir: Path) -> closing[Summaries]:
+def open_summaries(memory_dir: Path, anchor: Path, private_dir: Path) -> closing[Summaries]:
     """The summaries, closed at the block's end."""
     return closing(Summaries(memory_dir, anchor, private_dir))

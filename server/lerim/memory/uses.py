@@ -20,8 +20,8 @@ from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.memory.store import Stored
 
-How = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
-Said = Literal["useful", "wrong", "outdated"]
+UseKind = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
+FeedbackVerdict = Literal["useful", "wrong", "outdated"]
 
 VERSION = 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,9 +39,9 @@ _SCHEMA = sqlite.Schema(
     settings=("synchronous = NORMAL",),
     wait=2.0,
     error=MemoryError_,
-    failure="The uses of memories cannot be kept",
-    todo="Check the rights of the file and the disk's free space.",
-    todo_damaged="A new record is begun the next time.",
+    failure="The uses of memories cannot be recorded",
+    todo="Check the file's permissions and the free disk space.",
+    todo_damaged="A new record is started next time.",
     replaced="Memories count as unused until they are used again.",
     code="uses",
 )
@@ -50,7 +50,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class LastUse:
     """When a memory was last used, and how often."""
 
     last: datetime
@@ -65,13 +65,13 @@ class Uses:
         self.path = private_dir / "uses.sqlite3"
         self.problems: list[Problem] = []
 
-    def note(self, ids: Iterable[str], how: How, at: datetime) -> None:
+    def note(self, ids: Iterable[str], how: UseKind, at: datetime) -> None:
         """Count one use of each of these memories at this time."""
         rows = [(one, how, _micros(at)) for one in dict.fromkeys(ids)]
         if rows:
             self._changed(lambda db: db.executemany(_NOTE, rows))
 
-    def feedback(self, memory_id: str, what: Said, at: datetime) -> None:
+    def feedback(self, memory_id: str, what: FeedbackVerdict, at: datetime) -> None:
         """Keep what a person said of a memory."""
         self._changed(lambda db: db.execute("INSERT INTO feedback VALUES (?, ?, ?)", (memory_id, what, _micros(at))))
 
@@ -80,12 +80,12 @@ class Uses:
         used = self.of([memory_id]).get(memory_id)
         return used.last if used else None
 
-    def of(self, ids: Iterable[str]) -> dict[str, Used]:
+    def of(self, ids: Iterable[str]) -> dict[str, LastUse]:
         """The uses of these memories, those that were ever used."""
         wanted = list(dict.fromkeys(ids))
 
-        def read(db: sqlite3.Connection) -> dict[str, Used]:
-            found: dict[str, Used] = {}
+        def read(db: sqlite3.Connection) -> dict[str, LastUse]:
+            found: dict[str, LastUse] = {}
             for at in range(0, len(wanted), _FEW):
                 part = wanted[at : at + _FEW]
                 marks = ",".join("?" * len(part))
@@ -94,11 +94,11 @@ class Uses:
 
         return self._read(read, {})
 
-    def all(self) -> dict[str, Used]:
+    def all(self) -> dict[str, LastUse]:
         """Every memory that was ever used."""
         return self._read(lambda db: _used(db.execute(f"{_SUMS} GROUP BY memory")), {})
 
-    def said(self) -> dict[str, tuple[Said, datetime]]:
+    def said(self) -> dict[str, tuple[FeedbackVerdict, datetime]]:
         """What people said last of the memories they said something of."""
         query = "SELECT memory, what, max(at) FROM feedback GROUP BY memory"
         return self._read(lambda db: {one: (what, _time(at)) for one, what, at in db.execute(query)}, {})
@@ -159,8 +159,8 @@ _NOTE = (
 )
 
 
-def _used(rows: Iterable[tuple[str, int, int]]) -> dict[str, Used]:
-    return {memory: Used(_time(last), count) for memory, last, count in rows}
+def _used(rows: Iterable[tuple[str, int, int]]) -> dict[str, LastUse]:
+    return {memory: LastUse(_time(last), count) for memory, last, count in rows}
 
 
 def _micros(at: datetime) -> int:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory.lines import moment
+from lerim.memory.lines import format_time
 from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope, Speaker
 from lerim.memory.store import Stored
 
@@ -50,12 +50,12 @@ class MemoryView(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=128)  # hovers show the same few again and again
-def safe(record: MemoryRecord) -> MemoryRecord:
+def redact_record(record: MemoryRecord) -> MemoryRecord:
     """The memory without the secrets someone wrote into its file (which stays as it is)."""
-    from lerim.redaction import redact  # its patterns are for what is shown, not for what is started
+    from lerim.redaction import redact_secrets  # its patterns are for what is shown, not for what is started
 
     def cut(text: str) -> str:
-        return redact(text).text
+        return redact_secrets(text).text
 
     return replace(
         record,
@@ -69,18 +69,18 @@ def safe(record: MemoryRecord) -> MemoryRecord:
 
 def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
     """A stored memory as it is shown, without secrets."""
-    record = safe(stored.record)
+    record = redact_record(stored.record)
     platform, session, _ = source_parts(record.source)
     return MemoryView(
         id=record.id,
-        handle=handle(stored.path),
+        handle=file_handle(stored.path),
         primitive=record.primitive,
         kind=record.kind if record.primitive == "learning" else None,
         title=record.title,
         body=record.body,
         confidence=record.confidence,
-        created=moment(record.created),
-        updated=moment(record.updated),
+        created=format_time(record.created),
+        updated=format_time(record.updated),
         tags=list(record.tags),
         references=list(record.references),
         evidence=evidence_views(record.evidence),
@@ -105,6 +105,6 @@ def source_parts(source: str) -> tuple[str, str, str]:
     return (platform, session or turn, turn if session else "") if colon else ("", "", "")
 
 
-def handle(path: Path) -> str:
+def file_handle(path: Path) -> str:
     """The opaque name of a memory's file: 16 hex digits, the same for as long as the file has this path."""
     return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from lerim.models.usage import Usage
+from lerim.models.money import Usage
 
-Finish = Literal["stop", "length", "content_filter"]
+FinishReason = Literal["stop", "length", "content_filter"]
 """Why an answer ends: it is whole, it may not be longer, or the service kept the rest back."""
 
 
@@ -16,14 +16,14 @@ ONE_CALL = Usage(calls=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """The text, why it ends, and what it took as far as the service told: one call, tokens, cost."""
 
     text: str
-    finish: Finish = "stop"
+    finish: FinishReason = "stop"
     usage: Usage = ONE_CALL
 
 
-def number(value: int | None) -> int:
+def valid_count(value: int | None) -> int:
     """A service's count; 0 for what cannot be one."""
     return value if value is not None and 0 <= value < 10**12 else 0

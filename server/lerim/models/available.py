@@ -8,17 +8,15 @@ from pathlib import Path
 
 import msgspec
 
-from lerim import config, editor_settings
-from lerim.config import Settings
+from lerim.config import PROVIDERS, ROLES, RoleName, Settings, load
+from lerim.config import editor as editor_settings
 from lerim.errors import Problem, SpendingError
-from lerim.models import consent, local
-from lerim.models.agents import AGENTS, find_program, price_of
-from lerim.models.choose import choose, key_of
-from lerim.models.consent import Known
-from lerim.models.providers import PROVIDERS, ROLES, RoleName
-from lerim.models.spending import today
+from lerim.models.agents import AGENTS, describe_payment, find_program
+from lerim.models.choose import choose_model, find_key
+from lerim.models.money import KnownModels, consent, total_spent_today
+from lerim.models.services import local
 from lerim.paths import Home
-from lerim.sessions.readers import ROOTS
+from lerim.sessions import ROOT_FINDERS
 
 
 class ProviderView(msgspec.Struct, frozen=True):
@@ -39,7 +37,7 @@ class ServerView(msgspec.Struct, frozen=True):
     models: list[str]
 
 
-class AgentView(msgspec.Struct, frozen=True):
+class InstalledAgentView(msgspec.Struct, frozen=True):
     """An installed coding agent: its program ("" where only its sessions were found), its usual model, and what its
     answers are paid with."""
 
@@ -77,41 +75,45 @@ class ModelsView(msgspec.Struct, frozen=True):
     roles: list[RoleView]
     providers: list[ProviderView]
     servers: list[ServerView]
-    agents: list[AgentView]
+    agents: list[InstalledAgentView]
     editor: list[editor_settings.EditorModel]
     budget: float
     spent_today: float | None
     problems: list[Problem]
 
 
-def available(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsView:
+def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsView:
     """What the settings, the environment, the editor and this machine have; its servers are asked.
 
     `now` tells which day it is. Raises SettingsError where LERIM_CONFIG names no file.
     """
-    settings, problems = config.load(environ, home)
-    told = editor_settings.told(environ)[0]
-    known, more = consent.load(home)
+    settings, problems = load.load_settings(environ, home)
+    told = editor_settings.read_editor_state(environ)[0]
+    known, more = consent.load_known_models(home)
     spent = None
     try:
-        spent = today(home, now).cost
+        spent = total_spent_today(home, now).cost
     except SpendingError as error:
         more.append(error.problem())
-    names = {address: name for name, address in local.SERVERS.items()}
+    names = {address: name for name, address in local.LOCAL_SERVERS.items()}
     wanted = settings.roles["extract"].base_url.rstrip("/")
-    addresses = dict.fromkeys([*local.SERVERS.values(), *([wanted] if wanted else [])])
-    servers = local.answering(list(addresses), local.NAMED_SECONDS if wanted else local.SECONDS)
+    addresses = dict.fromkeys([*local.LOCAL_SERVERS.values(), *([wanted] if wanted else [])])
+    servers = local.find_local_servers(list(addresses), local.NAMED_SECONDS if wanted else local.SECONDS)
     return ModelsView(
         roles=[
-            role_view(name, settings, environ, known) for name in ROLES if settings.values[f"roles.{name}.provider"]
+            make_role_view(name, settings, environ, known)
+            for name in ROLES
+            if settings.values[f"roles.{name}.provider"]
         ],
         providers=[
-            ProviderView(name, one.base_url, one.default_model, list(one.key_variables), bool(key_of(name, environ)[0]))
+            ProviderView(
+                name, one.base_url, one.default_model, list(one.key_variables), bool(find_key(name, environ)[0])
+            )
             for name, one in PROVIDERS.items()
             if one.key_variables
         ],
         servers=[ServerView(names.get(one.base_url, ""), one.base_url, list(one.models)) for one in servers],
-        agents=list(installed(environ)),
+        agents=list(find_installed_agents(environ)),
         editor=list(told.models) if told else [],
         budget=settings.budget,
         spent_today=spent,
@@ -119,18 +121,18 @@ def available(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsVi
     )
 
 
-def installed(environ: Mapping[str, str]) -> Iterator[AgentView]:
+def find_installed_agents(environ: Mapping[str, str]) -> Iterator[InstalledAgentView]:
     """The coding agents of this machine: those whose program is there, and those that left sessions. None is
     started."""
     for provider, agent in AGENTS.items():
         program = find_program(provider, environ) or ""
-        if program or any(Path(root).is_dir() for root in ROOTS[agent.platform](environ)):
-            yield AgentView(provider, agent.name, program, agent.model, price_of(provider, environ))
+        if program or any(Path(root).is_dir() for root in ROOT_FINDERS[agent.platform](environ)):
+            yield InstalledAgentView(provider, agent.name, program, agent.model, describe_payment(provider, environ))
 
 
-def role_view(name: RoleName, settings: Settings, environ: Mapping[str, str], known: Known) -> RoleView:
-    """What a role leads to; servers of this machine may be asked, as `choose` does."""
-    model, problems = choose(name, settings, environ, editor_settings.told(environ)[0])
+def make_role_view(name: RoleName, settings: Settings, environ: Mapping[str, str], known: KnownModels) -> RoleView:
+    """What a role leads to; servers of this machine may be asked, as `choose_model` does."""
+    model, problems = choose_model(name, settings, environ, editor_settings.read_editor_state(environ)[0])
     role, origin = settings.roles[name], settings.origins[f"roles.{name}.provider"]
     if model is None:
         why = "nothing was found" if role.provider == "auto" else ""

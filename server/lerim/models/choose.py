@@ -8,13 +8,22 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from lerim.editor_settings import Editor, EditorModel
+from lerim.config import (
+    OTHER_KEY,
+    PROVIDERS,
+    STORED,
+    EditorModel,
+    EditorState,
+    Role,
+    RoleName,
+    address_fault,
+    on_this_machine,
+    same_service,
+)
 from lerim.errors import Problem
-from lerim.models import local
-from lerim.models.address import address_fault, on_this_machine, same_service
-from lerim.models.agents import AGENTS, find_program, missing
+from lerim.models.agents import AGENTS, find_program, missing_program_problem
 from lerim.models.model import Model
-from lerim.models.providers import OTHER_KEY, PROVIDERS, STORED, Role, RoleName
+from lerim.models.services import local
 from lerim.paths import Home
 
 if TYPE_CHECKING:
@@ -27,12 +36,12 @@ MOST_WINDOW = 100_000
 """The largest window for an agent's program in o200k tokens: it adds instructions of its own."""
 
 
-def choose(
+def choose_model(
     role_name: RoleName,
     settings: Settings,
     environ: Mapping[str, str],
-    editor: Editor | None,
-    servers: Mapping[str, str] = local.SERVERS,
+    editor: EditorState | None,
+    servers: Mapping[str, str] = local.LOCAL_SERVERS,
 ) -> tuple[Model | None, list[Problem]]:
     """The model the settings name for a role, its key from the environment and its windows as small as it needs; None
     where none is named, where `auto` finds none, or with a problem: also where any part of the role is wrong.
@@ -53,7 +62,7 @@ def choose(
     return _sized(replace(found, role=role_name), settings.home, editor), []
 
 
-def variables_of(provider: str, base_url: str = "") -> tuple[str, ...]:
+def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
     """Which variables may hold the key for a provider at an address without fault, "" being its own.
 
     A provider's key is for its own host alone: whoever gets another address into the settings must not get the key.
@@ -61,13 +70,13 @@ def variables_of(provider: str, base_url: str = "") -> tuple[str, ...]:
     named = PROVIDERS[provider]
     if not base_url or (named.base_url and same_service(base_url, named.base_url)):
         return named.key_variables
-    return () if base_url in local.SERVERS.values() else (OTHER_KEY,)  # the usual local servers take none
+    return () if base_url in local.LOCAL_SERVERS.values() else (OTHER_KEY,)  # the usual local servers take none
 
 
-def key_of(provider: str, environ: Mapping[str, str], base_url: str = "") -> tuple[str, str]:
+def find_key(provider: str, environ: Mapping[str, str], base_url: str = "") -> tuple[str, str]:
     """The key the environment has for a provider at an address, "" where none, and the variable that holds it or
     should."""
-    variables = variables_of(provider, base_url)
+    variables = key_variables(provider, base_url)
     for variable in variables:
         for name in (variable, STORED + variable):
             if key := environ.get(name, "").strip():
@@ -76,11 +85,11 @@ def key_of(provider: str, environ: Mapping[str, str], base_url: str = "") -> tup
 
 
 def _found(
-    role: Role, where: str, environ: Mapping[str, str], editor: Editor | None, servers: Mapping[str, str]
+    role: Role, where: str, environ: Mapping[str, str], editor: EditorState | None, servers: Mapping[str, str]
 ) -> Model | Problem | None:
     base_url = (role.base_url or "").rstrip("/")
     if base_url and (fault := address_fault(base_url)):
-        return Problem("settings", f"{where}.base_url", f"The address of the model {fault}. No model was asked.")
+        return Problem("settings", f"{where}.base_url", f"The address of the model {fault}. No model was used.")
     match role.provider:
         case "none":
             return None
@@ -102,14 +111,14 @@ def _auto(
     where: str,
     base_url: str,
     environ: Mapping[str, str],
-    editor: Editor | None,
+    editor: EditorState | None,
     servers: Mapping[str, str],
 ) -> Model | Problem | None:
     """The first there is: a provider whose key is set, the editor's model if it may be used, a server of this machine.
     Where the settings name an address, only the server there is looked at."""
     if not base_url:
         for provider in PROVIDERS:
-            key, variable = key_of(provider, environ)
+            key, variable = find_key(provider, environ)
             if key:
                 found = _of_service(replace(role, provider=provider), where, "", environ)
                 return replace(found, why=f"{variable} is set") if isinstance(found, Model) else found
@@ -122,7 +131,7 @@ def _auto(
         return Problem("settings", f"{where}.base_url", message)
     names = {address: name for name, address in servers.items()}
     addresses = [base_url] if base_url and servers else list(servers.values())
-    for server in local.answering(addresses, local.NAMED_SECONDS if base_url else local.SECONDS):
+    for server in local.find_local_servers(addresses, local.NAMED_SECONDS if base_url else local.SECONDS):
         known = [name for name in server.models if role.model in ("", name)]
         if known:
             why = f"{names.get(server.base_url, 'a server')} answers at {server.base_url}"
@@ -134,13 +143,13 @@ def _auto(
 def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str]) -> Model | Problem:
     provider = PROVIDERS[role.provider]
     base_url = base_url or provider.base_url
-    key, variable = key_of(role.provider, environ, base_url)
+    key, variable = find_key(role.provider, environ, base_url)
     if not key and not on_this_machine(base_url):
         whom = base_url if variable == OTHER_KEY else role.provider
         todo = f'Set {variable} in the environment, or {where}.provider to "none".'
-        return Problem("model-key", variable, f"There is no key for {whom}, so no model was asked. {todo}")
+        return Problem("model-key", variable, f"There is no key for {whom}, so no model was used. {todo}")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
-        message = f"What {variable} holds cannot be a key, so no model was asked. Set it again."
+        message = f"The value of {variable} cannot be a key, so no model was used. Set it again."
         return Problem("model-key", variable, message)
     model = _model(role, role.provider, role.model or provider.default_model, base_url)
     return replace(model, key=key, key_variable=variable)
@@ -148,19 +157,19 @@ def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str
 
 def _of_ollama(role: Role, base_url: str) -> Model | Problem:
     """The first model Ollama has, because it has no usual one."""
-    found = local.answering([base_url], local.NAMED_SECONDS)
+    found = local.find_local_servers([base_url], local.NAMED_SECONDS)
     if not found:
-        message = f"Ollama does not answer at {base_url}, so no model was asked. Start it, or name its model."
+        message = f"Ollama does not answer at {base_url}, so no model was used. Start it, or name its model."
         return Problem("model-silent", base_url, message)
     if not found[0].models:
-        message = "Ollama has no model to ask. Fetch one with `ollama pull NAME`."
+        message = "Ollama has no model. Download one with `ollama pull NAME`."
         return Problem("model-gone", base_url, message)
     return replace(_model(role, "ollama", found[0].models[0], base_url), why="it is the first that Ollama lists")
 
 
-def _of_editor(role: Role, where: str, editor: Editor | None) -> Model | Problem:
+def _of_editor(role: Role, where: str, editor: EditorState | None) -> Model | Problem:
     if editor is None:
-        message = "The editor's model can be asked only from the editor: the sessions wait for a sync there."
+        message = "The editor's model can be used only from the editor: the sessions wait for a sync there."
         return Problem("model-gone", where, message)
     if not editor.models:
         message = "The editor offers no model. Sign in to GitHub Copilot or install another extension that offers one."
@@ -190,7 +199,7 @@ def _fitting(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -
 
 def _of_command(role: Role, where: str) -> Model | Problem:
     if not role.command:
-        message = 'There is no command to ask. Set it as a list, such as ["claude", "-p"].'
+        message = 'No command is set. Set it as a list, such as ["claude", "-p"].'
         return Problem("settings", f"{where}.command", message)
     model = _model(role, "command", role.model or PurePath(role.command[0]).name)
     return replace(model, command=role.command)
@@ -200,12 +209,12 @@ def _of_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Pro
     """The model of an installed agent. Its program is looked for, and not started."""
     program = find_program(role.provider, environ)
     if program is None:
-        return missing(role.provider, where)
+        return missing_program_problem(role.provider, where)
     agent = AGENTS[role.provider]
     model = _model(role, role.provider, role.model or agent.model)
     window = min(model.max_window_tokens, MOST_WINDOW)
     overlap = min(model.window_overlap_tokens, window // 4)
-    why = model.why if role.model else f"it is what {agent.name} is asked as usual"
+    why = model.why if role.model else f"it is {agent.name}'s default"
     seconds = AGENT_SECONDS if role.timeout == Role().timeout else role.timeout
     return replace(
         model, command=(program,), timeout=seconds, max_window_tokens=window, window_overlap_tokens=overlap, why=why
@@ -224,19 +233,20 @@ def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:
         key="",
         wire=PROVIDERS[provider].wire,
         fallbacks=tuple(other for other in role.fallback_models if other != name),
-        why="the settings name it" if role.model else "it is the provider's usual one",
+        why="the settings name it" if role.model else "it is the provider's default",
     )
 
 
-def _sized(model: Model, home: Home, editor: Editor | None) -> Model:
+def _sized(model: Model, home: Home, editor: EditorState | None) -> Model:
     """The model with windows it takes: what it told before, and what the editor says of its own."""
-    from lerim.models import consent, limits  # both know Model
+    from lerim.models import limits  # both know Model
+    from lerim.models.money import consent  # both know Model
 
-    known = [consent.load(home)[0].limits.get(model.label, 0)]
+    known = [consent.load_known_models(home)[0].limits.get(model.label, 0)]
     if model.wire == "editor" and editor is not None:
         known += [one.max_input_tokens for one in editor.models if one.id == model.name]
     least = min((tokens for tokens in known if tokens > 0), default=None)
-    window = limits.window_tokens(model, least)
+    window = limits.choose_window_tokens(model, least)
     if window == model.max_window_tokens:
         return model
     return replace(model, max_window_tokens=window, window_overlap_tokens=min(model.window_overlap_tokens, window // 4))

@@ -20,18 +20,38 @@ import msgspec
 from dspy import lm15
 
 from lerim.errors import BudgetError, SpendingError
-from lerim.models import agent_call, anthropic, chat, command, faults, limits
-from lerim.models.answer import ONE_CALL, Answer
-from lerim.models.bounds import Bounds, Output
-from lerim.models.editor import Bridge, RefusedError
+from lerim.models import limits
+from lerim.models.agents import call, command
+from lerim.models.answer import ONE_CALL, ModelAnswer
+from lerim.models.editor import EditorBridge, EditorRefusedError
 from lerim.models.model import Model
-from lerim.models.spending import Purse, priced
-from lerim.models.stream import Events
-from lerim.models.tokens import count
-from lerim.models.usage import ASKED_OF, NOTHING, Spent, Step, StepKind, Usage, added
-from lerim.models.wire import Reply, StoppedError, WireError, pause, post
+from lerim.models.money import (
+    CURRENT_SUBJECT,
+    NO_USAGE,
+    DayBudget,
+    ModelStep,
+    RoleUsage,
+    StepKind,
+    Usage,
+    merge_role_usage,
+    price_usage,
+)
+from lerim.models.services import (
+    EventStream,
+    ModelBounds,
+    OutputBound,
+    ServiceReply,
+    WireError,
+    WireStoppedError,
+    anthropic,
+    chat,
+    faults,
+    post_json,
+    wait_unless_cancelled,
+)
+from lerim.models.tokens import count_tokens
 from lerim.paths import Home
-from lerim.redaction import clean
+from lerim.redaction import clean_text
 
 TRIES = 3
 BACK_OFF_SECONDS = (1.0, 4.0)
@@ -61,8 +81,8 @@ class Engine:
         *,
         home: Home | None = None,
         environ: Mapping[str, str] | None = None,
-        purse: Purse | None = None,
-        bridge: Bridge | None = None,
+        purse: DayBudget | None = None,
+        bridge: EditorBridge | None = None,
         most: int = limits.MOST_OUTPUT_TOKENS,
     ) -> None:
         self._models = [model, *(replace(model, name=name, fallbacks=()) for name in model.fallbacks)]
@@ -73,23 +93,23 @@ class Engine:
         self._bridge = bridge
         self._lock = threading.Lock()
         self._at = 0
-        self._bounds = Bounds(home, lambda model, why, tokens: self._step("limited", model, why, tokens), most)
-        self._spent: list[Spent] = []
-        self._steps: list[Step] = []
+        self._bounds = ModelBounds(home, lambda model, why, tokens: self._step("limited", model, why, tokens), most)
+        self._spent: list[RoleUsage] = []
+        self._steps: list[ModelStep] = []
 
     @property
-    def spent(self) -> list[Spent]:
+    def spent(self) -> list[RoleUsage]:
         """What the calls of each model took so far."""
         with self._lock:
-            return added(self._spent)
+            return merge_role_usage(self._spent)
 
     @property
     def usage(self) -> Usage:
         """What all calls took so far."""
-        return sum((one.usage for one in self.spent), NOTHING)
+        return sum((one.usage for one in self.spent), NO_USAGE)
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[ModelStep]:
         """What did not go straight so far, in order."""
         with self._lock:
             return list(self._steps)
@@ -98,7 +118,7 @@ class Engine:
     def window_tokens(self) -> int:
         """How many o200k tokens a window may have now: less than the settings say once the model told its limit."""
         model = self._models[self._at]
-        return limits.window_tokens(model, self._bounds.limit(model))
+        return limits.choose_window_tokens(model, self._bounds.limit(model))
 
     def complete(self, request: lm15.Request, hear: Callable[[str], None] | None = None) -> lm15.Response:
         """One answer; `finish_reason` "length" where it was cut.
@@ -128,7 +148,7 @@ class Engine:
     def close(self) -> None:
         """Nothing stays open between calls."""
 
-    def _patiently(self, request: lm15.Request, model: Model, ear: _Ear | None) -> Answer:
+    def _patiently(self, request: lm15.Request, model: Model, ear: _Ear | None) -> ModelAnswer:
         """One answer, after as many tries as it takes and makes sense."""
         tries = 0
         while True:
@@ -141,9 +161,13 @@ class Engine:
                 tries += 1
                 wait = BACK_OFF_SECONDS[min(tries, len(BACK_OFF_SECONDS)) - 1]
                 wait = wait if error.retry_after is None else error.retry_after
-                if tries == TRIES or error.code in (faults.CANCELLED, command.FAILED) or wait > MOST_WAIT_SECONDS:
+                if (
+                    tries == TRIES
+                    or error.code in (faults.CANCELLED, command.COMMAND_FAILED)
+                    or wait > MOST_WAIT_SECONDS
+                ):
                     raise
-                self._step("retried", model, f"{faults.why(error)}; asked again after {wait:g} s")
+                self._step("retried", model, f"{faults.describe_error(error)}; retried after {wait:g} s")
             except faults.ParameterError as error:
                 if not self._bounds.refused(model, output, error):
                     raise
@@ -153,9 +177,9 @@ class Engine:
                     raise
                 continue
             try:
-                pause(wait, self._cancelled)
-            except StoppedError as error:
-                raise faults.cancelled() from error
+                wait_unless_cancelled(wait, self._cancelled)
+            except WireStoppedError as error:
+                raise faults.cancelled_error() from error
 
     def _next(self, at: int, error: lm15.LM15Error) -> int:
         """The model to ask instead, for the rest of the run."""
@@ -165,20 +189,20 @@ class Engine:
                 self._at = at + 1
         if moved:
             instead = self._models[at + 1].name
-            self._step("fallback", self._models[at], f"{faults.why(error)}; {instead} is asked instead")
+            self._step("fallback", self._models[at], f"{faults.describe_error(error)}; {instead} is used instead")
         return at + 1
 
-    def _once(self, request: lm15.Request, model: Model, output: Output, ear: _Ear | None) -> Answer:
+    def _once(self, request: lm15.Request, model: Model, output: OutputBound, ear: _Ear | None) -> ModelAnswer:
         """Asks once. A call that is paid for is recorded before and after it."""
         text = _text(request)
         with self._paying(model, _at_most(text), output.most) as paid:
             began = time.monotonic()
 
             def took(usage: Usage) -> Usage:
-                usage = priced(model, msgspec.structs.replace(usage, seconds=time.monotonic() - began))
+                usage = price_usage(model, msgspec.structs.replace(usage, seconds=time.monotonic() - began))
                 paid.append(usage)
                 with self._lock:
-                    self._spent.append(Spent(model.role, model.label, usage))
+                    self._spent.append(RoleUsage(model.role, model.label, usage))
                 return usage
 
             try:
@@ -188,10 +212,10 @@ class Engine:
                     took(error.usage)
                 raise
             told = _counts(model, heard=ear is not None) or answer.usage != ONE_CALL
-            usage = took(answer.usage if told else Usage(1, count(text), count(answer.text)))
+            usage = took(answer.usage if told else Usage(1, count_tokens(text), count_tokens(answer.text)))
             if ear is not None and not ear.any:
                 ear.hear(answer.text)
-        if model.provider == "ollama" and CERTAIN_TOKENS < count(text) * CUT_SHORT > usage.input_tokens > 0:
+        if model.provider == "ollama" and CERTAIN_TOKENS < count_tokens(text) * CUT_SHORT > usage.input_tokens > 0:
             read = f"Ollama read only {usage.input_tokens} tokens of the window"
             raise lm15.ContextLengthError(f"{read}; OLLAMA_CONTEXT_LENGTH sets how many it reads")
         return answer
@@ -206,39 +230,41 @@ class Engine:
             held = self._purse.reserve(model, tokens, most, self._cancelled)
         except (BudgetError, SpendingError) as error:
             if self._cancelled():
-                raise faults.cancelled() from error
+                raise faults.cancelled_error() from error
             raise
         paid: list[Usage] = []
         unpaid: Usage | None = None  # where nobody knows what a call took, the reservation stays
         try:
             if self._cancelled():
-                unpaid = NOTHING
-                raise faults.cancelled()
+                unpaid = NO_USAGE
+                raise faults.cancelled_error()
             yield paid
         except lm15.LM15Error as error:
             refused = (error.status or 0) >= 300 and not isinstance(error, faults.BrokenOffError)
             if refused or error.code == faults.UNSENT:
-                unpaid = NOTHING  # a service that refused counted nothing
+                unpaid = NO_USAGE  # a service that refused counted nothing
             raise
         finally:
             self._purse.settle(held, paid[0] if paid else unpaid, self._cancelled)
 
-    def _sent(self, request: lm15.Request, model: Model, output: Output, ear: _Ear | None) -> Answer:
+    def _sent(self, request: lm15.Request, model: Model, output: OutputBound, ear: _Ear | None) -> ModelAnswer:
         stream = ear is not None
         match model.wire:
             case "chat":
-                body = chat.payload(request, model, output.most, output.name, stream=stream)
-                came = chat.Streamed(model)
-                reply = self._posted(model, chat.url(model), body, chat.signed(model), _hearing(came, ear))
-                return came.answer() if reply.streams and stream else chat.read(reply, model)
+                body = chat.encode_chat_request(request, model, output.most, output.name, stream=stream)
+                came = chat.ChatStream(model)
+                reply = self._posted(model, chat.chat_url(model), body, chat.chat_headers(model), _hearing(came, ear))
+                return came.answer() if reply.streams and stream else chat.parse_chat_reply(reply, model)
             case "anthropic":
-                body = anthropic.payload(request, model, output.most, stream=stream)
-                said = anthropic.Streamed(model)
-                reply = self._posted(model, anthropic.url(model), body, anthropic.signed(model), _hearing(said, ear))
-                return said.answer() if reply.streams and stream else anthropic.read(reply, model)
+                body = anthropic.encode_anthropic_request(request, model, output.most, stream=stream)
+                said = anthropic.AnthropicStream(model)
+                reply = self._posted(
+                    model, anthropic.anthropic_url(model), body, anthropic.anthropic_headers(model), _hearing(said, ear)
+                )
+                return said.answer() if reply.streams and stream else anthropic.parse_anthropic_reply(reply, model)
             case "command":
                 folder = Path(tempfile.gettempdir()) if self._home is None else self._home.root
-                printed = command.run(
+                printed = command.run_command(
                     model.command,
                     _text(request),
                     seconds=model.timeout,
@@ -246,45 +272,45 @@ class Engine:
                     environ=self._environ,
                     folder=folder,
                 )
-                return Answer(printed)
+                return ModelAnswer(printed)
             case "agent":
-                return agent_call.ask(
+                return call.ask_agent(
                     model, _text(request), self._cancelled, self._environ, self._home or Home.of(self._environ)
                 )
             case "editor":
-                return Answer(self._asked_editor(request, model, output, ear))
+                return ModelAnswer(self._asked_editor(request, model, output, ear))
         assert_never(model.wire)
 
     def _posted(
         self, model: Model, url: str, body: bytes, signed: Mapping[str, str], heard: Callable[[bytes], None] | None
-    ) -> Reply:
+    ) -> ServiceReply:
         try:
-            return post(
+            return post_json(
                 url, body, signed, seconds=model.timeout, cancelled=self._cancelled, local=model.local, heard=heard
             )
         except WireError as error:
-            raise faults.unanswered(error) from error
+            raise faults.exchange_error(error) from error
 
-    def _asked_editor(self, request: lm15.Request, model: Model, output: Output, ear: _Ear | None) -> str:
+    def _asked_editor(self, request: lm15.Request, model: Model, output: OutputBound, ear: _Ear | None) -> str:
         if self._bridge is None:
-            raise lm15.InvalidRequestError("the editor's models can be asked only by a sync in the editor", code="gone")
+            raise lm15.InvalidRequestError("the editor's models can be used only by a sync in the editor", code="gone")
         try:
             return self._bridge.ask(
                 model.name,
-                chat.system_of(request),
+                chat.system_text(request),
                 _messages(request),
                 max_tokens=output.most,
                 seconds=model.timeout,
                 cancelled=self._cancelled,
                 hear=None if ear is None else ear.hear,
             )
-        except RefusedError as error:
-            told = f"{error}: {' '.join(clean(error.message).split())[:200]}" if error.message else str(error)
+        except EditorRefusedError as error:
+            told = f"{error}: {' '.join(clean_text(error.message).split())[:200]}" if error.message else str(error)
             raise _editor_error(error, told) from error
 
     def _step(self, kind: StepKind, model: Model, why: str, tokens: int = 0) -> None:
         with self._lock:
-            self._steps.append(Step(kind, model.role, model.label, why, *ASKED_OF.get(), tokens))
+            self._steps.append(ModelStep(kind, model.role, model.label, why, *CURRENT_SUBJECT.get(), tokens))
 
 
 def _counts(model: Model, *, heard: bool) -> bool:
@@ -316,23 +342,23 @@ def _hearing(came: _Coming, ear: _Ear | None) -> Callable[[bytes], None] | None:
     """What takes the bytes of a stream of events; None where nobody hears it."""
     if ear is None:
         return None
-    events = Events()
+    events = EventStream()
 
     def heard(piece: bytes) -> None:
         try:
             found = list(events.feed(piece))
         except ValueError as error:
-            raise faults.unreadable(200) from error
+            raise faults.invalid_reply_error(200) from error
         for data in found:
             ear.hear(came.take(data))
 
     return heard
 
 
-def _editor_error(error: RefusedError, told: str) -> lm15.LM15Error:
+def _editor_error(error: EditorRefusedError, told: str) -> lm15.LM15Error:
     match error.why:
         case "cancelled":
-            return faults.cancelled()
+            return faults.cancelled_error()
         case "timeout":
             return lm15.TimeoutError(told)
         case "not-found" | "gone":
@@ -342,13 +368,13 @@ def _editor_error(error: RefusedError, told: str) -> lm15.LM15Error:
         case "quota":
             return lm15.BillingError(told)
         case "blocked":  # for now: it is a limit of the account's
-            return lm15.RateLimitError(told, retry_after=faults.retry_after({}, error.message))
+            return lm15.RateLimitError(told, retry_after=faults.parse_retry_after({}, error.message))
         case "failed":
             return lm15.ServerError(told)
     assert_never(error.why)
 
 
-def _response(request: lm15.Request, answer: Answer) -> lm15.Response:
+def _response(request: lm15.Request, answer: ModelAnswer) -> lm15.Response:
     usage = lm15.Usage(input_tokens=answer.usage.input_tokens, output_tokens=answer.usage.output_tokens)
     message = lm15.Message.assistant([lm15.TextPart(answer.text)])
     return lm15.Response(id=None, model=request.model, message=message, finish_reason=answer.finish, usage=usage)
@@ -360,9 +386,9 @@ def _messages(request: lm15.Request) -> str:
 
 def _text(request: lm15.Request) -> str:
     """All that is sent, as one text."""
-    return f"{chat.system_of(request)}\n\n{_messages(request)}".strip()
+    return f"{chat.system_text(request)}\n\n{_messages(request)}".strip()
 
 
 def _at_most(text: str) -> int:
     """More tokens than any service counts for a text: none takes half as many again as o200k, or more than bytes."""
-    return min(len(text.encode("utf-8", "replace")) + 100, count(text) * 3 // 2 + 100)
+    return min(len(text.encode("utf-8", "replace")) + 100, count_tokens(text) * 3 // 2 + 100)

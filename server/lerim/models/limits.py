@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from lerim.models.consent import learn_limit, load
 from lerim.models.model import Model
+from lerim.models.money import keep_limit, load_known_models
 from lerim.paths import Home
 
 MOST_OUTPUT_TOKENS = 16_000
@@ -35,7 +35,7 @@ _TOLD = tuple(
 )
 
 
-def learned(said: str) -> int | None:
+def parse_limit(said: str) -> int | None:
     """The number of tokens a model takes, from the words with which it refused more; None where they do not tell."""
     for pattern in _TOLD:
         if found := pattern.search(said[:20_000]):
@@ -44,24 +44,24 @@ def learned(said: str) -> int | None:
     return None
 
 
-def limit(home: Home | None, label: str) -> int | None:
+def load_limit(home: Home | None, label: str) -> int | None:
     """What is remembered of a model."""
-    return None if home is None else load(home)[0].limits.get(label)
+    return None if home is None else load_known_models(home)[0].limits.get(label)
 
 
-def learn(home: Home, label: str, tokens: int) -> None:
+def remember_limit(home: Home, label: str, tokens: int) -> None:
     """Remembers what a model takes. Raises OSError, Timeout of filelock (an OSError)."""
-    learn_limit(home, label, tokens)
+    keep_limit(home, label, tokens)
 
 
-def most_output(known: int | None) -> int:
+def most_output_tokens(known: int | None) -> int:
     """How many tokens an answer may have: a quarter of a small model at most."""
     return MOST_OUTPUT_TOKENS if known is None else max(LEAST // 2, min(MOST_OUTPUT_TOKENS, known // 4))
 
 
-def window_tokens(model: Model, known: int | None) -> int:
+def choose_window_tokens(model: Model, known: int | None) -> int:
     """How many o200k tokens a window for this model may have: what the settings say, or less where less fits."""
     if known is None:
         return model.max_window_tokens
-    fits = int((known - most_output(known) - ASKING_TOKENS) / OTHERS_TOKENS)
+    fits = int((known - most_output_tokens(known) - ASKING_TOKENS) / OTHERS_TOKENS)
     return min(model.max_window_tokens, max(LEAST_WINDOW, fits))

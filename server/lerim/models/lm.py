@@ -14,7 +14,7 @@ from dspy import lm15
 from lerim.models.model import Model
 
 
-class Answering(Protocol):
+class AnsweringEngine(Protocol):
     """What DSPy asks of an engine, by name."""
 
     def complete(self, request: lm15.Request) -> lm15.Response:
@@ -25,13 +25,13 @@ class Answering(Protocol):
 
 
 @dataclass(slots=True)
-class Heard:
+class AnswerEnding:
     """What DSPy does not tell of an answer. `cut`: it ends where the model may write no more."""
 
     cut: bool = False
 
 
-_HEARD: ContextVar[Heard | None] = ContextVar("heard", default=None)
+_HEARD: ContextVar[AnswerEnding | None] = ContextVar("heard", default=None)
 
 
 class _Listening:
@@ -42,7 +42,7 @@ class _Listening:
     supports_response_schema = False
     supported_params = frozenset({"temperature", "max_tokens"})
 
-    def __init__(self, engine: Answering) -> None:
+    def __init__(self, engine: AnsweringEngine) -> None:
         self._engine = engine
 
     def complete(self, request: lm15.Request) -> lm15.Response:
@@ -57,13 +57,13 @@ class _Listening:
         self._engine.close()
 
 
-def language_model(model: Model, engine: Answering) -> dspy.LM:
+def make_language_model(model: Model, engine: AnsweringEngine) -> dspy.LM:
     """The model as DSPy knows it: no cache, and no retries of its own, for the engine has them."""
     # The model's name is the request's alone: DSPy gives names it knows settings of its own.
-    return over(engine, f"lerim/{model.provider}")
+    return wrap_engine(engine, f"lerim/{model.provider}")
 
 
-def over(engine: Answering, name: str) -> dspy.LM:
+def wrap_engine(engine: AnsweringEngine, name: str) -> dspy.LM:
     """An engine as DSPy knows it, under a name."""
     return dspy.LM(name, engine=_Listening(engine), cache=False, num_retries=0)
 
@@ -78,15 +78,15 @@ class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """The fields of an answer. Raises AdapterParseError, with the answer in it."""
         if "[[ ## completed ## ]]" not in completion:
-            raise dspy.AdapterParseError("WholeAnswers", signature, completion, "The answer has no end.")
+            raise dspy.AdapterParseError("WholeAnswers", signature, completion, "The answer is incomplete.")
         fields: dict[str, Any] = super().parse(signature, completion)
         return fields
 
 
 @contextmanager
-def using(lm: dspy.LM) -> Iterator[Heard]:
+def use_language_model(lm: dspy.LM) -> Iterator[AnswerEnding]:
     """Within this block DSPy's modules ask `lm`, and nothing of it is remembered but how its last answer ended."""
-    heard = Heard()
+    heard = AnswerEnding()
     before = _HEARD.set(heard)
     try:
         with dspy.context(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from lerim.models.address import host_of, is_loopback
-from lerim.models.providers import RoleName, Wire
+from lerim.config import RoleName, Wire, host_of, is_loopback
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ _CACHE = "TIKTOKEN_CACHE_DIR"
 
 
 @functools.cache
-def encoding(folder: Path = FOLDER) -> tiktoken.Encoding:
+def load_encoding(folder: Path = FOLDER) -> tiktoken.Encoding:
     """The o200k encoding out of `folder`. Raises SettingsError where its file is missing or damaged."""
     path = folder / NAME
     try:
@@ -49,18 +49,18 @@ def encoding(folder: Path = FOLDER) -> tiktoken.Encoding:
             os.environ[_CACHE] = before
 
 
-def count(text: str) -> int:
+def count_tokens(text: str) -> int:
     """How many tokens a text has. Raises SettingsError where the encoding is missing."""
-    return len(encoding().encode_ordinary(text))
+    return len(load_encoding().encode_ordinary(text))
 
 
-def pieces(text: str, most: int) -> list[str]:
+def split_by_tokens(text: str, most: int) -> list[str]:
     """The text cut into pieces of at most `most` (8 or more) tokens: at line ends where lines fit, else between tokens,
     never within a character. Joined, the pieces are the text. Raises SettingsError where the encoding is missing."""
     out: list[str] = []
     held, size = "", 0
     for line in text.splitlines(keepends=True):
-        tokens = count(line)
+        tokens = count_tokens(line)
         if size + tokens <= most:
             held, size = held + line, size + tokens
             continue
@@ -68,18 +68,18 @@ def pieces(text: str, most: int) -> list[str]:
             out.append(held)
         *whole, held = [line] if tokens <= most else _between_tokens(line, most)
         out += whole
-        size = count(held)
+        size = count_tokens(held)
     return [piece for part in (*out, held) for piece in _checked(part, most)]
 
 
 def _between_tokens(line: str, most: int) -> list[str]:
     """One long line in pieces of at most `most` tokens of its own encoding."""
     out: list[str] = []
-    tokens = encoding().encode_ordinary(line)
+    tokens = load_encoding().encode_ordinary(line)
     data = line.encode("utf-8", "surrogatepass")
     ends, at = [0], 0
     for token in tokens:
-        at += len(encoding().decode_single_token_bytes(token))
+        at += len(load_encoding().decode_single_token_bytes(token))
         ends.append(at)
     if at != len(data):  # tiktoken rewrites lone surrogates; what is cut must be what was given
         return _between_characters(line, most)
@@ -103,7 +103,7 @@ def _checked(piece: str, most: int) -> list[str]:
     """The piece, halved for as long as it has more tokens alone than it had in its line; a rare thing."""
     if not piece:
         return []
-    if len(piece) == 1 or count(piece) <= most:
+    if len(piece) == 1 or count_tokens(piece) <= most:
         return [piece]
     middle = len(piece) // 2
     return [*_checked(piece[:middle], most), *_checked(piece[middle:], most)]

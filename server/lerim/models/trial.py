@@ -9,17 +9,16 @@ from datetime import datetime
 import msgspec
 from dspy import lm15
 
-from lerim import config, editor_settings
+from lerim.config import editor, load
 from lerim.errors import ModelError, ModelGoneError, ModelKeyError, SettingsError
-from lerim.models.choose import choose
-from lerim.models.editor import Bridge
+from lerim.models.choose import choose_model
+from lerim.models.editor import EditorBridge
 from lerim.models.engine import Engine
-from lerim.models.faults import said
 from lerim.models.model import Model
-from lerim.models.spending import Purse
-from lerim.models.usage import Step, Usage
+from lerim.models.money import DayBudget, ModelStep, Usage
+from lerim.models.services import error_message
 from lerim.paths import Home
-from lerim.redaction import clean
+from lerim.redaction import clean_text
 
 QUESTION = "Reply with the one word: ready"
 SHOWN = 200
@@ -30,31 +29,35 @@ SECONDS = 60.0
 """A person waits for the answer, so that one that comes later than this counts as none."""
 
 
-class Trial(msgspec.Struct, frozen=True):
+class ModelTrial(msgspec.Struct, frozen=True):
     """What came back: the beginning of the answer, what it took, and what did not go straight."""
 
     model: str
     answer: str
     usage: Usage
-    steps: list[Step]
+    steps: list[ModelStep]
 
 
-def chosen_tried(home: Home, environ: Mapping[str, str], cancelled: Callable[[], bool], bridge: Bridge) -> Trial:
+def probe_chosen_model(
+    home: Home, environ: Mapping[str, str], cancelled: Callable[[], bool], bridge: EditorBridge
+) -> ModelTrial:
     """Asks the model the settings name; the editor's over `bridge`.
 
-    Raises what `tried` does, and where there is no model to ask SettingsError, ModelKeyError or ModelGoneError.
+    Raises what `probe_model` does, and where there is no model to ask SettingsError, ModelKeyError or ModelGoneError.
     """
-    settings, _ = config.load(environ, home)
-    model = model_of(settings, environ)
-    purse = Purse(home, settings.budget, lambda: datetime.now().astimezone())
+    settings, _ = load.load_settings(environ, home)
+    model = find_extraction_model(settings, environ)
+    purse = DayBudget(home, settings.budget, lambda: datetime.now().astimezone())
     model = replace(model, timeout=min(model.timeout, SECONDS))
-    return tried(model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST))
+    return probe_model(
+        model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST)
+    )
 
 
-def model_of(settings: config.Settings, environ: Mapping[str, str]) -> Model:
+def find_extraction_model(settings: load.Settings, environ: Mapping[str, str]) -> Model:
     """The model that extracts by these settings. Raises SettingsError, ModelKeyError or ModelGoneError where there is
     none to ask."""
-    model, problems = choose("extract", settings, environ, editor_settings.told(environ)[0])
+    model, problems = choose_model("extract", settings, environ, editor.read_editor_state(environ)[0])
     if model is None:
         message = problems[0].message if problems else "No model is chosen, or none was found."
         kind = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(problems[0].code if problems else "")
@@ -62,7 +65,7 @@ def model_of(settings: config.Settings, environ: Mapping[str, str]) -> Model:
     return model
 
 
-def tried(model: Model, engine: Engine) -> Trial:
+def probe_model(model: Model, engine: Engine) -> ModelTrial:
     """Asks the model, which `engine` leads to, and returns what came back.
 
     Raises ModelError: ModelKeyError where the key or the account is at fault; BudgetError, SpendingError,
@@ -76,8 +79,8 @@ def tried(model: Model, engine: Engine) -> Trial:
         raise ModelKeyError(_message(model, error), where=model.key_variable, todo=todo) from error
     except lm15.LM15Error as error:
         raise ModelError(_message(model, error), where=model.base_url, todo="See `lerim model list`.") from error
-    answer = " ".join(clean(response.text or "").split())[:SHOWN]
-    return Trial(_asked(model, engine), answer, engine.usage, engine.steps)
+    answer = " ".join(clean_text(response.text or "").split())[:SHOWN]
+    return ModelTrial(_asked(model, engine), answer, engine.usage, engine.steps)
 
 
 def _asked(model: Model, engine: Engine) -> str:
@@ -86,4 +89,4 @@ def _asked(model: Model, engine: Engine) -> str:
 
 
 def _message(model: Model, error: lm15.LM15Error) -> str:
-    return f"{model.label} did not answer: {clean(said(error)).rstrip('.')}."
+    return f"{model.label} did not answer: {clean_text(error_message(error)).rstrip('.')}."

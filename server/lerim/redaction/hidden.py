@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-HIDDEN = re.compile(
+HIDDEN_CHARACTERS = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 )
@@ -32,26 +32,26 @@ _SENTENCES = re.compile(r"((?<=[.!?;])\s+|\n+)")
 _TAKEN_OUT = "[left out: an order to an agent]"
 
 
-def visible(text: str) -> str:
+def show_hidden(text: str) -> str:
     """The text with every character that does not show written out as `⟨U+200B⟩`; joined emoji stay as they are."""
-    if not HIDDEN.search(text):
+    if not HIDDEN_CHARACTERS.search(text):
         return text
     ordinary = {at for match in _ORDINARY.finditer(text) for at in range(*match.span())}
-    return HIDDEN.sub(lambda m: m.group() if m.start() in ordinary else f"⟨U+{ord(m.group()):04X}⟩", text)
+    return HIDDEN_CHARACTERS.sub(lambda m: m.group() if m.start() in ordinary else f"⟨U+{ord(m.group()):04X}⟩", text)
 
 
-def flags(*texts: str) -> tuple[str, ...]:
+def find_flags(*texts: str) -> tuple[str, ...]:
     """What a reviewer should look at twice in these texts."""
     whole = "\n".join(texts)
     found = (
-        ("hidden-characters", visible(whole) != whole),
+        ("hidden-characters", show_hidden(whole) != whole),
         ("commands-an-agent", bool(_COMMANDING.search(whole))),
         ("sends-data-out", bool(_EXFILTRATION.search(whole))),
     )
     return tuple(name for name, present in found if present)
 
 
-def without_orders(text: str) -> str:
+def remove_orders(text: str) -> str:
     """The text with every sentence that gives orders to an agent taken out, and said to be."""
     if not _COMMANDING.search(text):
         return text

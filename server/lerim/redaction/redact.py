@@ -10,18 +10,37 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from operator import attrgetter
 
-from lerim.redaction import calls, encoded, forms, given, idioms, lines, positional, private_keys, spoken, told
-from lerim.redaction.chance import scrambled
-from lerim.redaction.entropy import random
-from lerim.redaction.hidden import HIDDEN, visible
-from lerim.redaction.public import is_public
-from lerim.redaction.rules import DISCORD, DISCORD_HEAD, SHAM, Middle, Rule, Span
-from lerim.redaction.words import Names, places
+from lerim.redaction.hidden import HIDDEN_CHARACTERS, show_hidden
+from lerim.redaction.places import calls, given, idioms, lines, positional, spoken, told
+from lerim.redaction.values import (
+    DISCORD,
+    DISCORD_HEAD,
+    SHAM,
+    MiddleRule,
+    NameFinder,
+    Span,
+    TokenRule,
+    encoded,
+    find_places,
+    is_public,
+    is_scrambled,
+    looks_random,
+    private_keys,
+    token_forms,
+)
 
-__all__ = ["Redacted", "Span", "clean", "counting", "redact", "redacted_spans", "without_private"]
+__all__ = [
+    "RedactedText",
+    "Span",
+    "clean_text",
+    "collect_redactions",
+    "find_redaction_marks",
+    "redact_secrets",
+    "remove_private_blocks",
+]
 
 _DONE = re.compile(r"\[redacted:[a-z-]{1,30}\]")
-_UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN.pattern}")
+_UNSEEN = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN_CHARACTERS.pattern}")
 _WORDY = re.compile(r"[A-Za-z0-9_-]")
 _GLUE = re.compile(r"[A-Za-z0-9]")
 _ESCAPE = re.compile(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
@@ -42,7 +61,7 @@ _CLEAN: set[str] = set()
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """What a token can stand in."""
-_NAMES = Names(
+_NAMES = NameFinder(
     (
         *positional.LOOKED_FOR,
         *idioms.LOOKED_FOR,
@@ -69,7 +88,7 @@ _MET: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class RedactedText:
     """The clean text, how many secrets were cut out, and where they stood in the original."""
 
     text: str
@@ -77,24 +96,24 @@ class Redacted:
     spans: tuple[Span, ...]
 
 
-def redact(text: str) -> Redacted:
+def redact_secrets(text: str) -> RedactedText:
     """Replaces every secret by `[redacted:<kind>]`, also one that characters which do not show cut into pieces. Clean
     text comes back unchanged; a second pass changes nothing."""
     size = len(text)
     if size < _SHORTEST or text in _CLEAN:
-        return Redacted(text, 0, ())
+        return RedactedText(text, 0, ())
     spans = find_secrets(text)
     if not spans:
         if size <= _SHORT:
             _remember(text)
-        return Redacted(text, 0, ())
+        return RedactedText(text, 0, ())
     cut = replace_spans(text, spans)
     for _ in range(5):  # a cut can bring a literal and its value together; rare, and settled in one more look
         again = find_secrets(cut)
         if not again:
             break
         cut = replace_spans(cut, again)
-    return Redacted(cut, len(spans), _noted(text, tuple(spans)))
+    return RedactedText(cut, len(spans), _noted(text, tuple(spans)))
 
 
 def _remember(text: str) -> None:
@@ -104,7 +123,7 @@ def _remember(text: str) -> None:
 
 
 @contextmanager
-def counting() -> Iterator[set[int]]:
+def collect_redactions() -> Iterator[set[int]]:
     """Gathers the secrets cut out within the block, each once, as hashes that mean nothing outside this process."""
     met: set[int] = set()
     before = _MET.set(met)
@@ -122,14 +141,14 @@ def _noted(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
     return spans
 
 
-def redacted_spans(text: str) -> tuple[Span, ...]:
+def find_redaction_marks(text: str) -> tuple[Span, ...]:
     """Where secrets were cut out of a text before: the places of their marks."""
     return tuple(Span(*match.span(), "redacted") for match in _DONE.finditer(text)) if "[redacted:" in text else ()
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text as it may be shown: without secrets, and with every character that does not show written out."""
-    return visible(redact(text).text)
+    return show_hidden(redact_secrets(text).text)
 
 
 def replace_spans(text: str, spans: list[Span]) -> str:
@@ -148,7 +167,7 @@ def find_secrets(text: str) -> list[Span]:
     spans = _look(text)
     if spans:
         spans += _repeated(text, spans)
-    if HIDDEN.search(text):
+    if HIDDEN_CHARACTERS.search(text):
         plain, starts, moved = _shown(text)
         for span in _look(plain):
             first, last = bisect_right(starts, span.start) - 1, bisect_right(starts, span.end - 1) - 1
@@ -190,7 +209,9 @@ def _joined(text: str) -> list[Span]:
 def _repeated(text: str, spans: list[Span]) -> list[Span]:
     """Where the secrets stand a second time, in a place that does not tell what they are."""
     values = {text[span.start : span.end]: span.kind for span in spans if 12 <= span.end - span.start <= 400}
-    return [Span(at, at + len(value), kind) for value, kind in list(values.items())[:40] for at in places(text, value)]
+    return [
+        Span(at, at + len(value), kind) for value, kind in list(values.items())[:40] for at in find_places(text, value)
+    ]
 
 
 def _shown(text: str) -> tuple[str, list[int], list[int]]:
@@ -213,16 +234,20 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
     if len(low) != len(text):  # a few letters change length in lower case; positions must agree
         low = "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
     runs = _RUN.findall(text)
-    spans = _tokens(text, runs) + private_keys.spans(text)
+    spans = _tokens(text, runs) + private_keys.find_private_keys(text)
     if "<private>" in low:
         spans += _private(text, low)
     found = _NAMES.found(low)
-    placed = positional.unnamed(text, low, found) + told.unnamed(text, low, found) + positional.named(text, low, found)
+    placed = (
+        positional.find_unnamed_values(text, low, found)
+        + told.find_cookies_and_files(text, low, found)
+        + positional.find_named_values(text, low, found)
+    )
     for finder in (told, given, calls, lines, spoken, idioms):
-        placed += finder.spans(text, low, found)
+        placed += finder.find_spans(text, low, found)
     spans += [span for span in placed if not is_public(text, span)]
-    if decode and runs and len(max(runs, key=len)) >= encoded.SHORTEST:
-        spans += encoded.spans(text, lambda plain: _look(plain, decode=False))
+    if decode and runs and len(max(runs, key=len)) >= encoded.SHORTEST_RUN:
+        spans += encoded.find_encoded_secrets(text, lambda plain: _look(plain, decode=False))
     return [_continued(text, span) for span in spans]
 
 
@@ -235,8 +260,8 @@ def _continued(text: str, span: Span) -> Span:
         if (
             not (first or text[rest.start()] in "\"'\\")
             or len(rest[1]) < 8
-            or not scrambled(rest[1])
-            or not scrambled(text[span.start : span.end])
+            or not is_scrambled(rest[1])
+            or not is_scrambled(text[span.start : span.end])
         ):
             break
         end, first = rest.end(1), False
@@ -254,28 +279,28 @@ def _tokens(text: str, found: list[str]) -> list[Span]:
     for rule in _rules_for(runs):
         if rule.literal in runs:
             out += _of_rule(text, rule)
-    for middle in forms.MIDDLES:
+    for middle in token_forms.MIDDLES:
         if middle.literal in runs:
             out += _of_middle(text, middle)
     out += _of_discord(text, runs)
     return sorted(out, key=attrgetter("kind")) if len(out) > 1 else out
 
 
-def _rules_for(runs: str) -> Iterator[Rule]:
+def _rules_for(runs: str) -> Iterator[TokenRule]:
     """The rules whose literal may stand in these runs of characters, by the beginnings of words and by underscores."""
     words = set(_START.findall(runs))
     starts = {word[:2] for word in words}
     starts |= {word[1:3] for word in words}
     starts |= {word[2:4] for word in words}
-    for start in starts & forms.BY_START.keys():
-        yield from forms.BY_START[start]
+    for start in starts & token_forms.BY_START.keys():
+        yield from token_forms.BY_START[start]
     if "_" in runs:
-        for end in set(_UNDERSCORE.findall(runs)) & forms.BY_UNDERSCORE.keys():
-            yield from forms.BY_UNDERSCORE[end]
-    yield from forms.ANYWHERE
+        for end in set(_UNDERSCORE.findall(runs)) & token_forms.BY_UNDERSCORE.keys():
+            yield from token_forms.BY_UNDERSCORE[end]
+    yield from token_forms.ANYWHERE
 
 
-def _of_rule(text: str, rule: Rule) -> Iterator[Span]:
+def _of_rule(text: str, rule: TokenRule) -> Iterator[Span]:
     # `sk-` also ends words, and `live_` the beginning of publishable keys; `ghp_` and its like are a token wherever
     # they stand, glued to other text too
     telling = len(rule.literal) >= 4 and rule.literal.endswith("_") and not rule.random
@@ -292,7 +317,7 @@ def _of_rule(text: str, rule: Rule) -> Iterator[Span]:
         at = text.find(rule.literal, end)
 
 
-def _end_of_token(text: str, at: int, end: int, rule: Rule) -> int:
+def _end_of_token(text: str, at: int, end: int, rule: TokenRule) -> int:
     """Where the token that begins at `at` ends; 0 where there is none. One that a line's end cuts is followed."""
     match = rule.pattern.match(text, at)
     stop = match.end() if match else 0
@@ -305,12 +330,12 @@ def _end_of_token(text: str, at: int, end: int, rule: Rule) -> int:
             rest, left = whole[end - at : longer.end()], len(whole) - longer.end()
             while left >= len(lines[-1][1]):
                 left -= len(lines.pop()[1])
-            return lines[-1].end() - left if not _sham(rest) and (not rule.random or random(rest)) else 0
+            return lines[-1].end() - left if not _sham(rest) and (not rule.random or looks_random(rest)) else 0
     if match is None:
         torn = _TORN.match(text, end)
-        return torn.end(1) if torn and len(rule.literal) > 3 and random(torn[1]) and not _sham(torn[1]) else 0
+        return torn.end(1) if torn and len(rule.literal) > 3 and looks_random(torn[1]) and not _sham(torn[1]) else 0
     rest = text[end:stop]
-    return 0 if _sham(rest) or (rule.random and not random(rest)) else stop
+    return 0 if _sham(rest) or (rule.random and not looks_random(rest)) else stop
 
 
 def _further_lines(text: str, at: int) -> list[re.Match[str]]:
@@ -334,7 +359,7 @@ def _sham(rest: str) -> bool:
     return bool(SHAM.search(rest[:400])) or len(set(rest)) < 2
 
 
-def _of_middle(text: str, rule: Middle) -> Iterator[Span]:
+def _of_middle(text: str, rule: MiddleRule) -> Iterator[Span]:
     before, after = rule.patterns
     at = text.find(rule.literal)
     while at >= 0:
@@ -352,11 +377,11 @@ def _of_discord(text: str, runs: str) -> Iterator[Span]:
         return
     for match in DISCORD.finditer(text):
         first = DISCORD_HEAD.search(text, max(0, match.start() - 32), match.start())
-        if first and random(match.group()[1:]):
+        if first and looks_random(match.group()[1:]):
             yield Span(first.start(), match.end(), "discord-token")
 
 
-def without_private(text: str) -> str:
+def remove_private_blocks(text: str) -> str:
     """The text without its `<private>` blocks: nothing is learned from them, not even that they were there."""
     if not _OPENS.search(text):
         return text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from lerim.redaction.redact import find_secrets, redact, replace_spans
+from lerim.redaction.redact import find_secrets, redact_secrets, replace_spans
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 _SHORTEST = 10  # characters of a JSON string, with its quotes, that may hold a secret
@@ -25,7 +25,7 @@ def _redact_string(match: re.Match[str]) -> str:
     if len(literal) < _SHORTEST:
         return literal
     value = json.loads(literal, strict=False) if "\\" in literal else literal[1:-1]
-    found = redact(value)
+    found = redact_secrets(value)
     return json.dumps(found.text, ensure_ascii=False) if found.count else literal
 
 

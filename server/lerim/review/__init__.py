@@ -1,1 +1,5 @@
-"""The queue of candidates: propose, accept, edit, reject, undo."""
+"""The review: candidates wait here until you accept, edit or reject them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,29 +14,28 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lerim import files
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
-from lerim.memory import files, record
-from lerim.memory.lines import Value
-from lerim.memory.record import MAX_FILE
+from lerim.memory import MAX_FILE, Value, record
 from lerim.review.candidates import Proposal
-from lerim.review.choices import Answered
-from lerim.review.judgments import Judged
-from lerim.review.ledger import Action, Change, Kind, Ledger, State, opened
-from lerim.review.place import Place
-from lerim.review.rewrite import difference
+from lerim.review.choices import RecordedAnswer
+from lerim.review.ledger import Action, ActionKind, ClaimState, FileChange, JudgmentKind, Ledger, open_ledger
+from lerim.review.review_paths import ReviewPaths
+from lerim.review.rewrite import redacted_diff
 
 MAX_ANY_FILE = 4 * MAX_FILE
-_UNFINISHED = "A step of the review was cut short and cannot be finished: {} The next step tries it again."
+_UNFINISHED = "An action was interrupted and could not be finished: {} The next action tries again."
 
 
 @contextmanager
-def ledger(place: Place) -> Iterator[Ledger]:
+def locked_ledger(place: ReviewPaths) -> Iterator[Ledger]:
     """The project's ledger under the review lock, with whatever a killed process left undone made good.
 
-    What cannot be made good stays unfinished, is tried again next time, and is told: `free` and `pending` say it.
+    What cannot be made good stays unfinished, is tried again next time, and is told: `require_finished` and `pending`
+    say it.
     """
-    with place.lock(), opened(place.private, place.moves) as book:
-        files.sweep(place.folders())
+    with place.lock(), open_ledger(place.private, place.moves) as book:
+        files.sweep_leftovers(place.folders())
         stuck: list[Problem] = []
         for action in book.unfinished():
             try:
@@ -48,24 +47,24 @@ def ledger(place: Place) -> Iterator[Ledger]:
         yield book
 
 
-def free(place: Place, book: Ledger, concerned: Callable[[Action], bool]) -> None:
+def require_finished(place: ReviewPaths, book: Ledger, concerned: Callable[[Action], bool]) -> None:
     """Raises what keeps one of these actions from its end, if one of them has not come to it."""
     for action in book.unfinished():
         if concerned(action):
             _recover(place, book, action)
 
 
-def perform(
-    place: Place,
+def perform_action(
+    place: ReviewPaths,
     book: Ledger,
-    kind: Kind,
+    kind: ActionKind,
     label: str,
     candidate: str,
-    states: tuple[State, State],
-    changes: Sequence[Change],
+    states: tuple[ClaimState, ClaimState],
+    changes: Sequence[FileChange],
     memory: str = "",
-    judged: Judged | None = None,
-    answered: Answered | None = None,
+    judged: JudgmentKind | None = None,
+    answered: RecordedAnswer | None = None,
 ) -> Action:
     """Change the files and the claim's state, in this order, and remember how to undo it. `judged` is what the person
     decided about the candidate by it, `answered` what they chose for memories near it; both count as long as this is
@@ -101,7 +100,7 @@ def perform(
     return action
 
 
-def undo(place: Place, book: Ledger, action: Action) -> None:
+def undo_action(place: ReviewPaths, book: Ledger, action: Action) -> None:
     """Put every file of the action back as it was. Raises StaleError, with the difference, if one changed since."""
     backwards = _backwards(action.changes)
     _check(backwards)
@@ -118,24 +117,26 @@ def undo(place: Place, book: Ledger, action: Action) -> None:
     _finish_undo(book, action)
 
 
-def rewrite(
-    place: Place, book: Ledger, proposal: Proposal, changes: Mapping[str, Value], body: str | None = None
+def rewrite_candidate(
+    place: ReviewPaths, book: Ledger, proposal: Proposal, changes: Mapping[str, Value], body: str | None = None
 ) -> None:
     """Change keys of a waiting candidate's file, or its text; it stays ours, and edits of it can still be undone.
 
     Raises StaleError if a person saved the file since the proposal was read, MemoryError_.
     """
-    text = record.update(proposal.text, changes, body, str(proposal.path))  # with an edit that came with the accept
-    files.replace(proposal.path, text, anchor=place.state_anchor, before=proposal.saved)
+    text = record.update_record_text(
+        proposal.text, changes, body, str(proposal.path)
+    )  # with an edit that came with the accept
+    files.replace_file(proposal.path, text, anchor=place.state_anchor, before=proposal.saved)
     book.rewrote(proposal.id, str(proposal.path), proposal.saved, text)
     book.commit()
 
 
-def _backwards(changes: Sequence[Change]) -> list[Change]:
+def _backwards(changes: Sequence[FileChange]) -> list[FileChange]:
     return [change.reversed() for change in reversed(changes)]
 
 
-def _recover(place: Place, book: Ledger, action: Action) -> None:
+def _recover(place: ReviewPaths, book: Ledger, action: Action) -> None:
     """Take an unfinished action to its end. Raises what stands in its way; the action then stays unfinished."""
     if action.stage == "reverting":
         _take_back(place, action.changes)
@@ -172,33 +173,33 @@ def _finish_undo(book: Ledger, action: Action) -> None:
     book.commit()
 
 
-def _check(changes: Sequence[Change]) -> None:
+def _check(changes: Sequence[FileChange]) -> None:
     for change in changes:
-        now = current(change)
+        now = read_current_text(change)
         if now != change.before:
             raise _stale(change, now)
 
 
-def _take_back(place: Place, changes: Sequence[Change]) -> None:
+def _take_back(place: ReviewPaths, changes: Sequence[FileChange]) -> None:
     """Undo each of these changes that was done, the last first. A file that is otherwise now stays as it is."""
     for change in reversed(changes):
-        if current(change) == change.after:
+        if read_current_text(change) == change.after:
             _apply(place, [change.reversed()])
 
 
-def _stale(change: Change, now: str | None) -> StaleError:
+def _stale(change: FileChange, now: str | None) -> StaleError:
     name = Path(change.path).name
     return StaleError(
-        f"{name} was {'changed' if now is not None else 'removed'} meanwhile; nothing was overwritten.",
+        f"{name} was {'changed' if now is not None else 'removed'} in the meantime; nothing was overwritten.",
         where=change.path,
         todo="Keep the file as it is, or change it by hand.",
-        diff=difference(change.before or "", now or "", name),
+        diff=redacted_diff(change.before or "", now or "", name),
     )
 
 
-def _apply(place: Place, changes: Sequence[Change]) -> None:
+def _apply(place: ReviewPaths, changes: Sequence[FileChange]) -> None:
     for change in changes:
-        now = current(change)
+        now = read_current_text(change)
         if now == change.after:
             continue
         if now != change.before:
@@ -206,13 +207,13 @@ def _apply(place: Place, changes: Sequence[Change]) -> None:
         try:
             _write(place, change)
         except StaleError as error:
-            raise _stale(change, current(change)) from error
+            raise _stale(change, read_current_text(change)) from error
 
 
-def _write(place: Place, change: Change) -> None:
+def _write(place: ReviewPaths, change: FileChange) -> None:
     path, anchor = Path(change.path), Path(change.anchor)
     if change.after is None:
-        files.remove(path, anchor=anchor, before=change.before)
+        files.remove_file(path, anchor=anchor, before=change.before)
         return
     mode = 0o666
     if change.home == "memory":
@@ -228,12 +229,12 @@ def _write(place: Place, change: Change) -> None:
         place.make_private()
         files.make_folder(path.parent, 0o700)
     if change.before is not None:
-        files.replace(path, change.after, mode, anchor=anchor, before=change.before)
-    elif not files.create(path, change.after, mode, anchor=anchor):
-        raise _stale(change, current(change))
+        files.replace_file(path, change.after, mode, anchor=anchor, before=change.before)
+    elif not files.create_file(path, change.after, mode, anchor=anchor):
+        raise _stale(change, read_current_text(change))
 
 
-def current(change: Change) -> str | None:
+def read_current_text(change: FileChange) -> str | None:
     """The text of the change's file now, None where it is gone. Raises MemoryError_, BoundaryError."""
     try:
         return files.read_text(Path(change.path), MAX_ANY_FILE, Path(change.anchor))

@@ -10,35 +10,50 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem, StaleError
-from lerim.memory import lifecycle, links, record, search, verifying
-from lerim.memory.ends import ender
-from lerim.memory.files import spelled, text_hash
-from lerim.memory.header import split
-from lerim.memory.lifecycle import Feedback, Status
-from lerim.memory.lines import Value
-from lerim.memory.record import LearningKind, MemoryRecord, Primitive, evidence_values, parse, render
-from lerim.memory.reference import written
-from lerim.memory.store import Store, Stored, status_of
-from lerim.memory.uses import Uses
-from lerim.redaction import redact
+from lerim.files import spell_path, text_hash
+from lerim.memory import (
+    Feedback,
+    LearningKind,
+    MemoryRecord,
+    Primitive,
+    Status,
+    Store,
+    Stored,
+    Uses,
+    Value,
+    evidence_values,
+    find_ender,
+    lifecycle,
+    links,
+    memory_search,
+    parse_record,
+    parse_references,
+    record,
+    render_record,
+    split_header,
+    status_of,
+    verifying,
+)
+from lerim.redaction import redact_secrets
 from lerim.review import actions
-from lerim.review.candidates import PERSON_CONFIDENCE, Edit, cleaned, one_line
-from lerim.review.decisions import ReviewResult, keeps, withdraw_archiving
-from lerim.review.ended import archived_label
-from lerim.review.ledger import Action, Change, Kind, Ledger
-from lerim.review.place import Place
+from lerim.review.accept import note_kept, withdraw_archiving
+from lerim.review.candidates import PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
+from lerim.review.history import archived_label
+from lerim.review.ledger import Action, ActionKind, FileChange, Ledger
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
 
 _UNCHANGED = "Nothing was changed."
 _TRIES = 4
-_KEEPING: tuple[Kind, ...] = ("change", "restore", "kind", "verify", "join")
+_KEEPING: tuple[ActionKind, ...] = ("change", "restore", "kind", "verify", "join")
 """What a person does only with a memory that shall stay."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldMemory:
     """A memory's file while the review lock is held. `text` is the file's, `record` what it says."""
 
-    place: Place
+    place: ReviewPaths
     book: Ledger
     store: Store
     path: Path
@@ -55,68 +70,74 @@ class Held:
 
     def may(self, status: Status, primitive: Primitive | None = None) -> bool:
         """Whether it can come to be in this status, by the table of the lives of memories."""
-        return lifecycle.may(self.status, status, primitive or self.record.primitive)
+        return lifecycle.is_transition_allowed(self.status, status, primitive or self.record.primitive)
 
-    def rewritten(self, text: str) -> Change:
+    def rewritten(self, text: str) -> FileChange:
         """The change of its text."""
-        return change(self.store, self.path, self.text, text)
+        return file_change(self.store, self.path, self.text, text)
 
-    def moved(self, to: Path, text: str | None = None) -> list[Change]:
+    def moved(self, to: Path, text: str | None = None) -> list[FileChange]:
         """The change of its place: the new file first, so that no instant is without it."""
         if to == self.path:
             return [self.rewritten(self.text if text is None else text)]
         return [
-            change(self.store, to, None, self.text if text is None else text),
-            change(self.store, self.path, self.text, None),
+            file_change(self.store, to, None, self.text if text is None else text),
+            file_change(self.store, self.path, self.text, None),
         ]
 
     def updated(self, changes: dict[str, Value], body: str | None = None) -> str:
         """Its text with other values of these keys. Raises MemoryError_."""
-        return record.update(self.text, changes, body, str(self.path))
+        return record.update_record_text(self.text, changes, body, str(self.path))
 
-    def do(self, kind: Kind, label: str, changes: Sequence[Change], path: Path | None = None) -> ReviewResult:
+    def do(self, kind: ActionKind, label: str, changes: Sequence[FileChange], path: Path | None = None) -> ReviewResult:
         """Perform it. Raises StaleError, MemoryError_."""
-        return done(self.place, self.book, kind, label, changes, self.record.id, path or self.path)
+        return perform_act(self.place, self.book, kind, label, changes, self.record.id, path or self.path)
 
 
-def done(
-    place: Place, book: Ledger, kind: Kind, label: str, changes: Sequence[Change], memory: str, path: Path
+def perform_act(
+    place: ReviewPaths,
+    book: Ledger,
+    kind: ActionKind,
+    label: str,
+    changes: Sequence[FileChange],
+    memory: str,
+    path: Path,
 ) -> ReviewResult:
     """Perform an act by hand and say so."""
-    action = actions.perform(place, book, kind, label, "", ("accepted", "accepted"), changes, memory)
+    action = actions.perform_action(place, book, kind, label, "", ("accepted", "accepted"), changes, memory)
     if kind in _KEEPING:
-        keeps(place, memory)
+        note_kept(place, memory)
     return ReviewResult(True, kind, label, action.id, str(path))
 
 
-def change(store: Store, path: Path, before: str | None, after: str | None) -> Change:
+def file_change(store: Store, path: Path, before: str | None, after: str | None) -> FileChange:
     """A change of a memory's file."""
-    return Change("memory", str(store.anchor), str(path), before, after)
+    return FileChange("memory", str(store.anchor), str(path), before, after)
 
 
 @contextmanager
-def held(place: Place, memory_id: str) -> Iterator[Held]:
+def hold_memory(place: ReviewPaths, memory_id: str) -> Iterator[HeldMemory]:
     """A memory by its id, and the review lock. Raises NotFoundError, MemoryError_, BusyError."""
-    with actions.ledger(place) as book:
+    with actions.locked_ledger(place) as book:
         store = place.store()
         paths = store.paths_of(memory_id)
         names = {str(path) for path in paths}
-        actions.free(place, book, _concerns(names))
+        actions.require_finished(place, book, _concerns(names))
         if not paths:
             raise _unknown(place, memory_id)
         if len(paths) > 1:
-            todo = f"Join them with `lerim memory merge {memory_id}`, or move one away."
+            todo = f"Merge them with `lerim memory merge {memory_id}`, or move one away."
             raise MemoryError_("Two files have this id.", where=str(paths[0]), todo=todo)
         text = store.text(paths[0])
-        yield Held(place, book, store, paths[0], text, parse(text, paths[0]))
+        yield HeldMemory(place, book, store, paths[0], text, parse_record(text, paths[0]))
 
 
 def _concerns(names: set[str]) -> Callable[[Action], bool]:
     return lambda action: any(one.path in names for one in action.changes)
 
 
-def _unknown(place: Place, memory_id: str) -> NotFoundError:
-    todo = "Look at `lerim memory list`."
+def _unknown(place: ReviewPaths, memory_id: str) -> NotFoundError:
+    todo = "See `lerim memory list`."
     own = place.personal()
     if not place.project.is_personal and own.store().path_of(memory_id):
         todo = "It is one of your own, which belong to no repository: add --global."
@@ -127,27 +148,29 @@ def _now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def edit(place: Place, memory_id: str, edit: Edit, references: Sequence[str] | None = None) -> ReviewResult:
+def edit_memory(
+    place: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
+) -> ReviewResult:
     """Change a memory's words, tags or references, secrets cut out. With other words it is as sure as a person is, of
-    now, and as verified as by `verify`. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
-    with held(place, memory_id) as memory:
-        text = _edited(memory, edit, None if references is None else written(references))
+    now, and as verified as by `verify_memory`. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
+    with hold_memory(place, memory_id) as memory:
+        text = _edited(memory, edit, None if references is None else parse_references(references))
         if text == memory.text:
             return ReviewResult(True, "unchanged", _UNCHANGED, path=str(memory.path))
-        return memory.do("change", f"Edited: {parse(text, memory.path).title}", [memory.rewritten(text)])
+        return memory.do("change", f"Edited: {parse_record(text, memory.path).title}", [memory.rewritten(text)])
 
 
-def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str:
+def _edited(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...] | None) -> str:
     """The text with what was said otherwise. What was sent back as it was shown, without its secrets, stays."""
     old = memory.record
-    words = cleaned(edit, memory.path)
+    words = clean_edit(edit, memory.path)
     changes: dict[str, Value] = {}
-    if words.title not in (None, redact(one_line(old.title)).text):
+    if words.title not in (None, redact_secrets(join_lines(old.title)).text):
         changes["title"] = words.title
-    new_body = words.body if words.body != redact(old.body.replace("\r\n", "\n").strip()).text else None
+    new_body = words.body if words.body != redact_secrets(old.body.replace("\r\n", "\n").strip()).text else None
     if changes or new_body is not None:
         changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, _now())}
-    if words.tags not in (None, tuple(redact(one_line(tag)).text for tag in old.tags)):
+    if words.tags not in (None, tuple(redact_secrets(join_lines(tag)).text for tag in old.tags)):
         changes["tags"] = words.tags
     named = old if references is None else replace(old, references=references)
     if named.references != old.references:
@@ -156,69 +179,77 @@ def _edited(memory: Held, edit: Edit, references: tuple[str, ...] | None) -> str
     if said or "references" in changes:
         place = memory.place
         before = None if said else old
-        changes["verified"] = verifying.verify(place.project, place.home, named, _now(), before=before).verified or None
-    parts = split(memory.text)
+        changes["verified"] = (
+            verifying.verify_record(place.project, place.home, named, _now(), before=before).verified or None
+        )
+    parts = split_header(memory.text)
     newline = parts.newline if parts else "\n"
     return memory.updated(changes, None if new_body is None else new_body.replace("\n", newline))
 
 
-def archive(place: Place, memory_id: str, reason: str = "") -> ReviewResult:
-    """Put a memory away: its file moves to `archived/` as it is. Raises as `edit`."""
+def archive_memory(place: ReviewPaths, memory_id: str, reason: str = "") -> ReviewResult:
+    """Put a memory away: its file moves to `archived/` as it is. Raises as `edit_memory`."""
 
-    def put_away(memory: Held) -> ReviewResult:
+    def put_away(memory: HeldMemory) -> ReviewResult:
         if not memory.may("archived"):
             return ReviewResult(True, "already", f"It is {memory.status} already.", path=str(memory.path))
         to = memory.store.place(memory.record, archived=True)
-        return memory.do("archive", archived_label(memory.record.title, one_line(reason)), memory.moved(to), to)
+        return memory.do("archive", archived_label(memory.record.title, join_lines(reason)), memory.moved(to), to)
 
     return _as_it_is_now(place, memory_id, put_away)
 
 
-def _as_it_is_now(place: Place, memory_id: str, act: Callable[[Held], ReviewResult]) -> ReviewResult:
+def _as_it_is_now(place: ReviewPaths, memory_id: str, act: Callable[[HeldMemory], ReviewResult]) -> ReviewResult:
     """Does what goes for a memory whatever its text says: if a person saves it meanwhile, it starts over."""
     for _ in range(_TRIES):
-        with suppress(StaleError), held(place, memory_id) as memory:
+        with suppress(StaleError), hold_memory(place, memory_id) as memory:
             return act(memory)
-    with held(place, memory_id) as memory:
+    with hold_memory(place, memory_id) as memory:
         return act(memory)
 
 
-def restore(place: Place, memory_id: str) -> ReviewResult:
+def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
     """Bring back a memory that was archived, superseded or resolved: what ended it does not any more, on either side.
 
-    Raises as `edit`.
+    Raises as `edit_memory`.
     """
 
-    def bring_back(memory: Held) -> ReviewResult:
+    def bring_back(memory: HeldMemory) -> ReviewResult:
         old = memory.record
-        enders = links.enders_of(links.linked(memory.store), memory_id)
+        enders = links.find_enders(links.find_linked_memories(memory.store), memory_id)
         if not memory.may("active") and not enders:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
         to = memory.store.place(old)
         changes = [_rid(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
-        ended: dict[str, Value] = {"superseded_by": None, "resolved_by": None, **links.without(old, memory_id)}
+        ended: dict[str, Value] = {
+            "superseded_by": None,
+            "resolved_by": None,
+            **links.changes_without_link(old, memory_id),
+        }
         changes += memory.moved(to, memory.updated(ended))
         return memory.do("restore", f"Restored: {old.title}", changes, to)
 
     return _as_it_is_now(place, memory_id, bring_back)
 
 
-def _rid(store: Store, ender: Stored, memory_id: str) -> Change:
+def _rid(store: Store, ender: Stored, memory_id: str) -> FileChange:
     """The change by which a memory does not end another any more."""
     text = store.text(ender.path)
-    gone = links.without(ender.record, memory_id)
-    return change(store, ender.path, text, record.update(text, gone, where=str(ender.path)))
+    gone = links.changes_without_link(ender.record, memory_id)
+    return file_change(store, ender.path, text, record.update_record_text(text, gone, where=str(ender.path)))
 
 
-def change_kind(place: Place, memory_id: str, primitive: Primitive, kind: LearningKind | None = None) -> ReviewResult:
+def change_kind(
+    place: ReviewPaths, memory_id: str, primitive: Primitive, kind: LearningKind | None = None
+) -> ReviewResult:
     """Make a memory another primitive (its file moves, its id stays) or a learning of another kind (where none
-    is given the one it has, or had before it was made another primitive, else "insight"). Raises as `edit`."""
+    is given the one it has, or had before it was made another primitive, else "insight"). Raises as `edit_memory`."""
     if primitive == "summary" or (kind is not None and primitive != "learning"):
         message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
         raise MemoryError_(message, where=memory_id, todo="Name a decision, learning, question or theme.")
-    with held(place, memory_id) as memory:
+    with hold_memory(place, memory_id) as memory:
         if memory.status != "active" and not memory.may("active", primitive):
-            message = f"It is {memory.status}, and no {primitive} ever is."
+            message = f"It is {memory.status}, which a {primitive} cannot be."
             raise MemoryError_(message, where=str(memory.path), todo="Restore it first.")
         if primitive == "learning":
             kind = kind or memory.record.kind or _kind_before(memory) or "insight"
@@ -230,38 +261,43 @@ def change_kind(place: Place, memory_id: str, primitive: Primitive, kind: Learni
         return memory.do("kind", f"Now a {what}: {memory.record.title}", memory.moved(to, text), to)
 
 
-def _kind_before(memory: Held) -> LearningKind | None:
+def _kind_before(memory: HeldMemory) -> LearningKind | None:
     """The kind a memory had as a learning, before it was made something else."""
     for step in memory.book.steps("done"):
         if (step.kind, step.memory) == ("kind", memory.record.id):
             texts = [(change.before, Path(change.path)) for change in step.changes if change.before is not None]
             for text, path in texts:
                 with suppress(MemoryError_):
-                    if kind := parse(text, path).kind:
+                    if kind := parse_record(text, path).kind:
                         return kind
     return None
 
 
-def delete_theme(place: Place, memory_id: str) -> ReviewResult:
-    """Delete a theme's file; everything else is archived, not deleted. Raises as `edit`."""
-    with held(place, memory_id) as memory:
+def delete_theme(place: ReviewPaths, memory_id: str) -> ReviewResult:
+    """Delete a theme's file; everything else is archived, not deleted. Raises as `edit_memory`."""
+    with hold_memory(place, memory_id) as memory:
         if memory.record.primitive != "theme":
             todo = f"Archive it: `lerim memory archive {memory_id}`."
             raise MemoryError_("Only themes are deleted.", where=str(memory.path), todo=todo)
-        gone = change(memory.store, memory.path, memory.text, None)
+        gone = file_change(memory.store, memory.path, memory.text, None)
         return memory.do("delete", f"Deleted: {memory.record.title}", [gone])
 
 
-def promote(place: Place, memory_id: str, title: str | None = None, body: str | None = None) -> ReviewResult:
+def promote_question(
+    place: ReviewPaths, memory_id: str, title: str | None = None, body: str | None = None
+) -> ReviewResult:
     """Answer a question with a decision of this title, or its own, and this text alone: what a question says is that it
-    is open. The decision resolves it, and it is archived. Raises as `edit`, and where it is no open question."""
-    with held(place, memory_id) as memory:
+    is open. The decision resolves it, and it is archived. Raises as `edit_memory`, and where it is no open question."""
+    with hold_memory(place, memory_id) as memory:
         old = memory.record
         if not memory.may("resolved"):
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
-            raise MemoryError_("This is no open question.", where=str(memory.path), todo=todo)
+            raise MemoryError_("This is not an open question.", where=str(memory.path), todo=todo)
         now = _now()
-        words = [redact(one_line(title or old.title)).text, redact(spelled(body or "").strip()).text]
+        words = [
+            redact_secrets(join_lines(title or old.title)).text,
+            redact_secrets(spell_path(body or "").strip()).text,
+        ]
         states = memory.book.states()
         decision = MemoryRecord(
             *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),
@@ -270,32 +306,32 @@ def promote(place: Place, memory_id: str, title: str | None = None, body: str | 
         )
         decision = replace(decision, id=memory.store.new_id(decision, lambda name: name in states))
         if decision.references:
-            decision = verifying.verify(place.project, place.home, decision, now)
+            decision = verifying.verify_record(place.project, place.home, decision, now)
         path = memory.store.place(decision)
         over = memory.updated({"resolved_by": decision.id})
         changes = [
-            change(memory.store, path, None, render(decision)),
+            file_change(memory.store, path, None, render_record(decision)),
             *memory.moved(memory.store.place(old, archived=True), over),
         ]
         return memory.do("promote", f"Decided: {decision.title}", changes, path)
 
 
-def globalize(place: Place, memory_id: str) -> ReviewResult:
+def globalize_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
     """Put a copy of an active memory among the person's own, found from every repository; the project's file stays.
 
-    What names files or other memories of this repository is left out of the copy. Raises as `edit`.
+    What names files or other memories of this repository is left out of the copy. Raises as `edit_memory`.
     """
     own = place.personal()
     if place.project.is_personal:
-        raise MemoryError_("It is one of your own already.", where=memory_id, todo="Nothing is to be done.")
-    with held(place, memory_id) as memory, own.lock():
+        raise MemoryError_("It is already one of your own memories.", where=memory_id, todo="There is nothing to do.")
+    with hold_memory(place, memory_id) as memory, own.lock():
         old = memory.record
         if memory.status != "active":
             raise MemoryError_("It is over.", where=str(memory.path), todo="Restore it first.")
-        by = ender(old.id, memory.store.load_all(archived=True)[0])
+        by = find_ender(old.id, memory.store.load_all(archived=True)[0])
         if by is not None:
-            message = f"It is over: “{one_line(by.record.title)}” ({by.record.id}) stands in its place."
-            raise MemoryError_(message, where=str(memory.path), todo="Make that one your own instead.")
+            message = f"It no longer holds: “{join_lines(by.record.title)}” ({by.record.id}) replaces it."
+            raise MemoryError_(message, where=str(memory.path), todo="Copy that one instead.")
         store = own.store()
         text = memory.updated(
             {
@@ -306,48 +342,50 @@ def globalize(place: Place, memory_id: str) -> ReviewResult:
         )
         for there in store.paths_of(old.id):
             if store.text(there) == text:
-                return ReviewResult(True, "already", "It is among your own already.", path=str(there))
-        copy = parse(text, memory.path)
+                return ReviewResult(True, "already", "It is already among your own memories.", path=str(there))
+        copy = parse_record(text, memory.path)
         if store.path_of(copy.id):
             copy = replace(copy, id=store.new_id(copy))
-            text = record.update(text, {"id": copy.id}, where=str(memory.path))
+            text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
         path = store.place(copy)
-        made = Change("global", str(store.anchor), str(path), None, text)
-        return memory.do("globalize", f"Among your own now: {old.title}", [made], path)
+        made = FileChange("global", str(store.anchor), str(path), None, text)
+        return memory.do("globalize", f"Copied to your own memories: {old.title}", [made], path)
 
 
-def verify(place: Place, memory_id: str) -> ReviewResult:
-    """Say that a memory is still true: what it refers to is from now on compared with how it is now. Raises as `edit`,
-    and where that cannot be kept."""
-    with held(place, memory_id) as memory:
-        verified = verifying.verify(place.project, place.home, replace(memory.record, verified=""), _now()).verified
+def verify_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
+    """Say that a memory is still true: what it refers to is from now on compared with how it is now. Raises as
+    `edit_memory`, and where that cannot be kept."""
+    with hold_memory(place, memory_id) as memory:
+        verified = verifying.verify_record(
+            place.project, place.home, replace(memory.record, verified=""), _now()
+        ).verified
         if not verified:
             todo = "Free some space or make the folder writable, then try again."
-            raise MemoryError_("What it refers to cannot be kept.", where=str(place.private), todo=todo)
+            raise MemoryError_("The state of its references could not be saved.", where=str(place.private), todo=todo)
         text = memory.updated({"verified": verified})
-        label = f"Still true: {memory.record.title}"
+        label = f"Verified: {memory.record.title}"
         if text == memory.text:
-            keeps(place, memory_id)
+            note_kept(place, memory_id)
             return ReviewResult(True, "verify", label, path=str(memory.path))
         return memory.do("verify", label, [memory.rewritten(text)])
 
 
-def feedback(place: Place, memory_id: str, said: Feedback) -> ReviewResult:
+def give_feedback(place: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
     """What the person thinks of a memory: it moves the confidence by the rule of `lifecycle.fed_back`, and is kept.
 
-    Called useful, it is not proposed to be archived any more. Raises as `edit`.
+    Called useful, it is not proposed to be archived any more. Raises as `edit_memory`.
     """
-    with held(place, memory_id) as memory:
+    with hold_memory(place, memory_id) as memory:
         old = memory.record
-        now = lifecycle.fed_back(old.confidence, said)
+        now = lifecycle.confidence_after_feedback(old.confidence, said)
         uses, at = Uses(place.private), datetime.now(UTC)
         uses.feedback(memory_id, said, at)
         if said == "useful":
             uses.note([memory_id], "useful", at)
-            withdraw_archiving(place, memory.book, memory_id, "it was called useful since")
+            withdraw_archiving(place, memory.book, memory_id, "it was rated useful since")
         text = memory.updated({"confidence": now})
         if text == memory.text:
-            return ReviewResult(True, "unchanged", f"Noted; its confidence stays {now:.2f}.", path=str(memory.path))
+            return ReviewResult(True, "unchanged", f"Saved; its confidence stays {now:.2f}.", path=str(memory.path))
         label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
         if said != "useful" and memory.book.is_ours(text_hash(memory.text)):
             memory.book.wrote(text)  # no word of it is a person's, and this one does not want it kept
@@ -355,7 +393,7 @@ def feedback(place: Place, memory_id: str, said: Feedback) -> ReviewResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairResult:
     """How many memories had links that did not agree; `action` takes the repair back."""
 
     count: int = 0
@@ -363,31 +401,31 @@ class Repaired:
     problems: tuple[Problem, ...] = ()
 
 
-def repair(place: Place) -> Repaired:
+def repair_links(place: ReviewPaths) -> RepairResult:
     """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed is a
     problem. Where the index says that all agree no file is read but those that changed since it was brought up.
 
     Raises MemoryError_ where the ledger cannot be used, BusyError.
     """
-    known = search.linked(place.project, place.home)
-    if known is not None and not links.disagreeing(known):
-        return Repaired()
-    if known is None and not links.repairs(links.linked(place.store())):
-        return Repaired()
-    with actions.ledger(place) as book:
+    known = memory_search.load_links(place.project, place.home)
+    if known is not None and not links.find_disagreeing(known):
+        return RepairResult()
+    if known is None and not links.plan_link_repairs(links.find_linked_memories(place.store())):
+        return RepairResult()
+    with actions.locked_ledger(place) as book:
         store = place.store()
-        changes: list[Change] = []
+        changes: list[FileChange] = []
         problems: list[Problem] = []
-        for one in links.repairs(links.linked(store)):
+        for one in links.plan_link_repairs(links.find_linked_memories(store)):
             try:
-                memory = Held(place, book, store, one.stored.path, store.text(one.stored.path), one.stored.record)
+                memory = HeldMemory(place, book, store, one.stored.path, store.text(one.stored.path), one.stored.record)
                 to = store.place(memory.record, archived=True) if one.archive else memory.path
                 changes += memory.moved(to, memory.updated(dict(one.changes)))
             except LerimError as error:
                 problems.append(error.problem(code="memory-links"))
         count = len({change.path for change in changes if change.before is not None})
         if not changes:
-            return Repaired(0, None, tuple(problems))
-        label = f"Links between memories put right: {count}"
-        action = actions.perform(place, book, "repair", label, "", ("accepted", "accepted"), changes)
-        return Repaired(count, action.id, tuple(problems))
+            return RepairResult(0, None, tuple(problems))
+        label = f"Links between memories corrected: {count}"
+        action = actions.perform_action(place, book, "repair", label, "", ("accepted", "accepted"), changes)
+        return RepairResult(count, action.id, tuple(problems))

@@ -6,25 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lerim.errors import MemoryError_, StaleError
-from lerim.memory.search import MemorySearch
-from lerim.memory.store import Store
+from lerim.memory import MemorySearch, Store
 from lerim.review.candidates import Proposal, Target
-from lerim.review.choices import ACTIONS, ANSWERS, Answered, Choice
-from lerim.review.compare import neighbours
+from lerim.review.choices import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer
+from lerim.review.compare import find_neighbours
 from lerim.review.effects import Effects
 from lerim.review.ledger import Ledger
-from lerim.review.place import Place
-from lerim.review.proposing import searching
+from lerim.review.propose import open_memory_search
+from lerim.review.review_paths import ReviewPaths
 
 
-def chosen(store: Store, proposal: Proposal, choice: Choice) -> Proposal:
+def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
     """The candidate as it does what the person chose.
 
     Raises MemoryError_ where it cannot, StaleError where the memory is not as they saw it.
     """
     if not proposal.session:
         raise MemoryError_(
-            "This is proposed for memories that are named in it; there is nothing to choose.",
+            "This proposal names its memories, so there is no answer to choose.",
             where=str(proposal.path),
             todo="Accept it as it is, or reject it.",
         )
@@ -35,26 +34,31 @@ def chosen(store: Store, proposal: Proposal, choice: Choice) -> Proposal:
     stored = store.read(choice.memory)
     if stored.status != "active" or (choice.hash not in ("", stored.hash) and choice.answer != "same"):
         raise StaleError(
-            "This memory is not as it was shown; nothing was changed.",
+            "This memory has changed since it was shown. Nothing was changed.",
             where=str(stored.path),
-            todo="Look at it as it is now, then choose again.",
+            todo="Check its new text, then choose again.",
         )
     target = Target(stored.record.id, stored.hash)
     return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
 
 
-def answered(book: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> Answered | None:
+def answer_to_record(book: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> RecordedAnswer | None:
     """What to remember of the answer for a session's candidate, so that the pair is not shown again."""
     known = book.known(final.id)
     answer = ANSWERS.get(final.action)
     memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.about)
     if not final.session or known is None or answer is None or not memories:
         return None
-    return Answered(known.print, known.source, answer, memories, effect.memory_id)
+    return RecordedAnswer(known.print, known.source, answer, memories, effect.memory_id)
 
 
-def beside(
-    place: Place, book: Ledger, store: Store, final: Proposal, choice: Choice | None, memories: MemorySearch | None
+def find_kept_beside(
+    place: ReviewPaths,
+    book: Ledger,
+    store: Store,
+    final: Proposal,
+    choice: NeighbourChoice | None,
+    memories: MemorySearch | None,
 ) -> tuple[str, ...]:
     """The memories that a candidate which becomes a new one is kept beside: the one that was chosen, or all shown."""
     if final.action != "add" or not final.session:
@@ -63,6 +67,6 @@ def beside(
         return (choice.memory,)
     known = book.known(final.id)
     skip = book.choices.memories(known.print, known.source) if known is not None else set()
-    with searching(place, memories) as search:
-        near = neighbours(search, store, final.record.title, final.record.body, skip=skip)
+    with open_memory_search(place, memories) as search:
+        near = find_neighbours(search, store, final.record.title, final.record.body, skip=skip)
     return tuple(one.stored.record.id for one in near)

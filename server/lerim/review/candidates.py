@@ -12,21 +12,37 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
+from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, reason_of
-from lerim.extraction.candidate import Candidate, current_signal
-from lerim.extraction.confidence import surer
-from lerim.facts.draft import Signal
-from lerim.memory import files, record
-from lerim.memory.header import Yaml, load, split
-from lerim.memory.lines import Value
-from lerim.memory.quotes import merge
-from lerim.memory.record import MAX_FILE, Evidence, MemoryRecord, Primitive, examine, render
-from lerim.memory.store import Store, Stored
-from lerim.redaction import redact
+from lerim.extraction import Candidate, Signal, current_signal, raise_confidence
+from lerim.memory import (
+    MAX_FILE,
+    Evidence,
+    MemoryRecord,
+    Primitive,
+    Store,
+    Stored,
+    Value,
+    Yaml,
+    examine_record,
+    load_header,
+    merge_evidence,
+    record,
+    render_record,
+    split_header,
+)
+from lerim.redaction import redact_secrets
 from lerim.review.compare import Near
-from lerim.review.place import Place
-from lerim.review.rewrite import accepted_record, difference, entries, naming_text, referring_text, updated_text
-from lerim.sessions.model import Platform
+from lerim.review.review_paths import ReviewPaths
+from lerim.review.rewrite import (
+    accepted_record,
+    evidence_entries,
+    naming_text,
+    redacted_diff,
+    referring_text,
+    updated_text,
+)
+from lerim.sessions import Platform
 
 PERSON_CONFIDENCE = 0.95
 """How sure a memory is whose words a person wrote."""
@@ -105,7 +121,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class CandidateEdit:
     """What a person wrote in place of the words of a candidate or memory; None leaves what the file says."""
 
     title: str | None = None
@@ -118,7 +134,7 @@ def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
     return MemoryRecord(
         id=candidate_id,
         primitive=candidate.primitive,
-        title=one_line(candidate.title),
+        title=join_lines(candidate.title),
         created=candidate.time,
         updated=candidate.time,
         source=candidate.source,
@@ -131,7 +147,7 @@ def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
     )
 
 
-def file_text(
+def candidate_text(
     candidate: Candidate,
     memory: MemoryRecord,
     action: ProposedAction,
@@ -141,11 +157,11 @@ def file_text(
 ) -> str:
     """The candidate file for what `new_record` made of a session's candidate; `maker` person: a person had it made."""
     maker = maker or ("model" if candidate.signal == "model" else "rules")
-    return render(
+    return render_record(
         memory,
         {
             "primitive": candidate.primitive,
-            **standing(action, targets, reason, maker),
+            **action_fields(action, targets, reason, maker),
             "session": candidate.session,
             "platform": candidate.platform,
             "time": candidate.time,
@@ -157,7 +173,7 @@ def file_text(
     )
 
 
-def suggested_text(
+def suggestion_text(
     memory: MemoryRecord,
     action: ProposedAction,
     targets: Sequence[Target],
@@ -167,11 +183,13 @@ def suggested_text(
     flags: Sequence[str] = (),
 ) -> str:
     """The candidate file of a suggestion, which rests on no session."""
-    extra = standing(action, targets, reason, maker)
-    return render(memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"})
+    extra = action_fields(action, targets, reason, maker)
+    return render_record(
+        memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"}
+    )
 
 
-def standing(action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker) -> dict[str, Value]:
+def action_fields(action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker) -> dict[str, Value]:
     """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
     return {
         "action": action,
@@ -181,29 +199,33 @@ def standing(action: ProposedAction, targets: Sequence[Target], reason: str, mak
     }
 
 
-def edited_text(proposal: Proposal, edit: Edit) -> str:
+def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
     """The candidate file with a person's words, secrets cut out. Raises MemoryError_ for an empty title."""
-    words, old = cleaned(edit, proposal.path), proposal.record
+    words, old = clean_edit(edit, proposal.path), proposal.record
     title = old.title if words.title is None else words.title
     body = old.body if words.body is None else words.body
     tags = old.tags if words.tags is None else words.tags
     if (title, body, tags) == (old.title, old.body, old.tags):
         return proposal.text
     changes: dict[str, Value] = {"title": title, "confidence": PERSON_CONFIDENCE, "tags": tags, "status": "edited"}
-    return record.update(proposal.text, changes, words.body, str(proposal.path))
+    return record.update_record_text(proposal.text, changes, words.body, str(proposal.path))
 
 
-def cleaned(edit: Edit, path: Path) -> Edit:
+def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
     """What a person wrote, as a file holds it: secrets cut out. Raises MemoryError_ for an empty title."""
-    title = None if edit.title is None else redact(one_line(edit.title)).text
+    title = None if edit.title is None else redact_secrets(join_lines(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
-    body = None if edit.body is None else redact(files.spelled(edit.body).replace("\r\n", "\n").strip()).text
-    tags = None if edit.tags is None else dict.fromkeys(redact(tag).text for tag in map(one_line, edit.tags) if tag)
-    return Edit(title, body, None if tags is None else tuple(tags))
+    body = None if edit.body is None else redact_secrets(files.spell_path(edit.body).replace("\r\n", "\n").strip()).text
+    tags = (
+        None
+        if edit.tags is None
+        else dict.fromkeys(redact_secrets(tag).text for tag in map(join_lines, edit.tags) if tag)
+    )
+    return CandidateEdit(title, body, None if tags is None else tuple(tags))
 
 
-def repeated_text(waiting: Proposal, again: Candidate) -> str:
+def add_repeat(waiting: Proposal, again: Candidate) -> str:
     """The candidate file after its claim was met again: with the new quotes, three at most, and surer for each.
 
     Another cut of what was quoted of the same turn is nothing new, and what is flagged adds nothing.
@@ -213,14 +235,14 @@ def repeated_text(waiting: Proposal, again: Candidate) -> str:
         return waiting.text
     have = waiting.record.evidence
     new = [item for item in again.evidence if not any(_same_words(item, one) for one in have)]
-    both = merge(have, new)
+    both = merge_evidence(have, new)
     said = sum(item.who == "user" for item in both[len(have) :])
     changes: dict[str, Value] = {
-        "confidence": surer(waiting.record.confidence, said),
+        "confidence": raise_confidence(waiting.record.confidence, said),
         "updated": max(waiting.record.updated, again.time),
-        "evidence": entries(both),
+        "evidence": evidence_entries(both),
     }
-    return record.update(waiting.text, changes, where=str(waiting.path))
+    return record.update_record_text(waiting.text, changes, where=str(waiting.path))
 
 
 def _same_words(one: Evidence, other: Evidence) -> bool:
@@ -229,19 +251,19 @@ def _same_words(one: Evidence, other: Evidence) -> bool:
     return one.quote in other.quote or other.quote in one.quote
 
 
-def one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """The text with every run of white space as one space, and as a file can hold it."""
-    return " ".join(files.spelled(text).split())
+    return " ".join(files.spell_path(text).split())
 
 
-def read(place: Place, candidate_id: str, store: Store) -> Proposal:
+def load_candidate(place: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
     """A waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
     path = place.candidate_path(candidate_id)
-    return of_text(files.read_text(path, MAX_FILE, place.state_anchor), path, store)
+    return parse_candidate(files.read_text(path, MAX_FILE, place.state_anchor), path, store)
 
 
-def waiting(
-    place: Place, ours: Collection[str], store: Store, unfinished: Collection[str] = ()
+def load_candidates(
+    place: ReviewPaths, ours: Collection[str], store: Store, unfinished: Collection[str] = ()
 ) -> tuple[list[Proposal], list[Problem]]:
     """The candidates in the review folder, oldest turn first. Files we did not make are problems and stay unread.
 
@@ -250,7 +272,7 @@ def waiting(
     found: list[Proposal] = []
     problems: list[Problem] = []
     try:
-        files.inside(place.state_anchor, place.review)
+        files.resolve_inside(place.state_anchor, place.review)
         names = sorted(
             path.name for path in place.review.iterdir() if path.name.endswith(".md") and path.name[0] != "."
         )
@@ -266,13 +288,13 @@ def waiting(
             continue
         if path.stem not in ours:
             message = (
-                "Nobody knows this candidate here, and it was ignored. If this repository was moved, run `lerim sync`, "
+                "This candidate is unknown here and is ignored. If this repository was moved, run `lerim sync`, "
                 "or name its old folder with `lerim project alias`; if the file came with the repository, delete it."
             )
-            problems.append(Problem("foreign-candidate", files.spelled(path), message))
+            problems.append(Problem("foreign-candidate", files.spell_path(path), message))
             continue
         try:
-            found.append(read(place, path.stem, store))
+            found.append(load_candidate(place, path.stem, store))
         except NotFoundError:
             continue  # decided meanwhile
         except (MemoryError_, BoundaryError) as error:
@@ -281,12 +303,12 @@ def waiting(
     return found, problems
 
 
-def of_text(text: str, path: Path, store: Store, saved: str | None = None) -> Proposal:
+def parse_candidate(text: str, path: Path, store: Store, saved: str | None = None) -> Proposal:
     """A candidate file's text as a proposal, its difference to the target computed now. `saved` is what the file holds,
     where that is another text. Raises MemoryError_."""
-    parts = split(text)
-    fields = load(text[parts.start : parts.end], str(path)) if parts else {}
-    memory, _ = examine(text, path, _one_of(fields, "primitive", get_args(Primitive), path))
+    parts = split_header(text)
+    fields = load_header(text[parts.start : parts.end], str(path)) if parts else {}
+    memory, _ = examine_record(text, path, _one_of(fields, "primitive", get_args(Primitive), path))
     said = "session" in fields
     platform, _, rest = memory.source.partition(":")
     known_platform = {"platform": fields.get("platform", platform)}
@@ -336,7 +358,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
     if lost and proposal.session:
         records = [one.record for one in about]
         kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target
-        action = action_of(proposal.record.primitive, *((records[0], records[1:]) if kept else (None, records)))
+        action = choose_action(proposal.record.primitive, *((records[0], records[1:]) if kept else (None, records)))
         now = replace(now, action=action)
     elif lost:
         least = {"merge": 2, "consolidate": 2, "close": 2}.get(proposal.action, 1)
@@ -346,7 +368,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
     return now
 
 
-def action_of(primitive: str, kept: MemoryRecord | None, ended: Sequence[MemoryRecord]) -> ProposedAction:
+def choose_action(primitive: str, kept: MemoryRecord | None, ended: Sequence[MemoryRecord]) -> ProposedAction:
     """What a candidate does that changes one memory, or none, and ends these."""
     if kept is not None:
         return "merge" if any(one.primitive == kept.primitive for one in ended) else "update"
@@ -370,7 +392,7 @@ def _rewritten(proposal: Proposal, store: Store) -> str:
     else:
         record = accepted_record(proposal.record)
         after = updated_text(record, before, stored.path, store, others, whole=proposal.whole)
-    return difference(before, after, stored.path.name)
+    return redacted_diff(before, after, stored.path.name)
 
 
 def _text(fields: dict[str, Yaml], key: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from lerim.review.fingerprints import Fingerprint, is_reread, pack, unpack
+from lerim.review.rejected import Fingerprint, is_reread, pack, unpack
 
 NeighbourAnswer = Literal["same", "replaces", "changes", "answers", "keep"]
 """What a candidate is to a memory: it says the same, replaces it, changes it, answers it (a question), or stands
@@ -29,7 +29,7 @@ ANSWERS: dict[str, NeighbourAnswer] = {**{action: answer for answer, action in A
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NeighbourChoice:
     """What the person chose for a candidate and a memory. `keep` without a memory keeps it beside all neighbours.
 
     `hash` is the hash of the memory's file as the person saw it; empty where nobody knows.
@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RecordedAnswer:
     """The answer for a claim (its fingerprint and source) and some memories; `made` is the memory the claim became."""
 
     claim: Fingerprint
@@ -57,7 +57,7 @@ class ChoiceTable:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._sql = connection
 
-    def keep(self, action: str, answered: Answered) -> None:
+    def keep(self, action: str, answered: RecordedAnswer) -> None:
         """Keep an answer of this action, a row for each memory."""
         self._sql.executemany(
             "INSERT INTO choices (action, claim, title, words, source, memory, made, answer) VALUES (?,?,?,?,?,?,?,?)",

@@ -14,13 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
-from lerim.extraction.candidate import Candidate
-from lerim.memory.claim import word_stems
-from lerim.memory.framing import unframed
-from lerim.memory.record import MemoryRecord
-from lerim.memory.search import MemorySearch
-from lerim.memory.similarity import normalised
-from lerim.memory.store import Store, Stored
+from lerim.extraction import Candidate
+from lerim.memory import MemoryRecord, MemorySearch, Store, Stored, normalise_claim, strip_boilerplate, word_stems
 from lerim.review.choices import NeighbourAnswer
 
 SHOWN = 3
@@ -70,12 +65,12 @@ class SuggestedAnswer:
     reason: str
 
 
-def neighbours(
+def find_neighbours(
     memories: MemorySearch, store: Store, title: str, body: str, most: int = SHOWN, skip: Container[str] = ()
 ) -> tuple[Near, ...]:
     """The active memories of this store near a claim, the most similar first; those in `skip` are left out."""
     found: list[Near] = []
-    for one in memories.nearest(title, unframed(body), most, skip, own=True):
+    for one in memories.nearest(title, strip_boilerplate(body), most, skip, own=True):
         path = store.path_of(one.id)
         if path is not None:
             with suppress(MemoryError_, BoundaryError):  # it is reported with the memories
@@ -88,10 +83,12 @@ def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
     """Whether a memory has the text of a candidate, once both are normalised."""
     if candidate.primitive != memory.primitive:
         return False
-    return normalised(candidate.title, unframed(candidate.body)) == normalised(memory.title, unframed(memory.body))
+    return normalise_claim(candidate.title, strip_boilerplate(candidate.body)) == normalise_claim(
+        memory.title, strip_boilerplate(memory.body)
+    )
 
 
-def suggested(
+def suggest_from_words(
     candidate: Candidate, near: Iterable[MemoryRecord], said: Mapping[str, datetime]
 ) -> SuggestedAnswer | None:
     """What the candidate's own words suggest: that it replaces a memory whose title holds what the candidate gives up,
@@ -102,7 +99,7 @@ def suggested(
     """
     if candidate.primitive == "question":
         return None
-    given_up = [*candidate.replaces, *phrases(candidate.title), *phrases(unframed(candidate.body))]
+    given_up = [*candidate.replaces, *find_given_up(candidate.title), *find_given_up(strip_boilerplate(candidate.body))]
     for memory in near:
         latest = max(memory.updated, said.get(memory.id, memory.updated))
         if candidate.time < latest or memory.primitive not in (candidate.primitive, "question"):
@@ -115,7 +112,7 @@ def suggested(
     return None
 
 
-def phrases(text: str) -> Iterator[str]:
+def find_given_up(text: str) -> Iterator[str]:
     """What a text says is given up, in its words: `pip` of "Use uv instead of pip", `retry uploads` of "We no longer
     retry uploads"."""
     for pattern in (_GIVES_UP, _GIVEN_UP):

@@ -13,15 +13,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lerim import files
 from lerim.errors import MemoryError_, NotFoundError
-from lerim.memory import files, record
-from lerim.memory.lifecycle import Status, may
-from lerim.memory.quotes import without_words
-from lerim.memory.record import MemoryRecord, parse, render
-from lerim.memory.store import Store, Stored, status_of
+from lerim.memory import (
+    MemoryRecord,
+    Status,
+    Store,
+    Stored,
+    is_transition_allowed,
+    parse_record,
+    record,
+    render_record,
+    status_of,
+    strip_quotes,
+)
 from lerim.review.candidates import Proposal
-from lerim.review.ledger import Change
-from lerim.review.rewrite import answered, ended_text, naming, naming_text, referring_text, updated_text
+from lerim.review.ledger import FileChange
+from lerim.review.rewrite import ended_text, is_answered, name_ended, naming_text, referring_text, updated_text
 
 Verify = Callable[[MemoryRecord, Sequence[MemoryRecord]], MemoryRecord]
 """Gives a record back as verified: now, or as the memories it takes over were."""
@@ -32,11 +40,11 @@ class Effects:
     """The files that accepting changes, in order, the memory's own last. `path` is where that memory then lies."""
 
     memory_id: str
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     path: Path
 
 
-def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
+def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
     """What accepting a proposal changes; its targets are as `proposal.about` has them.
 
     Raises NotFoundError where a target is gone, MemoryError_ where a file cannot be changed line by line.
@@ -55,7 +63,7 @@ def effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _:
             kept = about[0]
             before = store.text(kept.path)
             after = referring_text(before, kept.path, proposal.record.references)
-            verify(parse(after, kept.path), [kept.record])
+            verify(parse_record(after, kept.path), [kept.record])
             return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
         case "close":
             question, kept = about
@@ -79,16 +87,16 @@ def _all_there(proposal: Proposal) -> tuple[Stored, ...]:
         return proposal.about
     known = {stored.record.id for stored in proposal.about}
     where = ", ".join(one.id for one in proposal.targets if one.id not in known)
-    raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Look at its file.")
+    raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Check its file.")
 
 
 def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stored], verify: Verify) -> Effects:
     before = store.text(kept.path)
     others = [one.record for one in ended]
     after = updated_text(proposal.record, before, kept.path, store, others, whole=proposal.whole)
-    verified = verify(parse(after, kept.path), [kept.record, *others]).verified
+    verified = verify(parse_record(after, kept.path), [kept.record, *others]).verified
     if verified:
-        after = record.update(after, {"verified": verified}, where=str(kept.path))
+        after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
     changes = _ending(store, ended, kept.record)
     changes += _private(store, kept.record.id, proposal.record)
     return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
@@ -99,10 +107,10 @@ def _return(store: Store, proposal: Proposal, kept: Stored, verify: Verify) -> E
     path = store.place(kept.record)
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
-        raise MemoryError_("Another memory of this id is active.", where=str(path), todo=todo)
+        raise MemoryError_("Another active memory has this id.", where=str(path), todo=todo)
     rewritten = _update(store, proposal, kept, (), verify)
     *private, written = rewritten.changes
-    gone = Change("memory", str(store.anchor), str(kept.path), written.before, None)
+    gone = FileChange("memory", str(store.anchor), str(kept.path), written.before, None)
     return Effects(kept.record.id, (*private, replace(written, path=str(path), before=None), gone), path)
 
 
@@ -111,66 +119,66 @@ def _addition(store: Store, proposal: Proposal, ended: Sequence[Stored], verify:
     if not proposal.session or store.path_of(memory.id) is not None:
         memory = replace(memory, id=store.new_id(memory))
     sources = [one.record for one in ended]
-    supersedes, resolves = naming(memory, sources)
+    supersedes, resolves = name_ended(memory, sources)
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
     changes = [*_ending(store, ended, memory), *_private(store, memory.id, memory)]
     path = store.place(memory)
-    changes.append(Change("memory", str(store.anchor), str(path), None, _shown(store, memory)))
+    changes.append(FileChange("memory", str(store.anchor), str(path), None, _shown(store, memory)))
     return Effects(memory.id, tuple(changes), path)
 
 
 def _shown(store: Store, memory: MemoryRecord) -> str:
     local = store.quotes.choice() == "local"
-    return render(replace(memory, evidence=without_words(memory.evidence)) if local else memory)
+    return render_record(replace(memory, evidence=strip_quotes(memory.evidence)) if local else memory)
 
 
-def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[Change]:
+def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[FileChange]:
     """Each of these memories names its heir and lies with what is over."""
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     for stored in ended:
         before = store.text(stored.path)
         after = ended_text(before, stored.path, stored.record, heir.id, heir)
-        status: Status = "resolved" if answered(stored.record, heir) else "superseded"
+        status: Status = "resolved" if is_answered(stored.record, heir) else "superseded"
         changes += _moved(store, stored, before, after, status)
     return changes
 
 
-def _moved(store: Store, stored: Stored, before: str, after: str, status: Status) -> list[Change]:
+def _moved(store: Store, stored: Stored, before: str, after: str, status: Status) -> list[FileChange]:
     """The file's text in its archived place first, so that no instant is without it. `before` is the one reading that
     `after` was made from: what is saved in between is noticed when the file is removed."""
-    if not may(status_of(stored.record, archived=False), status, stored.record.primitive):
+    if not is_transition_allowed(status_of(stored.record, archived=False), status, stored.record.primitive):
         todo = "Restore it, or reject this."
-        raise MemoryError_(f"It is over already, and cannot be {status}.", where=str(stored.path), todo=todo)
+        raise MemoryError_(f"It is archived already and cannot be {status}.", where=str(stored.path), todo=todo)
     path = store.place(stored.record, archived=True)
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
-        raise MemoryError_("Another memory of this id is archived already.", where=str(path), todo=todo)
+        raise MemoryError_("An archived memory has this id already.", where=str(path), todo=todo)
     anchor = str(store.anchor)
     return [
-        Change("memory", anchor, str(path), None, after),
-        Change("memory", anchor, str(stored.path), before, None),
+        FileChange("memory", anchor, str(path), None, after),
+        FileChange("memory", anchor, str(stored.path), before, None),
     ]
 
 
-def _rewriting(store: Store, stored: Stored, before: str, after: str) -> tuple[Change, ...]:
-    return (Change("memory", str(store.anchor), str(stored.path), before, after),)
+def _rewriting(store: Store, stored: Stored, before: str, after: str) -> tuple[FileChange, ...]:
+    return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
 
 
-def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[Change]:
+def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
     """The change that gives a memory the evidence of a candidate that says the same: privately, its file stays."""
     text = store.quotes.text_gaining(kept, again.evidence)
     if text is None:
         return []
     path = store.quotes.path(kept.id)
     before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
-    return [Change("private", str(store.quotes.private), str(path), before, text)]
+    return [FileChange("private", str(store.quotes.private), str(path), before, text)]
 
 
-def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[Change]:
+def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
     """The change that keeps the quotes in the private folder, where they stay on this machine."""
     if store.quotes.choice() != "local":
         return []
     path = store.quotes.path(memory_id)
     before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
     after = store.quotes.text_keeping(memory_id, memory.evidence)
-    return [Change("private", str(store.quotes.private), str(path), before, after)]
+    return [FileChange("private", str(store.quotes.private), str(path), before, after)]

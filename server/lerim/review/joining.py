@@ -7,31 +7,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
-from lerim.memory.conflicts import sides
-from lerim.memory.record import parse
-from lerim.memory.store import Store
-from lerim.memory.tracked import half_removed, stages
-from lerim.memory.twins import joined_text, later
+from lerim.memory import Store, is_later, merge_file_texts, parse_record, split_conflict
+from lerim.process_shell import format_command_line
+from lerim.project import half_removed_paths, read_merge_stages
 from lerim.review import actions
-from lerim.review.acts import change, done
-from lerim.review.decisions import ReviewResult
-from lerim.review.ledger import Change
-from lerim.review.place import Place
-from lerim.review.rewrite import difference
-from lerim.shell import line
+from lerim.review.acts import file_change, perform_act
+from lerim.review.ledger import FileChange
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
+from lerim.review.rewrite import redacted_diff
 
 _FOLDER = ".lerim/memory/"
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class ConflictMerge:
     """How a memory's file changes when both sides become one. `result` is what was done, None for a preview."""
 
     diff: str
     result: ReviewResult | None = None
 
 
-def merge_conflict(place: Place, path: Path, *, preview: bool = False) -> Joined:
+def merge_conflict(place: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
     """Join both sides of a memory's file that has conflict markers, or the files that have the id of this one.
 
     Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, ConflictError where one
@@ -40,23 +37,23 @@ def merge_conflict(place: Place, path: Path, *, preview: bool = False) -> Joined
     if preview:
         store = place.store()
         changes, _ = _joining(place, store, path)
-        return Joined(_difference(store, changes))
-    with actions.ledger(place) as book:
+        return ConflictMerge(_difference(store, changes))
+    with actions.locked_ledger(place) as book:
         store = place.store()
         changes, kept = _joining(place, store, path)
-        title = parse(changes[0].after or "", kept).title
-        result = done(place, book, "join", f"Merged: {title}", changes, kept.stem, kept)
-        conflicts = [one.path for one in changes if one.before is not None and sides(one.before)]
+        title = parse_record(changes[0].after or "", kept).title
+        result = perform_act(place, book, "join", f"Merged: {title}", changes, kept.stem, kept)
+        conflicts = [one.path for one in changes if one.before is not None and split_conflict(one.before)]
         conflicts += [str(one) for one, found in _in_git(place).items() if found - {0} and one.stem == kept.stem]
         if conflicts:
-            told = line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
+            told = format_command_line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
             result = replace(result, message=f"{result.message}. Tell git with `{told}`.")
-        return Joined(_difference(store, changes), result)
+        return ConflictMerge(_difference(store, changes), result)
 
 
-def merged_since(place: Place, changes: Sequence[Change]) -> Path | None:
+def find_merged_file(place: ReviewPaths, changes: Sequence[FileChange]) -> Path | None:
     """A file of these changes that git has as merged, where to take them back would write markers of that merge."""
-    if not any(one.before and sides(one.before) for one in changes):
+    if not any(one.before and split_conflict(one.before) for one in changes):
         return None
     known = _in_git(place)
     found = {path: known[path] for path in (Path(one.path) for one in changes) if path in known}
@@ -64,62 +61,68 @@ def merged_since(place: Place, changes: Sequence[Change]) -> Path | None:
     return whole[0] if whole and len(whole) == len(found) else None
 
 
-def _in_git(place: Place) -> dict[Path, set[int]]:
+def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
     """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
     project = place.project
     if project.is_personal or project.private:  # git has none of a person's home
         return {}
-    return {project.root / path: found for path, found in stages(project.root, project.common_dir, _FOLDER).items()}
+    return {
+        project.root / path: found
+        for path, found in read_merge_stages(project.root, project.common_dir, _FOLDER).items()
+    }
 
 
-def unmerged(place: Place) -> list[Problem]:
+def find_unmerged_problems(place: ReviewPaths) -> list[Problem]:
     """A problem for each memory that one branch changed and the other removed, where git waits to be told which."""
     project = place.project
     if project.is_personal or project.private:
         return []
-    found = half_removed(project.root, project.common_dir, _FOLDER)
+    found = half_removed_paths(project.root, project.common_dir, _FOLDER)
     errors = [_removed(project.root / path) for path in found]
     return [error.problem() for error in errors]
 
 
 def _removed(path: Path) -> ConflictError:
-    todo = f"`{line('git', 'add', path)}` keeps it, `{line('git', 'rm', path)}` lets it go."
-    message = "One branch changed this memory, the other removed it; git left the changed text."
+    todo = (
+        f"`{format_command_line('git', 'add', path)}` to keep it, "
+        f"`{format_command_line('git', 'rm', path)}` to remove it."
+    )
+    message = "One branch changed this memory and the other removed it; git kept the changed text."
     return ConflictError(message, where=str(path), todo=todo)
 
 
-def _joining(place: Place, store: Store, path: Path) -> tuple[list[Change], Path]:
+def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
     """What joins all there is of an id: the change of the file that stays first, and that file."""
     store.name(path)
     paths = store.paths_of(path.stem)
     if not paths:
-        raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="Look at the list again.")
+        raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="Refresh the list.")
     texts = {one: store.text(one) for one in paths}
-    found = [(one, side) for one in paths for side in sides(texts[one]) or (texts[one],)]
+    found = [(one, side) for one in paths for side in split_conflict(texts[one]) or (texts[one],)]
     if len(found) == 1:
-        if any(one.path == str(paths[0]) for one in unmerged(place)):
+        if any(one.path == str(paths[0]) for one in find_unmerged_problems(place)):
             raise _removed(paths[0])
-        todo = "Nothing is to be joined."
+        todo = "There is nothing to merge."
         raise MemoryError_("Only one file has this id, and git left no conflict in it.", where=str(paths[0]), todo=todo)
     kept, text = found[0]
     for other, side in found[1:]:
-        if later(parse(text, kept), parse(side, other)):
+        if is_later(parse_record(text, kept), parse_record(side, other)):
             kept = other
-        text = joined_text(text, side, kept)
-    record = parse(text, kept)
+        text = merge_file_texts(text, side, kept)
+    record = parse_record(text, kept)
     live = [one for one in paths if not one.is_relative_to(store.memory_dir / "archived")]
     if record.superseded_by or record.resolved_by:
         kept = store.place(record, archived=True)
     elif live and kept not in live:
         kept = live[0]
-    changes = [change(store, kept, texts.get(kept), text)]
-    changes += [change(store, one, texts[one], None) for one in paths if one != kept]
+    changes = [file_change(store, kept, texts.get(kept), text)]
+    changes += [file_change(store, one, texts[one], None) for one in paths if one != kept]
     return changes, kept
 
 
-def _difference(store: Store, changes: Sequence[Change]) -> str:
+def _difference(store: Store, changes: Sequence[FileChange]) -> str:
     """The change of the file that stays; of the others only that they go."""
     kept, *others = changes
-    parts = [difference(kept.before or "", kept.after or "", store.name(Path(kept.path)))]
-    parts += [f"{store.name(Path(one.path))} goes; the file above has its words." for one in others]
+    parts = [redacted_diff(kept.before or "", kept.after or "", store.name(Path(kept.path)))]
+    parts += [f"{store.name(Path(one.path))} is removed; the file above has its text." for one in others]
     return "\n".join(filter(None, parts))

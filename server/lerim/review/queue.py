@@ -9,95 +9,91 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from lerim import files
 from lerim.errors import NotFoundError, Problem
-from lerim.extraction.candidate import Dropped, drop
-from lerim.facts.draft import RANKED
-from lerim.memory import files
-from lerim.memory.quotes import QuoteChoice
-from lerim.memory.search import MemorySearch
+from lerim.extraction import RANKED_SIGNALS, DroppedSignal, drop_candidate
+from lerim.memory import MemorySearch, QuoteChoice
 from lerim.review import actions
-from lerim.review.candidates import Edit, Proposal, Target, read, waiting
-from lerim.review.choices import Choice, NeighbourAnswer
-from lerim.review.compare import Near, neighbours
-from lerim.review.decisions import accept, add, edit, reject, take_back
-from lerim.review.judgments import correction
-from lerim.review.ledger import Known, State, opened
-from lerim.review.left_out import WHY
-from lerim.review.outcome import AlreadyKnown, Blocked, Proposed, ReviewResult
-from lerim.review.place import Place
-from lerim.review.proposing import propose, put_back, searching
-from lerim.review.proposing_anyway import leave_out, left_out, propose_anyway
-from lerim.review.suggested import suggest_answer
-from lerim.review.suggestions import Suggestion, met, preview, suggest
-from lerim.review.undoing import StepView, steps, undo, undo_unseen, undoable
-from lerim.review.unseen import doubted, settle, settle_all
+from lerim.review.accept import accept_candidate, add_memory, edit_candidate, reject_candidate, withdraw_in_ledger
+from lerim.review.auto_accept import auto_accept, auto_accept_all, doubt_reason
+from lerim.review.candidates import CandidateEdit, Proposal, Target, load_candidate, load_candidates
+from lerim.review.choices import NeighbourAnswer, NeighbourChoice
+from lerim.review.compare import Near, find_neighbours
+from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, LedgerClaim, load_correction, open_ledger
+from lerim.review.model_answer import suggest_answer
+from lerim.review.propose import open_memory_search, propose_candidate, propose_orphans
+from lerim.review.propose_anyway import keep_left_out, list_left_out, propose_anyway
+from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked, ReviewResult
+from lerim.review.review_paths import ReviewPaths
+from lerim.review.suggestions import Suggestion, find_earlier_result, preview_suggestion, propose_suggestion
+from lerim.review.undo import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
 
 __all__ = [
     "AlreadyKnown",
-    "Blocked",
-    "Choice",
-    "Edit",
+    "CandidateEdit",
+    "CandidateProposed",
+    "ClaimBlocked",
     "NeighbourAnswer",
-    "Place",
+    "NeighbourChoice",
     "Proposal",
-    "Proposed",
     "QuoteChoice",
+    "ReviewPaths",
     "ReviewResult",
     "StepView",
     "Suggestion",
     "Target",
-    "accept",
-    "add",
-    "correction",
-    "doubted",
-    "edit",
-    "kept_apart",
-    "leave_out",
+    "accept_candidate",
+    "acceptance_times",
+    "add_memory",
+    "auto_accept",
+    "auto_accept_all",
+    "claim_states",
+    "doubt_reason",
+    "edit_candidate",
+    "find_earlier_result",
+    "find_undoable",
+    "is_only_ranked",
+    "keep_left_out",
     "leave_out_ranked",
-    "left_out",
-    "met",
-    "only_ranked",
-    "pending",
-    "preview",
-    "propose",
+    "list_left_out",
+    "list_pending",
+    "list_steps",
+    "load_correction",
+    "load_pending",
+    "pairs_kept_apart",
+    "preview_suggestion",
     "propose_anyway",
-    "reject",
-    "settle",
-    "settle_all",
-    "show",
-    "states",
-    "steps",
-    "suggest",
+    "propose_candidate",
+    "propose_suggestion",
+    "reject_candidate",
     "suggest_answer",
-    "taken_in",
-    "undo",
-    "undoable",
+    "undo_last",
     "with_neighbours",
-    "withdraw",
-    "withdraw_one",
+    "withdraw_candidate",
+    "withdraw_candidates",
 ]
 
 
-def pending(place: Place) -> tuple[list[Proposal], list[Problem], int]:
+def list_pending(place: ReviewPaths) -> tuple[list[Proposal], list[Problem], int]:
     """The waiting candidates, oldest turn first; what could not be read; how often rejected claims were blocked.
 
     Writes nothing.
     """
     store = place.store()
     if files.is_absent(place.private / "review.sqlite3"):
-        found, problems = waiting(place, (), store)
+        found, problems = load_candidates(place, (), store)
         return found, problems, 0
-    with opened(place.private, place.moves) as book:
+    with open_ledger(place.private, place.moves) as book:
         ours = {name for name, state in book.states().items() if state == "pending"}
         blocked = book.blocked()
         stuck = book.stuck()
         unfinished = {action.candidate for action in book.unfinished()} - ours
-    found, problems = waiting(place, ours, store, unfinished)
+    found, problems = load_candidates(place, ours, store, unfinished)
     return found, [*stuck, *problems], blocked
 
 
 def with_neighbours(
-    place: Place, proposals: Sequence[Proposal], memories: MemorySearch | None = None
+    place: ReviewPaths, proposals: Sequence[Proposal], memories: MemorySearch | None = None
 ) -> list[Proposal]:
     """The candidates with the active memories near each of them; proposals of maintaining have none.
 
@@ -107,55 +103,55 @@ def with_neighbours(
         return list(proposals)
     store = place.store()
     found: list[Proposal] = []
-    with opened(place.private, place.moves) as book, searching(place, memories) as search:
+    with open_ledger(place.private, place.moves) as book, open_memory_search(place, memories) as search:
         known = {one.id: one for one in book.claims("pending")}
         for proposal in proposals:
             title, body = proposal.record.title, proposal.record.body
             near: tuple[Near, ...] = ()
             if proposal.session and proposal.id in known:
                 skip = book.choices.memories(known[proposal.id].print, known[proposal.id].source)
-                near = neighbours(search, store, title, body, skip=skip)
+                near = find_neighbours(search, store, title, body, skip=skip)
             found.append(replace(proposal, neighbours=near))
     return found
 
 
-def states(place: Place) -> dict[str, State]:
+def claim_states(place: ReviewPaths) -> dict[str, ClaimState]:
     """What became of every candidate there was here, by its id. Writes nothing."""
     if files.is_absent(place.private / "review.sqlite3"):
         return {}
-    with opened(place.private, place.moves) as book:
+    with open_ledger(place.private, place.moves) as book:
         return book.states()
 
 
-def kept_apart(place: Place) -> set[frozenset[str]]:
+def pairs_kept_apart(place: ReviewPaths) -> set[frozenset[str]]:
     """The pairs of memories, by their ids, that the person keeps beside each other. Writes nothing."""
     if files.is_absent(place.private / "review.sqlite3"):
         return set()
-    with opened(place.private, place.moves) as book:
+    with open_ledger(place.private, place.moves) as book:
         return book.choices.kept_apart()
 
 
-def taken_in(place: Place) -> dict[str, datetime]:
+def acceptance_times(place: ReviewPaths) -> dict[str, datetime]:
     """When each memory was accepted or added here last. Writes nothing."""
     if files.is_absent(place.private / "review.sqlite3"):
         return {}
-    with opened(place.private, place.moves) as book:
+    with open_ledger(place.private, place.moves) as book:
         return book.taken_in()
 
 
-def show(place: Place, candidate_id: str) -> Proposal:
+def load_pending(place: ReviewPaths, candidate_id: str) -> Proposal:
     """One waiting candidate. Raises NotFoundError, MemoryError_."""
-    with opened(place.private, place.moves) as book:
+    with open_ledger(place.private, place.moves) as book:
         if book.states().get(candidate_id) != "pending":
             raise NotFoundError(
-                f"No candidate {candidate_id[:80]!r} is waiting.",
+                f"No candidate {candidate_id[:80]!r} waits for review.",
                 where=str(place.review),
-                todo="Look at the list again.",
+                todo="Refresh the list.",
             )
-    return read(place, candidate_id, place.store())
+    return load_candidate(place, candidate_id, place.store())
 
 
-def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
+def withdraw_candidates(place: ReviewPaths, turn: str, reason: str, only: str = "") -> list[str]:
     """Take back the waiting candidates whose claim rests on this turn (its id), or `only` one of them; their ids.
 
     One that was accepted unseen is undone first. One whose words a person changed, that a person had proposed, or whose
@@ -164,9 +160,9 @@ def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
     taken: list[str] = []
     if files.is_absent(place.private / "review.sqlite3"):
         return taken
-    with actions.ledger(place) as book:
+    with actions.locked_ledger(place) as book:
         if not only:
-            undo_unseen(place, book, turn)
+            undo_auto_accept(place, book, turn)
         unfinished = {action.candidate for action in book.unfinished()}
         for known in book.claims("pending"):
             path = place.candidate_path(known.id)
@@ -174,75 +170,75 @@ def withdraw(place: Place, turn: str, reason: str, only: str = "") -> list[str]:
                 continue
             if only and known.id != only:
                 continue
-            proposal = read(place, known.id, place.store())
+            proposal = load_candidate(place, known.id, place.store())
             if _is_persons(proposal, known):
                 continue
-            take_back(place, book, proposal, reason)
+            withdraw_in_ledger(place, book, proposal, reason)
             taken.append(known.id)
         if taken:
-            put_back(place, book)
+            propose_orphans(place, book)
     return taken
 
 
-def _is_persons(proposal: Proposal, known: Known) -> bool:
+def _is_persons(proposal: Proposal, known: LedgerClaim) -> bool:
     """Whether a person had a candidate proposed or changed its words, here or in its file."""
     return proposal.edited or proposal.maker == "person" or files.text_hash(proposal.saved) != known.written
 
 
-def only_ranked(proposal: Proposal) -> bool:
+def is_only_ranked(proposal: Proposal) -> bool:
     """Whether only the ranker proposed a candidate: no model did, and no person edited or asked for it."""
-    return proposal.maker == "rules" and not proposal.edited and proposal.signal in RANKED
+    return proposal.maker == "rules" and not proposal.edited and proposal.signal in RANKED_SIGNALS
 
 
-def leave_out_ranked(place: Place, source: str, turns: Collection[str]) -> list[tuple[str, Dropped]]:
+def leave_out_ranked(place: ReviewPaths, source: str, turns: Collection[str]) -> list[tuple[str, DroppedSignal]]:
     """Take back the waiting candidates of a session (`platform:id`) that only the ranker found in these turns, because
     a model has read the turns, and list them as left out.
 
     Returns the id of each with what is left out. Raises MemoryError_, BusyError.
     """
-    taken: list[tuple[str, Dropped]] = []
+    taken: list[tuple[str, DroppedSignal]] = []
     if files.is_absent(place.private / "review.sqlite3"):
         return taken
-    with actions.ledger(place) as book:
+    with actions.locked_ledger(place) as book:
         unfinished = {action.candidate for action in book.unfinished()}
         for known in book.claims("pending"):
             session, _, turn = known.source.rpartition("#")
             path = place.candidate_path(known.id)
             if session != source or turn not in turns or known.id in unfinished or files.is_absent(path):
                 continue
-            proposal, told = read(place, known.id, place.store()), book.told(known.id)
-            if told is None or not only_ranked(proposal) or _is_persons(proposal, known):
+            proposal, told = load_candidate(place, known.id, place.store()), book.told(known.id)
+            if told is None or not is_only_ranked(proposal) or _is_persons(proposal, known):
                 continue
-            dropped = drop(told, "model-read", "", told.score)
-            # `take_back` commits this with its own first step: a kill leaves both or neither
+            dropped = drop_candidate(told, "model-read", "", told.score)
+            # `withdraw_in_ledger` commits this with its own first step: a kill leaves both or neither
             book.left_out.keep((dropped,), datetime.now(UTC))
             book.left_out.take_in(told, known.id)
-            take_back(place, book, proposal, WHY["model-read"])
+            withdraw_in_ledger(place, book, proposal, DROP_REASON_TEXTS["model-read"])
             taken.append((known.id, dropped))
         if taken:
-            put_back(place, book)
+            propose_orphans(place, book)
         # or the model's words of the same turn would count as taken back; also what a kill kept from being forgotten
         book.forget_left_out("model-read")
     return taken
 
 
-def withdraw_one(place: Place, candidate_id: str, reason: str) -> bool:
+def withdraw_candidate(place: ReviewPaths, candidate_id: str, reason: str) -> bool:
     """Take back one waiting candidate; False where it does not wait or a person changed its words.
 
     Raises MemoryError_, BusyError.
     """
     if files.is_absent(place.private / "review.sqlite3"):
         return False
-    with actions.ledger(place) as book:
+    with actions.locked_ledger(place) as book:
         known = book.known(candidate_id)
         path = place.candidate_path(candidate_id)
         if known is None or known.state != "pending" or files.is_absent(path):
             return False
         if any(action.candidate == candidate_id for action in book.unfinished()):
             return False
-        proposal = read(place, candidate_id, place.store())
+        proposal = load_candidate(place, candidate_id, place.store())
         if _is_persons(proposal, known):
             return False
-        take_back(place, book, proposal, reason)
-        put_back(place, book)
+        withdraw_in_ledger(place, book, proposal, reason)
+        propose_orphans(place, book)
         return True

@@ -7,16 +7,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lerim.memory import record
-from lerim.memory.files import text_hash
-from lerim.memory.framing import concerning
-from lerim.memory.header import split
-from lerim.memory.kept import joined
-from lerim.memory.lines import Value
-from lerim.memory.quotes import Quotes, merge, without_words
-from lerim.memory.record import Evidence, MemoryRecord, parse
-from lerim.memory.store import Store
-from lerim.redaction import redact
+from lerim.files import text_hash
+from lerim.memory import (
+    Evidence,
+    MemoryRecord,
+    Quotes,
+    Store,
+    Value,
+    merge_bodies,
+    merge_evidence,
+    parse_record,
+    record,
+    split_header,
+    strip_quotes,
+    update_file_sentence,
+)
+from lerim.redaction import redact_secrets
 
 ACCEPTED_CONFIDENCE = 0.9
 """The least confidence of a memory that a person accepted. The figure of a candidate says how likely it is worth
@@ -39,10 +45,11 @@ def updated_text(
 ) -> str:
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
-    Sentences of the memory that the new record does not say again stay, its title as one of them (`memory/kept.py`);
-    none if the new text is the `whole` text. `ended` are memories that end with it: it names them. Raises MemoryError_.
+    Sentences of the memory that the new record does not say again stay, its title as one of them
+    (`memory/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
+    names them. Raises MemoryError_.
     """
-    old = parse(before, path)
+    old = parse_record(before, path)
     ours = store.ours(old.id, text_hash(before))
     changes: dict[str, Value] = {
         "title": new.title,
@@ -52,32 +59,34 @@ def updated_text(
         "tags": _all(old.tags, new.tags),
         "kind": new.kind or old.kind,
         "references": _all(old.references, new.references),
-        "evidence": entries(_both(new.evidence, old, store.quotes)),
+        "evidence": evidence_entries(_both(new.evidence, old, store.quotes)),
         **_named(old, ended),
     }
-    body = joined(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not whole else new.body
-    return record.update(before, {key: value for key, value in changes.items() if value}, body, str(path))
+    body = merge_bodies(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not whole else new.body
+    return record.update_record_text(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 
 def naming_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
     """A memory's text once it names what it ended, nothing else changed. Raises MemoryError_."""
-    return record.update(before, _named(parse(before, path), ended), where=str(path))
+    return record.update_record_text(before, _named(parse_record(before, path), ended), where=str(path))
 
 
 def ended_text(before: str, path: Path, old: MemoryRecord, by: str, heir: MemoryRecord) -> str:
     """A memory's text once the memory `by`, of the form of `heir`, ended it. Raises MemoryError_."""
-    return record.update(before, {"resolved_by" if answered(old, heir) else "superseded_by": by}, where=str(path))
+    return record.update_record_text(
+        before, {"resolved_by" if is_answered(old, heir) else "superseded_by": by}, where=str(path)
+    )
 
 
 def referring_text(before: str, path: Path, references: Sequence[str]) -> str:
     """A memory's text with other references; what Lerim itself wrote of the files it concerns names the new ones, and
     nothing else changes. Raises MemoryError_."""
-    old = parse(before, path)
-    after = record.update(before, {"references": tuple(references) or None}, where=str(path))
-    parts = split(after)
+    old = parse_record(before, path)
+    after = record.update_record_text(before, {"references": tuple(references) or None}, where=str(path))
+    parts = split_header(after)
     if parts is None or old.source == "manual":
         return after
-    return after[: parts.body] + concerning(after[parts.body :], _moves(old.references, references))
+    return after[: parts.body] + update_file_sentence(after[parts.body :], _moves(old.references, references))
 
 
 def _moves(old: Sequence[str], new: Sequence[str]) -> dict[str, str]:
@@ -90,31 +99,31 @@ def _moves(old: Sequence[str], new: Sequence[str]) -> dict[str, str]:
     return {was: now for was, now in zip(gone, come, strict=True) if was != now} if len(gone) == len(come) else {}
 
 
-def naming(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def name_ended(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What a memory supersedes and resolves once it ends these, besides what it did before."""
     ended = tuple(ended)
-    supersedes = _all(new.supersedes, (one.id for one in ended if not answered(one, new)))
-    return supersedes, _all(new.resolves, (one.id for one in ended if answered(one, new)))
+    supersedes = _all(new.supersedes, (one.id for one in ended if not is_answered(one, new)))
+    return supersedes, _all(new.resolves, (one.id for one in ended if is_answered(one, new)))
 
 
-def answered(old: MemoryRecord, by: MemoryRecord) -> bool:
+def is_answered(old: MemoryRecord, by: MemoryRecord) -> bool:
     """Whether a memory that ends does so as a question that was answered, not as a claim that was replaced."""
     return old.primitive == "question" and by.primitive != "question"
 
 
-def entries(evidence: Sequence[Evidence]) -> tuple[dict[str, str], ...]:
+def evidence_entries(evidence: Sequence[Evidence]) -> tuple[dict[str, str], ...]:
     """Evidence as a header holds it."""
     return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
 
 
-def difference(before: str, after: str, name: str) -> str:
+def redacted_diff(before: str, after: str, name: str) -> str:
     """The change of a file as a unified diff, to be looked at: without secrets."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
-    return redact("\n".join(lines)).text
+    return redact_secrets("\n".join(lines)).text
 
 
 def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]:
-    supersedes, resolves = naming(old, ended)
+    supersedes, resolves = name_ended(old, ended)
     return {key: value for key, value in (("supersedes", supersedes), ("resolves", resolves)) if value}
 
 
@@ -123,10 +132,10 @@ def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple
     known = quotes.join(old)[0].evidence[: len(old.evidence)]
     written = dict(zip(known, old.evidence, strict=True))
     if quotes.choice() == "local":
-        written = {**dict(zip(new, without_words(new), strict=True)), **written}
+        written = {**dict(zip(new, strip_quotes(new), strict=True)), **written}
     else:
         written |= dict(zip(new, new, strict=True))
-    return tuple(written[item] for item in merge(new, known))
+    return tuple(written[item] for item in merge_evidence(new, known))
 
 
 def _all(*parts: Iterable[str]) -> tuple[str, ...]:

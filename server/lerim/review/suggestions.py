@@ -9,18 +9,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
+from lerim import files
 from lerim.errors import StaleError
-from lerim.memory import files, slug
-from lerim.memory.record import MemoryRecord
-from lerim.memory.store import Stored
+from lerim.memory import MemoryRecord, Stored, slug
 from lerim.review import actions
-from lerim.review.candidates import Proposal, ProposedAction, Target, of_text, one_line, suggested_text
-from lerim.review.fingerprints import Fingerprint
-from lerim.review.ledger import Known, Ledger, opened
-from lerim.review.outcome import AlreadyKnown, Blocked, Proposed
-from lerim.review.place import Place
+from lerim.review.candidates import Proposal, ProposedAction, Target, join_lines, parse_candidate, suggestion_text
+from lerim.review.ledger import Ledger, LedgerClaim, open_ledger
+from lerim.review.rejected import Fingerprint
+from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
+from lerim.review.review_paths import ReviewPaths
 
-SUGGESTION = "suggestion:"
+SUGGESTION_PREFIX = "suggestion:"
 """How the source of a suggestion begins in the ledger, where that of a candidate names its session."""
 SuggestedAction = Literal["merge", "archive", "consolidate", "refer", "close"]
 _NO_CLAIM = Fingerprint(b"", frozenset(), frozenset())
@@ -43,61 +42,63 @@ class Suggestion:
     flags: tuple[str, ...] = ()
 
 
-def suggest(place: Place, suggestion: Suggestion) -> Proposed | Blocked | AlreadyKnown:
+def propose_suggestion(place: ReviewPaths, suggestion: Suggestion) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
     """Put a suggestion before the person, unless it waits or was rejected, and its memories' texts are the same still.
 
     Raises MemoryError_ where the review folder cannot be written, BusyError.
     """
-    with actions.ledger(place) as book:
-        return put(place, book, suggestion)
+    with actions.locked_ledger(place) as book:
+        return put_suggestion(place, book, suggestion)
 
 
-def met(place: Place, suggestion: Suggestion) -> Blocked | AlreadyKnown | None:
-    """What `suggest` would say of a suggestion that waits already or was rejected; writes nothing."""
-    return met_before(place)(suggestion)
+def find_earlier_result(place: ReviewPaths, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
+    """What `propose_suggestion` would say of a suggestion that waits already or was rejected; writes nothing."""
+    return make_earlier_result_lookup(place)(suggestion)
 
 
-def met_before(place: Place) -> Callable[[Suggestion], Blocked | AlreadyKnown | None]:
-    """`met` for many suggestions: the ledger is read once."""
+def make_earlier_result_lookup(place: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
+    """`find_earlier_result` for many suggestions: the ledger is read once."""
     if files.is_absent(place.private / "review.sqlite3"):
         return lambda _: None
-    known: dict[str, list[Known]] = defaultdict(list)
-    with opened(place.private, place.moves) as book:
+    known: dict[str, list[LedgerClaim]] = defaultdict(list)
+    with open_ledger(place.private, place.moves) as book:
         for one in book.claims("pending", "rejected"):
             known[one.source].append(one)
 
-    def met(suggestion: Suggestion) -> Blocked | AlreadyKnown | None:
+    def met(suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
         source = _source(suggestion)
         return _met(place, known.get(source, ()), source)
 
     return met
 
 
-def preview(place: Place, suggestion: Suggestion) -> Proposal:
+def preview_suggestion(place: ReviewPaths, suggestion: Suggestion) -> Proposal:
     """The proposal a suggestion would be; writes nothing. Its id may be another once it is written."""
     name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), lambda _: False)
-    return of_text(_text(suggestion, name), place.review / f"{name}.md", place.store())
+    return parse_candidate(_text(suggestion, name), place.review / f"{name}.md", place.store())
 
 
-def put(place: Place, book: Ledger, suggestion: Suggestion) -> Proposed | Blocked | AlreadyKnown:
-    """`suggest` for who holds the ledger already."""
+def put_suggestion(
+    place: ReviewPaths, book: Ledger, suggestion: Suggestion
+) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
+    """`propose_suggestion` for who holds the ledger already."""
     source = _source(suggestion)
     known = _met(place, book.claims("pending", "rejected"), source)
-    if isinstance(known, Blocked):
+    if isinstance(known, ClaimBlocked):
         return replace(known, times=book.count_block(known.rejected))
     if known is not None:
         return known
     _drop_older(place, book, suggestion)
-    return Proposed(_write(place, book, suggestion, source))
+    return CandidateProposed(_write(place, book, suggestion, source))
 
 
 def _source(suggestion: Suggestion) -> str:
     about = ",".join(f"{one.id}@{one.hash}" for one in _targets(suggestion))
-    places = "\n".join(places_of(suggestion.action, suggestion.record))
-    return f"{SUGGESTION}{suggestion.action}:{about}{f'>{files.text_hash(places)}' if places else ''}"
+    places = "\n".join(suggested_places(suggestion.action, suggestion.record))
+    return f"{SUGGESTION_PREFIX}{suggestion.action}:{about}{f'>{files.text_hash(places)}' if places else ''}"
 
 
-def places_of(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
+def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
     """What a suggestion is about besides its memories: the places they are to refer to."""
     return memory.references if action == "refer" else ()
 
@@ -106,19 +107,19 @@ def _targets(suggestion: Suggestion) -> list[Target]:
     return [Target(one.record.id, one.hash) for one in suggestion.targets]
 
 
-def _met(place: Place, claims: Iterable[Known], source: str) -> Blocked | AlreadyKnown | None:
+def _met(place: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> ClaimBlocked | AlreadyKnown | None:
     for known in claims:
         if known.source == source and known.state == "rejected":
-            return Blocked(known.id, known.blocked)
+            return ClaimBlocked(known.id, known.blocked)
         if known.source == source and known.state == "pending" and not files.is_absent(place.candidate_path(known.id)):
-            return AlreadyKnown(known.id, "It is waiting for review already.")
+            return AlreadyKnown(known.id, "It already waits for review.")
     return None
 
 
-def _drop_older(place: Place, book: Ledger, suggestion: Suggestion) -> None:
+def _drop_older(place: ReviewPaths, book: Ledger, suggestion: Suggestion) -> None:
     """The same suggestion of an earlier day waits no more: it was of texts that changed since."""
     about = {stored.record.id for stored in suggestion.targets}
-    prefix = f"{SUGGESTION}{suggestion.action}:"
+    prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"
     for known in book.claims("pending"):
         if not known.source.startswith(prefix):
             continue
@@ -130,11 +131,11 @@ def _drop_older(place: Place, book: Ledger, suggestion: Suggestion) -> None:
         text = files.read_text(path, actions.MAX_ANY_FILE, place.state_anchor)
         if files.text_hash(text) == known.written:
             with suppress(StaleError):  # a person saved it at this very moment: it stays
-                files.remove(path, anchor=place.state_anchor, before=text)
+                files.remove_file(path, anchor=place.state_anchor, before=text)
                 book.set_state(known.id, "withdrawn", note="its memories changed")
 
 
-def _write(place: Place, book: Ledger, suggestion: Suggestion, source: str) -> Proposal:
+def _write(place: ReviewPaths, book: Ledger, suggestion: Suggestion, source: str) -> Proposal:
     store = place.store()
 
     def taken(name: str) -> bool:
@@ -151,18 +152,18 @@ def _write(place: Place, book: Ledger, suggestion: Suggestion, source: str) -> P
     place.make_state()
     path = place.candidate_path(name)
     files.make_folder(path.parent, anchor=place.state_anchor)
-    files.create(path, text, anchor=place.state_anchor)
-    return of_text(text, path, store)
+    files.create_file(path, text, anchor=place.state_anchor)
+    return parse_candidate(text, path, store)
 
 
 def _title(suggestion: Suggestion) -> str:
-    return f"{suggestion.action} {one_line(suggestion.record.title)}"
+    return f"{suggestion.action} {join_lines(suggestion.record.title)}"
 
 
 def _text(suggestion: Suggestion, name: str) -> str:
     now = datetime.now(UTC).replace(microsecond=0)
     memory = replace(suggestion.record, id=name)
-    reason = one_line(suggestion.reason)
-    return suggested_text(
+    reason = join_lines(suggestion.reason)
+    return suggestion_text(
         memory, suggestion.action, _targets(suggestion), reason, suggestion.maker, now, suggestion.flags
     )

@@ -6,16 +6,12 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory.lines import moment
-from lerim.memory.record import Primitive, Scope
-from lerim.memory.store import Stored
-from lerim.memory.views import EvidenceView, evidence_views, safe
-from lerim.redaction import redact, visible, without_orders
+from lerim.memory import EvidenceView, Primitive, Scope, Stored, evidence_views, format_time, redact_record
+from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.choices import ANSWERS, NeighbourAnswer
 from lerim.review.compare import Near
-from lerim.review.ledger import Action
-from lerim.review.left_out import WHY, LeftOut
+from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 
 
 class TargetView(msgspec.Struct, frozen=True):
@@ -123,7 +119,7 @@ class UndoView(msgspec.Struct, frozen=True):
 
 def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateView:
     """A proposal as it is shown, without secrets: its file and its target may have been written in by hand."""
-    record = safe(proposal.record)
+    record = redact_record(proposal.record)
     return CandidateView(
         id=proposal.id,
         primitive=record.primitive,
@@ -140,7 +136,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         session=proposal.session,
         turn=proposal.turn,
         platform=proposal.platform or "",
-        time=moment(proposal.time),
+        time=format_time(proposal.time),
         signal=proposal.signal or "",
         flags=list(proposal.flags),
         edited=proposal.edited,
@@ -148,7 +144,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         targets=list(map(_target_view, proposal.about)),
         neighbours=list(map(_neighbour_view, proposal.neighbours)),
         suggested=_suggested(proposal),
-        reason=redact(proposal.reason).text,
+        reason=redact_secrets(proposal.reason).text,
         maker=proposal.maker,
         scope=scope,
         ends=list(proposal.ends),
@@ -162,7 +158,7 @@ def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
     return LeftOutView(
         id=item.id,
         reason=item.reason,
-        why=WHY[item.reason],
+        why=DROP_REASON_TEXTS[item.reason],
         detail=_safe(item.detail),
         title=_safe(item.title),
         primitive=candidate.primitive if candidate else "",
@@ -172,7 +168,7 @@ def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
         session=item.session,
         turn=item.turn,
         platform=candidate.platform if candidate else "",
-        time=moment(item.said),
+        time=format_time(item.said),
         score=item.score,
         can_propose=candidate is not None,
         scope=scope,
@@ -180,15 +176,15 @@ def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
 
 
 def _safe(text: str) -> str:
-    return visible(redact(without_orders(text)).text)
+    return show_hidden(redact_secrets(remove_orders(text)).text)
 
 
 def _target_view(one: Stored) -> TargetView:
-    return TargetView(one.record.id, safe(one.record).title, one.status, str(one.path))
+    return TargetView(one.record.id, redact_record(one.record).title, one.status, str(one.path))
 
 
 def _neighbour_view(near: Near) -> NeighbourView:
-    stored, record = near.stored, safe(near.stored.record)
+    stored, record = near.stored, redact_record(near.stored.record)
     return NeighbourView(
         id=stored.record.id,
         title=record.title,
@@ -208,11 +204,11 @@ def _suggested(proposal: Proposal) -> SuggestedView | None:
         return None
     by: Literal["claim", "model"] = "model" if proposal.maker == "lead" else "claim"
     if proposal.action == "add":
-        return SuggestedView("keep", "", redact(proposal.reason).text, by) if by == "model" else None
+        return SuggestedView("keep", "", redact_secrets(proposal.reason).text, by) if by == "model" else None
     if not proposal.about:
         return None
     return SuggestedView(
-        ANSWERS.get(proposal.action, "keep"), proposal.about[0].record.id, redact(proposal.reason).text, by
+        ANSWERS.get(proposal.action, "keep"), proposal.about[0].record.id, redact_secrets(proposal.reason).text, by
     )
 
 

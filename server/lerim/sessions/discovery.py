@@ -10,15 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lerim.errors import LerimError, Problem
-from lerim.sessions.claude_files import folder_name
-from lerim.sessions.live import OLDER
+from lerim.files import decode_path, encode_path
 from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp, Transcript
-from lerim.sessions.readers import find_sessions, list_sessions
-from lerim.writable import path_of, spelled
+from lerim.sessions.readers import OLDER_STATE, claude_folder_name, find_sessions, list_sessions
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class TranscriptChanges:
     """Transcripts beside what the catalog knows: never seen, changed since, unchanged (how many), and gone."""
 
     new: tuple[Transcript, ...]
@@ -28,9 +26,9 @@ class Changes:
 
 
 @dataclass(slots=True)
-class Stores:
-    """What `discover` and `open_databases` found on this machine. `copies` are the places of files that are not read
-    because another one holds their session. `opened` are the databases that were listed,
+class DiscoveredStores:
+    """What `discover_stores` and `open_databases` found on this machine. `copies` are the places of files that are
+    not read because another one holds their session. `opened` are the databases that were listed,
     `damaged` those that turned out now to be unusable as they are."""
 
     transcripts: list[Transcript] = field(default_factory=list)
@@ -48,12 +46,12 @@ Listings = dict[Database, tuple[list[Transcript], list[Problem]]]
 """What databases held, by the database with its stamp."""
 
 
-def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
+def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStores:
     """Every transcript file and database of every agent by stat alone, and what could not be looked at.
 
     `folders` are working folders known on this machine: some stores name theirs by a digest only.
     """
-    stores = Stores()
+    stores = DiscoveredStores()
     for platform, places in roots.items():
         for root in places:
             found = find_sessions(platform, root, folders)
@@ -66,7 +64,7 @@ def discover(roots: Roots, folders: Sequence[str] = ()) -> Stores:
 
 
 def open_databases(
-    stores: Stores,
+    stores: DiscoveredStores,
     known: Mapping[Path, StoreStamp],
     folders: Sequence[str] = (),
     damaged: Mapping[Path, DamagedStore] = MappingProxyType({}),
@@ -94,7 +92,7 @@ def open_databases(
                 stores.damaged.append(DamagedStore(database, problem))
             continue
         stores.problems += problems
-        if any(problem.code == OLDER for problem in problems):
+        if any(problem.code == OLDER_STATE for problem in problems):
             # What it lacks is not gone, and what was read before was newer.
             stores.transcripts += transcripts if database.path not in known else []
             continue
@@ -113,7 +111,7 @@ def _listed(
     return found
 
 
-def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
+def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> TranscriptChanges:
     """Compares what was found with `Catalog.stamps`. A known transcript that was not found is gone only if it is not
     there any more: a folder that could not be listed hides its files, it does not delete them, and the sessions of a
     database that was not opened are as they were.
@@ -124,7 +122,7 @@ def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
     changed: list[Transcript] = []
     unchanged = 0
     missing = dict.fromkeys(stamps)
-    here, moved = standing(stores, stamps)
+    here, moved = deduplicate_transcripts(stores, stamps)
     for transcript in here:
         place = transcript.place
         known = stamps.get(place)
@@ -136,14 +134,14 @@ def changes(stores: Stores, stamps: Mapping[str, Stamp]) -> Changes:
             unchanged += 1
         else:
             changed.append(transcript)
-    opened = {spelled(database.path) for database in stores.opened}
-    closed = {spelled(database.path) for database in stores.databases} - opened
+    opened = {encode_path(database.path) for database in stores.opened}
+    closed = {encode_path(database.path) for database in stores.databases} - opened
     moved |= stores.copies
     gone = [place for place in missing if place in moved or _is_gone(place, opened, closed)]
-    return Changes(tuple(new), tuple(changed), unchanged, tuple(gone))
+    return TranscriptChanges(tuple(new), tuple(changed), unchanged, tuple(gone))
 
 
-def standing(stores: Stores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
+def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
     """The transcripts found, each session once, and the places of files whose session stands in a database."""
     kept = _kept_in_databases(stores, stamps)
     if not kept:
@@ -158,10 +156,10 @@ def standing(stores: Stores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcri
     return here, moved
 
 
-def _kept_in_databases(stores: Stores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
+def _kept_in_databases(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
     """The sessions that stand in some database, also in one that was not opened now."""
     kept = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
-    platforms = {spelled(database.path): database.platform for database in stores.databases}
+    platforms = {encode_path(database.path): database.platform for database in stores.databases}
     for place in stamps if platforms else ():
         path, _, within = place.rpartition("#")
         if platform := platforms.get(path):
@@ -174,14 +172,14 @@ def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bo
     if mark and (path in opened or path in closed):
         return path in opened  # its database was listed without it
     try:
-        if mark and stat.S_ISREG(path_of(path).stat().st_mode):
+        if mark and stat.S_ISREG(decode_path(path).stat().st_mode):
             return False
     except (FileNotFoundError, NotADirectoryError):
         pass  # a file of its own whose name has a mark in it, or a database that is gone
     except OSError:
         return False
     try:
-        os.lstat(path_of(place))
+        os.lstat(decode_path(place))
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
@@ -189,7 +187,7 @@ def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bo
     return False
 
 
-def likely(
+def split_likely_transcripts(
     transcripts: Iterable[Transcript], own: Iterable[str], folders: Iterable[str]
 ) -> tuple[list[Transcript], list[Transcript]]:
     """The transcripts that likely belong to a project, and the rest, both newest first; none is opened.
@@ -199,7 +197,7 @@ def likely(
     """
     known = frozenset(own)
     begun = tuple(str(folder) for folder in folders)
-    slugs = tuple(folder_name(folder) for folder in begun)
+    slugs = tuple(claude_folder_name(folder) for folder in begun)
 
     mine: list[Transcript] = []
     rest: list[Transcript] = []

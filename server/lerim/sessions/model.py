@@ -19,10 +19,10 @@ from typing import Literal, Protocol
 import msgspec
 
 from lerim.errors import Problem
-from lerim.writable import spelled
+from lerim.files import encode_path
 
 Platform = Literal["claude", "codex", "cursor", "opencode", "copilot", "gemini"]
-NAMES: Mapping[Platform, str] = {
+PLATFORM_NAMES: Mapping[Platform, str] = {
     "claude": "Claude Code",
     "codex": "Codex",
     "cursor": "Cursor",
@@ -42,7 +42,7 @@ ToolStatus = Literal["ok", "error", "denied", "interrupted", "pending"]
 """pending: no result is recorded (yet)."""
 
 
-def turn_id(platform: Platform, native: str) -> str:
+def make_turn_id(platform: Platform, native: str) -> str:
     """The stable id of a turn: 12 hex digits of SHA-256 over platform and the record's native id (design §5).
 
     `native` is the uuid of the turn's first record, or `role + "\\n" + raw text` where a store has no ids.
@@ -75,7 +75,7 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
 NO_TOKENS = Tokens()
 
 
-class Edit(msgspec.Struct, frozen=True, gc=False):
+class FileEdit(msgspec.Struct, frozen=True, gc=False):
     """One replacement in a file; a whole written file has `old == ""`."""
 
     path: str
@@ -83,7 +83,7 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
     new: str
 
 
-class Answer(msgspec.Struct, frozen=True, gc=False):
+class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
     """A question the agent put to the person through a tool, and what they chose or typed ('' while unanswered).
 
     `descriptions` are what the agent said of each option, in their order.
@@ -122,8 +122,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     command: str = ""
     description: str = ""
     paths: tuple[str, ...] = ()
-    edits: tuple[Edit, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    edits: tuple[FileEdit, ...] = ()
+    answers: tuple[QuestionAnswer, ...] = ()
     plan: str = ""
     output: str = ""
     output_cut: int = 0
@@ -133,7 +133,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
-    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` is `turn_id`.
+    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` is `make_turn_id`.
 
     `unattended`: the record says that a script, an SDK or a CI job sent this prompt, so that it is nobody's words.
     """
@@ -217,7 +217,7 @@ class Transcript:
     @property
     def place(self) -> str:
         """What the catalog knows it by."""
-        path = spelled(self.path)
+        path = encode_path(self.path)
         return f"{path}#{self.within}" if self.within else path
 
 
@@ -240,7 +240,7 @@ class DamagedStore:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoreContents:
     """What lies in an agent's store: transcripts, databases that hold more, and what could not be looked at. `copies`
     are files whose session is among the transcripts, so that they are not read."""
 

@@ -14,14 +14,14 @@ import filelock
 import msgspec
 
 from lerim.errors import SettingsError, reason_of
+from lerim.files import open_buffered, read_regular_file
 from lerim.paths import Home
-from lerim.registry import private_folder, replace
-from lerim.sessions.model import NAMES, Platform
-from lerim.sessions.readers import READERS, ROOTS
-from lerim.sessions.regular import buffered, contents
+from lerim.project import make_private_folder, replace_file
+from lerim.sessions.model import PLATFORM_NAMES, Platform
+from lerim.sessions.readers import PLATFORM_READERS, ROOT_FINDERS
 
-FILE = "platforms.json"
-_TODO = "Mend the file, or delete it to read every agent again."
+PLATFORMS_FILE = "platforms.json"
+_TODO = "Correct the file, or delete it to connect every agent again."
 _WAIT = 10.0
 _IN_A_FILE: tuple[Platform, ...] = ("opencode",)
 """Agents whose store may be named as the database itself."""
@@ -31,14 +31,14 @@ _DATABASE = b"SQLite format 3\0"
 _Objects = dict[str, msgspec.Raw]
 
 
-class Choice(msgspec.Struct, frozen=True):
+class PlatformChoice(msgspec.Struct, frozen=True):
     """What the person said of one agent: not to read it, or where its store lies ('' in its usual places)."""
 
     connected: bool = True
     path: str = ""
 
 
-def choices(home: Home) -> dict[Platform, Choice]:
+def load_platform_choices(home: Home) -> dict[Platform, PlatformChoice]:
     """What was said of each agent; those nothing was said of are not in it.
 
     Raises SettingsError for a file that cannot be read: nobody knows then what was not to be read.
@@ -46,65 +46,69 @@ def choices(home: Home) -> dict[Platform, Choice]:
     return _load(home).choices
 
 
-def roots_of(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
+def platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
     """Where the store of each agent that is read may lie, links resolved, each place once. Raises SettingsError."""
-    said = choices(home)
-    return {platform: places(platform, said, environ) for platform in READERS if said.get(platform, _USUAL).connected}
+    said = load_platform_choices(home)
+    return {
+        platform: store_places(platform, said, environ)
+        for platform in PLATFORM_READERS
+        if said.get(platform, _USUAL).connected
+    }
 
 
-def places(platform: Platform, said: Mapping[Platform, Choice], environ: Mapping[str, str]) -> list[Path]:
+def store_places(platform: Platform, said: Mapping[Platform, PlatformChoice], environ: Mapping[str, str]) -> list[Path]:
     """Where the store of one agent may lie, read or not."""
     own = said.get(platform, _USUAL).path
     if own and not Path(own).is_absolute():
-        return []  # from where it is relative nobody knows; `connect` takes absolute paths alone
-    named = (own,) if own else ROOTS[platform](environ)
+        return []  # from where it is relative nobody knows; `connect_platform` takes absolute paths alone
+    named = (own,) if own else ROOT_FINDERS[platform](environ)
     return [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in named)]
 
 
-def removed(home: Home) -> frozenset[Platform]:
+def removed_platforms(home: Home) -> frozenset[Platform]:
     """The agents that are not to be read. Raises SettingsError."""
-    return frozenset(platform for platform, said in choices(home).items() if not said.connected)
+    return frozenset(platform for platform, said in load_platform_choices(home).items() if not said.connected)
 
 
-def connect(home: Home, platform: Platform, path: Path | None = None) -> None:
+def connect_platform(home: Home, platform: Platform, path: Path | None = None) -> None:
     """Reads an agent's sessions from now on: at `path`, or in its usual places.
 
     Raises SettingsError where `path` is no place for a store, or the choice cannot be kept.
     """
     if path is not None:
         _check(platform, path)
-    _change(home, platform, lambda said: Choice(True, str(path or "")))
+    _change(home, platform, lambda said: PlatformChoice(True, str(path or "")))
 
 
-def remove(home: Home, platform: Platform) -> bool:
+def remove_platform(home: Home, platform: Platform) -> bool:
     """Reads no more sessions of an agent; False where none were read. Raises SettingsError."""
-    before = choices(home).get(platform, _USUAL)
-    _change(home, platform, lambda said: Choice(False, said.path))
+    before = load_platform_choices(home).get(platform, _USUAL)
+    _change(home, platform, lambda said: PlatformChoice(False, said.path))
     return before.connected
 
 
-_USUAL = Choice()
+_USUAL = PlatformChoice()
 
 
 def _check(platform: Platform, path: Path) -> None:
     if not path.is_absolute():
         todo = f"Give the whole path, such as {Path.home() / path}."
-        raise SettingsError("The place of a store must be an absolute path.", where=str(path), todo=todo)
+        raise SettingsError("The path of a store must be absolute.", where=str(path), todo=todo)
     try:
         path.lstat()
         if path.is_dir():
             with os.scandir(path):
                 return
-        with buffered(path) as file:
+        with open_buffered(path) as file:
             head = file.read(len(_DATABASE))
     except OSError as error:
-        todo = f"Name the folder (or database) in which {NAMES[platform]} keeps its sessions."
-        message = f"There is no store that could be read here: {reason_of(error)}."
+        todo = f"Name the folder (or database) in which {PLATFORM_NAMES[platform]} keeps its sessions."
+        message = f"No store can be read here: {reason_of(error)}."
         raise SettingsError(message, where=str(path), todo=todo) from error
     if platform not in _IN_A_FILE or head not in (_DATABASE, b""):
         what = "folder or database" if platform in _IN_A_FILE else "folder"
-        todo = f"Name the {what} in which {NAMES[platform]} keeps its sessions."
-        raise SettingsError(f"Nothing of {NAMES[platform]} can be in this file.", where=str(path), todo=todo)
+        todo = f"Name the {what} in which {PLATFORM_NAMES[platform]} keeps its sessions."
+        raise SettingsError(f"This file is not a store of {PLATFORM_NAMES[platform]}.", where=str(path), todo=todo)
 
 
 class _File(msgspec.Struct):
@@ -112,32 +116,32 @@ class _File(msgspec.Struct):
 
     keys: _Objects
     agents: dict[str, _Objects]
-    choices: dict[Platform, Choice]
+    choices: dict[Platform, PlatformChoice]
 
 
 def _load(home: Home) -> _File:
-    path = home.root / FILE
+    path = home.root / PLATFORMS_FILE
     try:
-        keys = msgspec.json.decode(contents(path), type=_Objects)
+        keys = msgspec.json.decode(read_regular_file(path), type=_Objects)
         agents = msgspec.json.decode(keys.get("platforms", msgspec.Raw(b"{}")), type=dict[str, _Objects])
         said = {
-            platform: msgspec.json.decode(msgspec.json.encode(agents[platform]), type=Choice)
-            for platform in NAMES
+            platform: msgspec.json.decode(msgspec.json.encode(agents[platform]), type=PlatformChoice)
+            for platform in PLATFORM_NAMES
             if platform in agents
         }
     except FileNotFoundError:
         return _File({}, {}, {})
     except OSError as error:
-        message = f"What is said of the agents cannot be read: {reason_of(error)}."
+        message = f"The list of agents cannot be read: {reason_of(error)}."
         raise SettingsError(message, where=str(path), todo="Make the file readable, or delete it.") from error
     except (msgspec.MsgspecError, UnicodeError) as error:
-        raise SettingsError(f"This file is broken: {error}.", where=str(path), todo=_TODO) from error
+        raise SettingsError(f"This file is damaged: {error}.", where=str(path), todo=_TODO) from error
     return _File(keys, agents, said)
 
 
-def _change(home: Home, platform: Platform, change: Callable[[Choice], Choice]) -> None:
+def _change(home: Home, platform: Platform, change: Callable[[PlatformChoice], PlatformChoice]) -> None:
     """Keeps what is now said of an agent; all else that the file holds stays, also what this version does not know."""
-    path = home.root / FILE
+    path = home.root / PLATFORMS_FILE
     try:
         with _alone(home):
             file = _load(home)
@@ -148,9 +152,9 @@ def _change(home: Home, platform: Platform, change: Callable[[Choice], Choice]) 
             if said.path:
                 entry["path"] = _raw(said.path)
             keys = {"version": _raw(1)} | file.keys | {"platforms": _raw(file.agents)}
-            replace(path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
+            replace_file(path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
     except (OSError, UnicodeError) as error:
-        message = f"What is said of the agents could not be kept: {error}."
+        message = f"The list of agents could not be saved: {error}."
         todo = "Make the folder writable and the path plain text, or set LERIM_HOME to another folder."
         raise SettingsError(message, where=str(path), todo=todo) from error
 
@@ -161,6 +165,6 @@ def _raw(value: object) -> msgspec.Raw:
 
 @contextmanager
 def _alone(home: Home) -> Iterator[None]:
-    private_folder(home, home.root)
-    with filelock.FileLock(home.root / f"{FILE}.lock", timeout=_WAIT, mode=0o600):
+    make_private_folder(home, home.root)
+    with filelock.FileLock(home.root / f"{PLATFORMS_FILE}.lock", timeout=_WAIT, mode=0o600):
         yield

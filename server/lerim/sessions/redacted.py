@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from lerim.redaction import redact, without_private
-from lerim.sessions.model import Answer, Edit, ToolCall, Turn
-from lerim.sessions.turn_text import each_call
+from lerim.redaction import redact_secrets, remove_private_blocks
+from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, Turn
+from lerim.sessions.tables import map_stored_calls
 
 
 def redact_text(text: str) -> str:
     """The text without `<private>` blocks, of which nothing may be known, and with every secret replaced."""
-    return redact(without_private(text)).text
+    return redact_secrets(remove_private_blocks(text)).text
 
 
 def redact_tools(tools: str) -> str:
     """The packed calls of a turn, each redacted on its own."""
-    return each_call(tools, redact_text)
+    return map_stored_calls(tools, redact_text)
 
 
 def redact_turn(turn: Turn) -> Turn:
@@ -39,7 +39,7 @@ def _redact_call(call: ToolCall) -> ToolCall:
         command=redact_text(call.command),
         description=redact_text(call.description),
         paths=tuple(map(redact_text, call.paths)),
-        edits=tuple(Edit(redact_text(one.path), redact_text(one.old), redact_text(one.new)) for one in call.edits),
+        edits=tuple(FileEdit(redact_text(one.path), redact_text(one.old), redact_text(one.new)) for one in call.edits),
         answers=tuple(map(_redact_answer, call.answers)),
         plan=redact_text(call.plan),
         output=redact_text(call.output),
@@ -47,8 +47,8 @@ def _redact_call(call: ToolCall) -> ToolCall:
     )
 
 
-def _redact_answer(answer: Answer) -> Answer:
-    return Answer(
+def _redact_answer(answer: QuestionAnswer) -> QuestionAnswer:
+    return QuestionAnswer(
         redact_text(answer.question),
         tuple(map(redact_text, answer.options)),
         redact_text(answer.answer),

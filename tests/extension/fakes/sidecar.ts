@@ -1,6 +1,6 @@
-import { Keys } from "../../../extension/secrets";
+import { Keys } from "../../../extension/src/editor/secrets";
 import { EventEmitter, workspace } from "./vscode";
-import type { ModelView, AgentView, CandidatesChangedParams, CandidateView, LeftOutView, MemoryView, NeighbourView, Notification, Request, SessionTurn, SessionView, SyncProgressParams, SyncReport } from "../../../extension/protocol";
+import type { ModelView, AgentView, CandidatesChangedParams, CandidateView, LeftOutView, MemoryView, NeighbourView, Notification, Request, SessionTurn, SessionView, SyncProgressParams, SyncReport } from "../../../extension/src/protocol";
 
 interface Token {
   readonly isCancellationRequested: boolean;

@@ -1,6 +1,6 @@
 // A process whose open files are used up watches the folders it is told, and prints what keeps it from that.
 import { openSync } from "node:fs";
-import { FolderWatch } from "../../../extension/watch";
+import { FolderWatch } from "../../../extension/src/sidecar/watch";
 
 try {
   for (;;) openSync("/dev/null", "r");

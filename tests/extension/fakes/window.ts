@@ -1,7 +1,7 @@
 // A window of the editor as a process of its own: sets Lerim up in the folder it is told, and prints the interpreter it got.
 import { join } from "node:path";
-import { ensureEnvironment } from "../../../extension/bootstrap";
-import { isAlive, run } from "../../../extension/process";
+import { ensureEnvironment } from "../../../extension/src/sidecar/bootstrap";
+import { isAlive, run } from "../../../extension/src/sidecar/process";
 
 const home = process.argv[2] ?? "";
 

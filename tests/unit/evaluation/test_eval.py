@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests import claude_lines as lines
 
-from lerim.sessions.model import turn_id
+from lerim.sessions.model import make_turn_id
 from lerim_evals.cli import main
 from lerim_evals.score import Evaluation, Figures, Missed, Proposal, SignalFigures
 
@@ -110,7 +110,7 @@ def test_a_readers_verdict_decides_over_the_labels(
     folder = label(tmp_path / "labels", nothing='"a routine install"')
     _, answer = run(capsys, "--labels", str(folder), "--sessions", str(sessions))
     one = answer["proposals"][0]
-    assert one["turn"] == turn_id("claude", "u2")
+    assert one["turn"] == make_turn_id("claude", "u2")
     verdicts = tmp_path / "verdicts.toml"
     verdicts.write_text(
         "[[verdicts]]\n"

@@ -8,8 +8,8 @@ import pytest
 from tests import claude_lines as lines
 
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.model import turn_id
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.model import make_turn_id
 from lerim_evals.cli import main
 from lerim_evals.questions import ask, index, read_questions
 
@@ -34,7 +34,7 @@ def sessions(tmp_path: Path) -> Path:
 
 
 def question(text: str, *natives: str) -> str:
-    turns = json.dumps([turn_id("claude", native) for native in natives])
+    turns = json.dumps([make_turn_id("claude", native) for native in natives])
     told = f'platform = "claude"\nsession = "{SESSION}"\nturns = {turns}\nabout = "decision"'
     return f'[[questions]]\nquestion = "{text}"\n{told}\n'
 
@@ -65,7 +65,7 @@ def test_a_question_is_found_at_the_place_of_the_first_turn_that_answers_it(
 
     assert code == 0
     assert [one["rank"] for one in found["answers"]] == [1, 1, 0]
-    assert found["answers"][0]["first"] == turn_id("claude", "a1")
+    assert found["answers"][0]["first"] == make_turn_id("claude", "a1")
     assert found["total"] == {"questions": 3, "at_1": 0.6667, "at_5": 0.6667, "at_10": 0.6667, "mrr": 0.6667}
     assert found["platforms"]["claude"] == found["kinds"]["decision"] == found["total"]
     assert found["platforms"]["codex"]["questions"] == 0

@@ -1,4 +1,4 @@
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from scripted import agent, edited, extraction, numbered, ran, you
 
 RULE = (you("always use uv, never pip"), agent("Ok."))
@@ -41,7 +41,7 @@ def test_turns_met_again_change_nothing() -> None:
 def test_a_later_turn_withdraws_what_an_earlier_pass_proposed() -> None:
     first, second = passes((*RULE,), (you("actually, forget what I said, scrap that"), agent("Ok.")))
     assert isinstance(first[0], Candidate)
-    [back] = [item for item in second if isinstance(item, Withdrawn)]
+    [back] = [item for item in second if isinstance(item, Withdrawal)]
     assert back.refuted_turn == first[0].turn
     assert "scrap that" in back.reason
 
@@ -51,7 +51,7 @@ def test_the_opposite_said_in_a_later_pass_withdraws_the_first() -> None:
         (you("let's use redis instead of sqlite"), agent("Ok.")),
         (you("let's use sqlite instead of redis"), agent("Ok.")),
     )
-    assert [type(item) for item in second] == [Withdrawn, Candidate]
+    assert [type(item) for item in second] == [Withdrawal, Candidate]
     assert second[0].refuted_turn == first[0].turn
 
 
@@ -96,13 +96,13 @@ def test_what_was_dropped_or_withdrawn_shows_what_is_hidden_and_no_secret() -> N
     back = f"actually, forget what I said, scrap that: \u202e\x1b[31m{token}"
     first, second = passes((*RULE,), (you(back), agent("Ok.")))
     assert isinstance(first[0], Candidate)
-    [withdrawn] = [item for item in second if isinstance(item, Withdrawn)]
+    [withdrawn] = [item for item in second if isinstance(item, Withdrawal)]
     assert "⟨U+202E⟩" in withdrawn.reason and "⟨U+001B⟩" in withdrawn.reason
     assert "abcdefghij" not in withdrawn.reason
 
     rule = f"always use `tabs\u200b.json` with password: hunter22 for {token}"
     [*dropped] = passes((you(rule), agent("Done."), you("on second thought, scrap that")))[0]
-    assert [item.reason for item in dropped if isinstance(item, Dropped)]
+    assert [item.reason for item in dropped if isinstance(item, DroppedSignal)]
     for item in dropped:
-        told = f"{item.title} {item.detail}" if isinstance(item, Dropped) else item.title
+        told = f"{item.title} {item.detail}" if isinstance(item, DroppedSignal) else item.title
         assert "\u200b" not in told and "abcdefghij" not in told and "hunter22" not in told

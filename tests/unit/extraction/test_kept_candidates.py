@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from lerim.extraction.candidate import Candidate, decoded
+from lerim.extraction.candidate import Candidate, decode_candidate
 from scripted import agent, candidates, you
 
 
@@ -17,7 +17,7 @@ def proposed() -> Candidate:
 
 
 def test_a_candidate_is_read_as_it_was_kept() -> None:
-    assert decoded(msgspec.json.encode(proposed())) == proposed()
+    assert decode_candidate(msgspec.json.encode(proposed())) == proposed()
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,10 @@ def test_a_candidate_is_read_as_it_was_kept() -> None:
 )  # fmt: skip
 def test_a_former_name_of_a_signal_is_read_as_todays(former: str, signal: str) -> None:
     kept = msgspec.json.encode(replace(proposed(), signal=former))  # type: ignore[arg-type]
-    assert decoded(kept) == replace(proposed(), signal=signal)  # type: ignore[arg-type]
+    assert decode_candidate(kept) == replace(proposed(), signal=signal)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kept", [b"", b"[]", b"{}", b'{"signal": "a-new-one"}'])
 def test_what_is_no_candidate_is_an_error_that_callers_know(kept: bytes) -> None:
     with pytest.raises(msgspec.MsgspecError):
-        decoded(kept)
+        decode_candidate(kept)

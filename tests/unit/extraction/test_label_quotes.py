@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.redaction import redact
+from lerim.redaction.redact import redact_secrets
 
 EVALS = Path(__file__).parents[3] / "evals"
 FILES = sorted(path.relative_to(EVALS).as_posix() for path in EVALS.rglob("*.jsonl"))
@@ -33,4 +33,4 @@ def test_every_quote_is_short_and_holds_no_secret(name: str) -> None:
     found = [quote for line in lines for quote in quotes(json.loads(line))]
     assert found
     assert [quote for quote in found if len(quote) > 200] == []
-    assert [quote for quote in found if redact(quote).spans] == []
+    assert [quote for quote in found if redact_secrets(quote).spans] == []

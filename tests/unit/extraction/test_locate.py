@@ -1,7 +1,7 @@
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.locate import Locator
-from lerim.extraction.symbols import NAMES, learn
-from lerim.sessions.model import Edit, ToolCall
+from lerim.extraction.symbols import NAMES, learn_symbols
+from lerim.sessions.model import FileEdit, ToolCall
 from scripted import ROOT, agent, candidates, extraction, numbered, you
 
 
@@ -35,7 +35,9 @@ def test_a_bare_name_means_the_file_the_session_touched() -> None:
     assert here("gone.py", "/r") == ""
 
 
-def showed(kind: str, output: str = "", *, path: str = "", edits: tuple[Edit, ...] = (), command: str = "") -> ToolCall:
+def showed(
+    kind: str, output: str = "", *, path: str = "", edits: tuple[FileEdit, ...] = (), command: str = ""
+) -> ToolCall:
     paths = (path,) if path else ()
     return ToolCall("1", "Tool", kind, "ok", paths=paths, command=command, output=output, edits=edits)  # type: ignore[arg-type]
 
@@ -46,9 +48,9 @@ def test_a_symbol_a_title_names_refers_to_the_file_in_which_the_session_saw_it_d
             "read", "    12→func ParseDay(text string) Day {\n    13→\treturn", path=f"{ROOT}/src/zone.go"
         ),
         "src/day.py": showed("search", "src/day.py:3:def parse_day(text):\nsrc/use.py:9:    parse_day(x)"),
-        "web/day.ts": showed("edit", edits=(Edit(f"{ROOT}/web/day.ts", "export class DayParser {\n}", ""),)),
+        "web/day.ts": showed("edit", edits=(FileEdit(f"{ROOT}/web/day.ts", "export class DayParser {\n}", ""),)),
         "web/api.ts": showed(
-            "write", edits=(Edit(f"{ROOT}/web/api.ts", "", "class A {\n  private async sendDay(d: D) {"),)
+            "write", edits=(FileEdit(f"{ROOT}/web/api.ts", "", "class A {\n  private async sendDay(d: D) {"),)
         ),
     }
     names = ("ParseDay()", "parse_day", "DayParser", "A.sendDay")
@@ -70,15 +72,15 @@ def test_a_bare_file_name_is_found_where_a_search_or_a_command_named_it() -> Non
 
 def test_words_of_prose_uses_and_names_of_tests_define_nothing() -> None:
     names: dict[str, str] = {}
-    learn(names, showed("read", "The class Order (see below) is used by func Other (x)", path="a.md"), str)
-    learn(names, showed("read", "def load_all():\n    return other_call(1)\n", path="src/a.py"), str)
-    learn(names, showed("read", "def load_all():\n", path="tests/test_a.py"), str)
+    learn_symbols(names, showed("read", "The class Order (see below) is used by func Other (x)", path="a.md"), str)
+    learn_symbols(names, showed("read", "def load_all():\n    return other_call(1)\n", path="src/a.py"), str)
+    learn_symbols(names, showed("read", "def load_all():\n", path="tests/test_a.py"), str)
     assert names == {"load_all": "src/a.py"}
 
 
 def test_names_are_bounded_and_kept_from_sync_to_sync() -> None:
     names: dict[str, str] = {}
-    learn(names, showed("read", "".join(f"def name_{at}():\n" for at in range(NAMES * 2)), path="a.py"), str)
+    learn_symbols(names, showed("read", "".join(f"def name_{at}():\n" for at in range(NAMES * 2)), path="a.py"), str)
     assert len(names) == NAMES
     assert f"name_{NAMES * 2 - 1}" in names
     first = extraction()

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from lerim.facts.outcome import went_through
+from lerim.extraction.signals.outcome import is_commit_made
 from lerim.sessions.model import ToolCall
 from scripted import agent, candidates, edited, ran, titles, you
 
@@ -99,4 +99,4 @@ def test_a_subagents_rules_and_answers_are_not_the_persons() -> None:
 )
 def test_a_commit_whose_exit_code_nobody_told_was_made_if_git_says_so(output: str, wanted: bool) -> None:
     call = ToolCall("c", "run_in_terminal", "shell", "ok", command="git commit -am wal && git push", output=output)
-    assert went_through(call) is wanted
+    assert is_commit_made(call) is wanted

@@ -6,9 +6,9 @@ import pytest
 from dspy import lm15
 
 from lerim.errors import Problem, StoppedError
-from lerim.extraction.merge import Joined, alone
-from lerim.extraction.model import Result
-from lerim.models.usage import Step
+from lerim.extraction.model.extractor import ModelResult
+from lerim.extraction.model.merge import JoinedCandidates, join_without_model
+from lerim.models.money.usage import ModelStep
 from long_story import LONG, asked, by_turn, candidates
 from scripted import agent, you
 from scripted_lm import Script, item, marked
@@ -40,18 +40,18 @@ def two_windows(merging: str | Exception, sure: tuple[float, float] = (0.8, 0.8)
     return Script(answer)
 
 
-def joins(results: list[Result]) -> list[tuple[str, str]]:
-    return [(result.kept.title, result.gone.title) for result in results if isinstance(result, Joined)]
+def joins(results: list[ModelResult]) -> list[tuple[str, str]]:
+    return [(result.kept.title, result.gone.title) for result in results if isinstance(result, JoinedCandidates)]
 
 
-def told(results: list[Result]) -> list[str]:
-    return [result.why for result in results if isinstance(result, Step)]
+def told(results: list[ModelResult]) -> list[str]:
+    return [result.why for result in results if isinstance(result, ModelStep)]
 
 
 def test_a_merge_joins_what_says_the_same_and_keeps_both_quotes() -> None:
     results = asked(two_windows(marked([item(ONE, "x" * 9, 0)])), *TURNS, small=300)
     assert len(candidates(results)) == 2
-    [joined] = [result for result in results if isinstance(result, Joined)]
+    [joined] = [result for result in results if isinstance(result, JoinedCandidates)]
     assert (joined.kept.title, joined.gone.title) == (ONE, TWO)
     assert [quote.quote for quote in joined.kept.evidence] == ["Use pnpm for packages", "only install with pnpm"]
     assert told(results) == []
@@ -89,11 +89,11 @@ def test_a_merge_that_loses_one_of_many_joins_nothing_by_its_word() -> None:
 def test_code_alone_joins_what_is_nearly_the_same_and_keeps_the_surer() -> None:
     script = two_windows("no", (0.4, 0.7))
     one, two = candidates(asked(script, *TURNS, small=300))
-    assert list(alone([one, two])) == []
+    assert list(join_without_model([one, two])) == []
     from dataclasses import replace
 
     near = replace(two, title="Use `pnpm` for all the packages", body=one.body)
-    [joined] = alone([one, near])
+    [joined] = join_without_model([one, near])
     assert (joined.kept.title, joined.gone) == (near.title, one)
     assert len(joined.kept.evidence) == 2
 
@@ -103,7 +103,7 @@ def test_a_chain_of_three_becomes_one() -> None:
 
     one, two = candidates(asked(two_windows("no"), *TURNS, small=300))
     three = [replace(two, title=title, body=one.body) for title in ("Use `pnpm` for all the packages", f"{ONE} now")]
-    joined = list(alone([one, *three]))
+    joined = list(join_without_model([one, *three]))
     assert [result.gone for result in joined][-1] == three[1]
     assert len(joined) == 2
     assert len({result.kept.title for result in joined}) == 1

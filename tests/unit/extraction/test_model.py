@@ -18,13 +18,20 @@ from lerim.errors import (
     Problem,
     StoppedError,
 )
-from lerim.extraction.answered import Answered
-from lerim.extraction.candidate import Candidate, Dropped
-from lerim.extraction.grounding import Said
-from lerim.extraction.guidance import Guidance, metadata, metrics, told
-from lerim.extraction.material import Material
-from lerim.extraction.model import Asking, Brief, ModelRead, Result, Sent, extract
-from lerim.extraction.signatures import MemoryExtractSignature, MemoryMergeSignature
+from lerim.extraction.candidate import Candidate, DroppedSignal
+from lerim.extraction.model.answered import WindowAnswerCache
+from lerim.extraction.model.extractor import (
+    ExtractionBrief,
+    ExtractionCallStarted,
+    ModelResult,
+    TurnsRead,
+    TurnsSent,
+    extract_candidates,
+)
+from lerim.extraction.model.grounding import EarlierClaim
+from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
+from lerim.extraction.model.material import Material
+from lerim.extraction.model.signatures import MemoryExtractSignature, MemoryMergeSignature
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, edited, numbered, ran, you
 from scripted_lm import Script, item, marked
@@ -51,21 +58,21 @@ def material(*turns: Turn, state: bytes | None = None) -> Material:
     return out
 
 
-def brief(source: Material, guidance: Guidance = NOTHING_KNOWN) -> Brief:
-    return Brief(metadata(source.facts, "shop"), metrics(source.facts), told(guidance))
+def brief(source: Material, guidance: Guidance = NOTHING_KNOWN) -> ExtractionBrief:
+    return ExtractionBrief(metadata_json(source.facts, "shop"), metrics_json(source.facts), guidance_json(guidance))
 
 
-def run(script: Script, *turns: Turn, before: tuple[Said, ...] = (), **options: object) -> list[Result]:
+def run(script: Script, *turns: Turn, before: tuple[EarlierClaim, ...] = (), **options: object) -> list[ModelResult]:
     source = material(*(turns or SESSION))
-    return list(extract(script.lm, source, brief(source), before, **options))
+    return list(extract_candidates(script.lm, source, brief(source), before, **options))
 
 
-def candidates(results: list[Result]) -> list[Candidate]:
+def candidates(results: list[ModelResult]) -> list[Candidate]:
     return [result for result in results if isinstance(result, Candidate)]
 
 
-def reasons(results: list[Result]) -> Counter[str]:
-    return Counter(result.reason for result in results if isinstance(result, Dropped))
+def reasons(results: list[ModelResult]) -> Counter[str]:
+    return Counter(result.reason for result in results if isinstance(result, DroppedSignal))
 
 
 def test_the_signatures_take_and_give_what_they_promise() -> None:
@@ -90,7 +97,7 @@ def test_a_good_answer_becomes_candidates_with_turn_speaker_and_figure_by_code()
 def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
     script = Script(marked([]))
     source = material(*SESSION)
-    list(extract(script.lm, source, brief(source, Guidance(("Use uv for Python",), ("billing",)))))
+    list(extract_candidates(script.lm, source, brief(source, Guidance(("Use uv for Python",), ("billing",)))))
     [prompt] = script.prompts
     assert "[0] user:\nUse pnpm here" in prompt
     assert '"project": "shop"' in prompt
@@ -177,12 +184,12 @@ def test_a_claim_whose_quote_stands_nowhere_keeps_what_a_person_needs_to_have_it
         "evidence": {"turn": 0, "quote": "we deploy with helm on fridays"},
         "references": ["src/money.py"],
     }
-    [lost] = [one for one in run(Script(marked([invented]))) if isinstance(one, Dropped)]
+    [lost] = [one for one in run(Script(marked([invented]))) if isinstance(one, DroppedSignal)]
     assert lost.candidate is not None
     assert (lost.reason, lost.candidate.title, lost.candidate.evidence) == ("no-evidence", "Use pnpm, not npm", ())
     assert (lost.candidate.turn, lost.candidate.references) == (f"{0:012x}", ("src/money.py",))
     named = {"title": "pnpm run build comes before pnpm test", "evidence": invented["evidence"]}
-    [lost] = [one for one in run(Script(marked([PNPM | named]))) if isinstance(one, Dropped)]
+    [lost] = [one for one in run(Script(marked([PNPM | named]))) if isinstance(one, DroppedSignal)]
     assert lost.title == named["title"]
 
 
@@ -195,16 +202,16 @@ def test_two_of_one_answer_that_say_the_same_become_one_with_both_quotes() -> No
 
 
 def test_what_the_rules_found_already_is_dropped() -> None:
-    rules = Said("Use pnpm instead of npm", f"{0:012x}", ("Use pnpm here, not npm, because",))
+    rules = EarlierClaim("Use pnpm instead of npm", f"{0:012x}", ("Use pnpm here, not npm, because",))
     results = run(Script(marked([PNPM, CENTS])), before=(rules,))
     assert [found.title for found in candidates(results)] == [CENTS["title"]]
     assert reasons(results) == {"duplicate": 1}
 
 
 def test_what_was_proposed_from_the_same_words_is_not_told_again_in_other_words() -> None:
-    rules = Said("The lock file decides", f"{0:012x}", ("Use pnpm here, not npm,",))
-    elsewhere = Said("The lock file decides", f"{2:012x}", ("Use pnpm here, not npm,",))
-    longer = Said(
+    rules = EarlierClaim("The lock file decides", f"{0:012x}", ("Use pnpm here, not npm,",))
+    elsewhere = EarlierClaim("The lock file decides", f"{2:012x}", ("Use pnpm here, not npm,",))
+    longer = EarlierClaim(
         "The lock file decides", f"{0:012x}", ("Use pnpm here, not npm, " + "and a lot of other things " * 4,)
     )
     assert candidates(run(Script(marked([PNPM])), before=(rules,))) == []
@@ -293,7 +300,9 @@ def test_two_answers_that_cannot_be_read_are_a_problem() -> None:
 
 def test_an_empty_list_is_an_answer() -> None:
     script = Script(marked([]))
-    assert [result for result in run(script) if not isinstance(result, Asking | ModelRead | Sent)] == []
+    assert [
+        result for result in run(script) if not isinstance(result, ExtractionCallStarted | TurnsRead | TurnsSent)
+    ] == []
     assert len(script.prompts) == 1
 
 
@@ -327,18 +336,18 @@ def test_each_way_not_to_answer_is_told_apart(error: Exception, ours: type[Excep
 
 def test_a_window_answered_before_is_not_asked_again(tmp_path: Path) -> None:
     script = Script(marked([PNPM, CENTS]))
-    kept = Answered(tmp_path / "windows", "m")
+    kept = WindowAnswerCache(tmp_path / "windows", "m")
     first = candidates(run(script, answered=kept))
     again = candidates(run(script, answered=kept))
     assert first == again
     assert len(script.prompts) == 1
-    assert len(candidates(run(script, answered=Answered(tmp_path / "windows", "other")))) == 2
+    assert len(candidates(run(script, answered=WindowAnswerCache(tmp_path / "windows", "other")))) == 2
     assert len(script.prompts) == 2
 
 
 def test_a_damaged_answer_is_asked_for_again(tmp_path: Path) -> None:
     script = Script(marked([PNPM]))
-    kept = Answered(tmp_path / "windows", "m")
+    kept = WindowAnswerCache(tmp_path / "windows", "m")
     run(script, answered=kept)
     [file] = (tmp_path / "windows").iterdir()
     file.write_text("{")

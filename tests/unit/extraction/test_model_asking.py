@@ -7,8 +7,8 @@ import json
 import dspy
 from pydantic import BaseModel
 
-from lerim.extraction.asking import ask, salvaged
-from lerim.extraction.signatures import MemoryCandidate
+from lerim.extraction.model.asking import ask_signature, salvage_items
+from lerim.extraction.model.signatures import MemoryCandidate
 from scripted_lm import Script, item
 
 PNPM = item("Use pnpm, not npm", "Use pnpm here, not npm", 0, body="Use pnpm, because the lockfile is pnpm's.")
@@ -28,16 +28,22 @@ class NoteSignature(dspy.Signature):
 
 def test_any_signature_with_one_output_field_can_be_asked() -> None:
     answer = '[[ ## note ## ]]\n{"text": "hello"}\n\n[[ ## completed ## ]]\n'
-    assert ask(Script(answer).lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (Note(text="hello"),)
+    assert ask_signature(Script(answer).lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (
+        Note(text="hello"),
+    )
     broken = '[[ ## note ## ]]\n{"text": "hello", "turn": "x"}\n\n[[ ## completed ## ]]\n'
     script = Script(broken, answer)
-    assert ask(script.lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (Note(text="hello"),)
+    assert ask_signature(script.lm, NoteSignature, {"transcript": "x"}, Note, think=False).items == (
+        Note(text="hello"),
+    )
     assert "could not be read" in script.prompts[1]
 
 
 def test_what_cannot_be_a_list_of_candidates_is_said() -> None:
     for text in ("", "[", "{", "[[ ## primitives ## ]]\n", "[1, 2]", "null", "[" * 5_000, '{"primitives": 5}'):
-        assert salvaged(text, "primitives", MemoryCandidate).unread, text
-    assert salvaged("[]", "primitives", MemoryCandidate).items == ()
-    assert salvaged(json.dumps({"primitives": [PNPM]}), "primitives", MemoryCandidate).items
-    assert salvaged(f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```", "primitives", MemoryCandidate).items
+        assert salvage_items(text, "primitives", MemoryCandidate).unread, text
+    assert salvage_items("[]", "primitives", MemoryCandidate).items == ()
+    assert salvage_items(json.dumps({"primitives": [PNPM]}), "primitives", MemoryCandidate).items
+    assert salvage_items(
+        f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```", "primitives", MemoryCandidate
+    ).items

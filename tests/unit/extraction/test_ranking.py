@@ -11,16 +11,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lerim.errors import RankerError
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
+from lerim.extraction.facts.title import MAX_TITLE_CHARS
 from lerim.extraction.pipeline import TOLD
 from lerim.extraction.ranking import cut, ranker
-from lerim.extraction.ranking.features import NAMES
-from lerim.extraction.state import pack, unpack
-from lerim.extraction.title import LONGEST
+from lerim.extraction.ranking.features import FEATURE_NAMES
+from lerim.extraction.state import pack_state, unpack_state
 from lerim.sessions.model import Turn
 from scripted import agent, candidates, edited, extraction, numbered, outcome, you
 
-Result = Candidate | Dropped | Withdrawn
+Result = Candidate | DroppedSignal | Withdrawal
 RULES = [
     f"Always keep the {name} module free of network calls"
     for name in ("billing", "parser", "login", "export", "search", "cache", "report", "upload", "theme", "mail")
@@ -55,8 +55,8 @@ def proposed(found: Iterable[Result]) -> list[str]:
     return [item.title for item in found if isinstance(item, Candidate)]
 
 
-def below(found: Iterable[Result]) -> list[Dropped]:
-    return [item for item in found if isinstance(item, Dropped) and item.reason == "below-the-cut"]
+def below(found: Iterable[Result]) -> list[DroppedSignal]:
+    return [item for item in found if isinstance(item, DroppedSignal) and item.reason == "below-the-cut"]
 
 
 # --- word for word -----------------------------------------------------------------------------------------------
@@ -74,10 +74,10 @@ def test_quotes_stand_in_their_turn_and_titles_in_what_was_said(talk: list[tuple
     texts = {turn.id: turn.text for turn in turns}
     roles = {turn.id: turn.role for turn in turns}
     for item in outcome(*turns):
-        found = item.candidate if isinstance(item, Dropped) else item
-        if not isinstance(found, Candidate) or (isinstance(item, Dropped) and item.reason != "below-the-cut"):
+        found = item.candidate if isinstance(item, DroppedSignal) else item
+        if not isinstance(found, Candidate) or (isinstance(item, DroppedSignal) and item.reason != "below-the-cut"):
             continue
-        assert found.evidence and len(found.title) <= LONGEST
+        assert found.evidence and len(found.title) <= MAX_TITLE_CHARS
         for quote in found.evidence:
             assert quote.quote in texts[quote.turn]
             assert (quote.who == "user") == (roles[quote.turn] == "user")
@@ -116,7 +116,7 @@ def test_the_body_has_the_whole_of_a_sentence_that_is_too_long_for_a_title() -> 
         "database of the tests never showed what the triggers do to old rows."
     )
     [found] = candidates(you(said), agent("Ok."))
-    assert len(found.title) <= LONGEST
+    assert len(found.title) <= MAX_TITLE_CHARS
     assert found.title in said
     assert said in found.body
 
@@ -179,7 +179,7 @@ def test_no_sentence_is_made_of_the_head_and_the_tail_of_a_long_text() -> None:
     turns = numbered([you(f"{RULES[0]}. {filler}"), agent(told), you("ok"), agent(filler)])
     texts = {turn.id: turn.text for turn in turns}
     for item in outcome(*turns):
-        found = item.candidate if isinstance(item, Dropped) else item
+        found = item.candidate if isinstance(item, DroppedSignal) else item
         assert isinstance(found, Candidate)
         for quote in found.evidence:
             assert quote.quote in texts[quote.turn]
@@ -195,27 +195,27 @@ def talked(rules: Iterable[str]) -> list[Turn]:
 
 @pytest.mark.parametrize("prompts", range(1, 11))
 def test_a_longer_session_gives_more_and_never_more_than_most(prompts: int) -> None:
-    assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cut.most(prompts))]
+    assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cut.max_proposals(prompts))]
 
 
 def test_a_session_with_many_rules_in_one_prompt_gives_the_few_that_one_prompt_may() -> None:
     found = outcome(you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok."))
-    assert len(proposed(found)) == cut.most(1)
-    assert len(below(found)) == min(TOLD, len(RULES) - cut.most(1))
+    assert len(proposed(found)) == cut.max_proposals(1)
+    assert len(below(found)) == min(TOLD, len(RULES) - cut.max_proposals(1))
 
 
 @given(st.lists(st.floats(-5, 5), max_size=40), st.integers(0, 60))
 def test_the_cut_takes_the_best_and_nothing_where_the_best_is_not_worth_it(scores: list[float], prompts: int) -> None:
-    first, further = ranker.model().first, ranker.model().further
-    above = cut.above_the_cut(scores, prompts, first, further)
-    assert len(above) <= cut.most(prompts)
+    first, further = ranker.load_ranker().first, ranker.load_ranker().further
+    above = cut.select_above_cut(scores, prompts, first, further)
+    assert len(above) <= cut.max_proposals(prompts)
     if not scores or max(scores) < first:
         assert not above
     else:
         assert scores.index(max(scores)) in above
         assert all(scores[place] >= further for place in above)
         left = [score for place, score in enumerate(scores) if place not in above]
-        assert len(above) == cut.most(prompts) or all(score < further for score in left)
+        assert len(above) == cut.max_proposals(prompts) or all(score < further for score in left)
         assert max(left, default=-math.inf) <= min(scores[place] for place in above) or max(left) < further
 
 
@@ -226,7 +226,7 @@ def test_a_session_of_which_nothing_is_worth_a_look_gives_nothing() -> None:
         you("thanks, and the log?"),
         agent("Ok."),
     )
-    assert all(item.score < ranker.model().first for item in below(outcome(*turns)) if item.score is not None)
+    assert all(item.score < ranker.load_ranker().first for item in below(outcome(*turns)) if item.score is not None)
     assert proposed(outcome(*turns)) == []
 
 
@@ -238,7 +238,7 @@ def test_what_fell_below_is_told_once_with_its_score_and_what_it_would_have_been
     told = below(early)
     assert {item.title for item in told} == set(RULES[:5]) - set(proposed(early))
     for item in told:
-        assert item.score is not None and item.score >= ranker.model().first - 0.001
+        assert item.score is not None and item.score >= ranker.load_ranker().first - 0.001
         assert item.candidate is not None and item.candidate.title == item.title and item.candidate.evidence
     assert below(late) == [] and proposed(late) == []
 
@@ -252,7 +252,7 @@ def test_what_fell_below_is_proposed_once_the_session_has_room_for_it() -> None:
     first = [you("\n".join(f"- {rule}" for rule in RULES[:4])), agent("Ok.")]
     then = [turn for number in range(6) for turn in (you(f"and now step {number} please"), agent("Done."))]
     early, late = two_passes(first, then)
-    assert len(proposed(early)) == cut.most(1)
+    assert len(proposed(early)) == cut.max_proposals(1)
     assert set(proposed(early)) | set(proposed(late)) >= set(RULES[:4])
     assert not set(proposed(early)) & set(proposed(late))
 
@@ -264,7 +264,7 @@ def test_passes_give_together_what_one_pass_gives(prompts: int, at: int) -> None
     early, late = two_passes(turns[: 2 * at], turns[2 * at :])
     assert set(whole) <= {*proposed(early), *proposed(late)}
     assert len(proposed(early)) == len(set(proposed(early)) - set(proposed(late)))
-    if cut.most(prompts) >= prompts:
+    if cut.max_proposals(prompts) >= prompts:
         assert sorted([*proposed(early), *proposed(late)]) == sorted(whole)
 
 
@@ -290,10 +290,10 @@ def filled() -> bytes:
 
 def test_a_state_survives_being_packed() -> None:
     state = filled()
-    assert pack(unpack(state)) == state
-    kept = unpack(state)
+    assert pack_state(unpack_state(state)) == state
+    kept = unpack_state(state)
     assert len(kept.waiting) == len(RULES)
-    assert sum(one.proposed for one in kept.waiting) == cut.most(2)
+    assert sum(one.proposed for one in kept.waiting) == cut.max_proposals(2)
     assert sorted((one.score for one in kept.waiting), reverse=True) == [one.score for one in kept.waiting]
 
 
@@ -314,29 +314,29 @@ def proposed_again(state: bytes) -> list[str]:
 
 # --- the ranker --------------------------------------------------------------------------------------------------
 
-NUMBERS = st.lists(st.floats(allow_nan=False, width=32), min_size=len(NAMES), max_size=len(NAMES))
+NUMBERS = st.lists(st.floats(allow_nan=False, width=32), min_size=len(FEATURE_NAMES), max_size=len(FEATURE_NAMES))
 
 
 @given(NUMBERS)
 def test_whatever_the_features_are_the_score_is_finite_and_a_chance_is_one(features: list[float]) -> None:
-    worth = ranker.score(features)
+    worth = ranker.score_passage(features)
     assert math.isfinite(worth)
-    assert 0 < ranker.chance(worth) < 1
+    assert 0 < ranker.score_to_chance(worth) < 1
 
 
-@given(st.lists(st.floats(-10, 10), min_size=len(NAMES), max_size=len(NAMES)))
+@given(st.lists(st.floats(-10, 10), min_size=len(FEATURE_NAMES), max_size=len(FEATURE_NAMES)))
 def test_whatever_the_features_are_there_is_one_type(features: list[float]) -> None:
-    assert ranker.type_of(features) in ranker.model().types
+    assert ranker.predict_type(features) in ranker.load_ranker().types
 
 
 def test_the_package_s_model_is_made_for_these_features_and_its_trees_are_whole() -> None:
-    learned = ranker.model()
-    assert tuple(learned.names) == NAMES
+    learned = ranker.load_ranker()
+    assert tuple(learned.names) == FEATURE_NAMES
     assert learned.further <= learned.first
-    assert {len(weights) for weights in learned.types.values()} == {len(NAMES) + 1}
+    assert {len(weights) for weights in learned.types.values()} == {len(FEATURE_NAMES) + 1}
     for tree in learned.trees:
         assert len(tree.feature) == len(tree.at) == len(tree.yes) == len(tree.no)
-        assert all(0 <= feature < len(NAMES) for feature in tree.feature)
+        assert all(0 <= feature < len(FEATURE_NAMES) for feature in tree.feature)
         for place, node in enumerate((*tree.yes, *tree.no)):
             assert node > place % len(tree.yes) if node >= 0 else -node - 1 < len(tree.leaf)
 
@@ -350,10 +350,10 @@ def other_model(tmp_path, monkeypatch: pytest.MonkeyPatch):
         path = tmp_path / "ranker.json"
         path.write_text(json.dumps({**learned, **changes}))
         monkeypatch.setattr(ranker, "FILE", path)
-        ranker.model.cache_clear()
+        ranker.load_ranker.cache_clear()
 
     yield put
-    ranker.model.cache_clear()
+    ranker.load_ranker.cache_clear()
 
 
 def test_a_model_made_for_other_features_is_refused_with_what_to_do(other_model) -> None:

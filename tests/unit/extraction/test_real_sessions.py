@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from lerim.extraction.candidate import Candidate, Dropped
+from lerim.extraction.candidate import Candidate, DroppedSignal
+from lerim.extraction.facts.title import MAX_TITLE_CHARS
 from lerim.extraction.pipeline import TOLD, Extraction
-from lerim.extraction.ranking.cut import most
-from lerim.extraction.title import LONGEST
+from lerim.extraction.ranking.cut import max_proposals
 from lerim.memory.record import Speaker
-from lerim.redaction import visible
-from lerim.sessions import claude, codex, copilot_cli, gemini, opencode
+from lerim.redaction.hidden import show_hidden
 from lerim.sessions.model import Transcript, Turn
+from lerim.sessions.readers import gemini_family
+from lerim.sessions.readers.claude import store
+from lerim.sessions.readers.codex import store as codex
+from lerim.sessions.readers.copilot_cli import store as copilot_cli
+from lerim.sessions.readers.opencode import store as opencode
 
 RANKED = ("prompt", "answer", "feedback", "plan", "reply")
 MARKS = re.compile(r"\*\*|__")
@@ -24,18 +28,24 @@ MARKS = re.compile(r"\*\*|__")
 def stores(folder: Path, agent: str) -> Iterator[tuple[Transcript, list[Turn]]]:
     """The real sessions of an agent, each with its turns."""
     if agent == "claude":
-        found = claude.find(folder / "claude").transcripts
-        yield from ((one, list(claude.Reading(one))) for one in found)
+        found = store.scan_root(folder / "claude").transcripts
+        yield from ((one, list(store.ClaudeReading(one))) for one in found)
     elif agent == "codex":
-        yield from ((one, list(codex.read(one))) for one in codex.find(folder / "codex", ()).transcripts)
+        yield from ((one, list(codex.open_session(one))) for one in codex.scan_root(folder / "codex", ()).transcripts)
     elif agent == "copilot-cli":
         root = folder / "copilot" / "cli"
-        yield from ((one, list(copilot_cli.read(one))) for one in copilot_cli.find(root, ()).transcripts)
+        yield from (
+            (one, list(copilot_cli.open_cli_session(one)))
+            for one in copilot_cli.scan_cli_sessions(root, ()).transcripts
+        )
     elif agent == "gemini":
-        yield from ((one, list(gemini.read(one))) for one in gemini.find(folder / "gemini", ()).transcripts)
+        yield from (
+            (one, list(gemini_family.open_session(one)))
+            for one in gemini_family.scan_root(folder / "gemini", ()).transcripts
+        )
     else:
         root = folder / "opencode"
-        yield from ((one, list(opencode.read(one))) for one in opencode.find(root, ()).transcripts)
+        yield from ((one, list(opencode.open_session(one))) for one in opencode.scan_root(root, ()).transcripts)
 
 
 def said(turn: Turn, who: Speaker) -> str:
@@ -54,7 +64,7 @@ def said(turn: Turn, who: Speaker) -> str:
 
 def bare(text: str) -> str:
     """A text on one line, without emphasis and in lower case: as a title may differ from it."""
-    return " ".join(MARKS.sub("", visible(text)).split()).lower()
+    return " ".join(MARKS.sub("", show_hidden(text)).split()).lower()
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "copilot-cli", "gemini", "opencode"])
@@ -69,14 +79,14 @@ def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_ba
         found = list(extraction.finish(True))
         told = {turn.id: turn for turn in turns}
         proposed = [one for one in found if isinstance(one, Candidate)]
-        dropped = [one for one in found if isinstance(one, Dropped)]
+        dropped = [one for one in found if isinstance(one, DroppedSignal)]
         below = [one for one in dropped if one.reason == "below-the-cut"]
         refuted = {(one.turn, one.title) for one in dropped if one.reason == "refuted"}
         for one in [*proposed, *(one.candidate for one in below if one.candidate)]:
-            assert one.evidence and len(one.title) <= LONGEST
+            assert one.evidence and len(one.title) <= MAX_TITLE_CHARS
             assert (one.turn, one.title) not in refuted
             for quote in one.evidence:
-                assert visible(quote.quote) in visible(said(told[quote.turn], quote.who)), (one.source, quote)
+                assert show_hidden(quote.quote) in show_hidden(said(told[quote.turn], quote.who)), (one.source, quote)
             if one.signal in RANKED and one.signal != "answer":
                 whole = bare("\n".join(said(told[one.turn], who) for who in ("user", "assistant")))
                 assert bare(one.title).strip(" .,;:!?") in whole, one.source
@@ -84,7 +94,7 @@ def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_ba
                 assert one.evidence[0].who == "user", one.source
                 assert not told[one.turn].sidechain and not told[one.turn].unattended, one.source
         prompts = sum(turn.role == "user" for turn in turns)
-        assert len([one for one in proposed if one.signal in RANKED]) <= most(prompts)
+        assert len([one for one in proposed if one.signal in RANKED]) <= max_proposals(prompts)
         assert len(below) <= TOLD
         sessions, seen, waiting = sessions + 1, seen + len(proposed) + len(below), waiting + len(proposed)
     assert seen > 0

@@ -9,9 +9,9 @@ import pytest
 from dspy import lm15
 
 from lerim.errors import BudgetError, ModelAwayError, ModelKeyError, StoppedError
-from lerim.extraction.answered import Answered
-from lerim.extraction.model import Result
-from lerim.models.usage import Step
+from lerim.extraction.model.answered import WindowAnswerCache
+from lerim.extraction.model.extractor import ModelResult
+from lerim.models.money.usage import ModelStep
 from long_story import asked, candidates, dropped
 from scripted import agent, ran, you
 from scripted_lm import Script, item, marked
@@ -43,8 +43,8 @@ def answers(first: list[dict], again: str | Exception) -> Script:
     return Script(answer)
 
 
-def repairs(results: list[Result]) -> list[str]:
-    return [result.why for result in results if isinstance(result, Step) and result.kind == "repaired"]
+def repairs(results: list[ModelResult]) -> list[str]:
+    return [result.why for result in results if isinstance(result, ModelStep) and result.kind == "repaired"]
 
 
 def test_a_quote_that_is_found_on_asking_saves_the_claim() -> None:
@@ -108,7 +108,7 @@ def test_whatever_ends_a_repair_the_next_sync_asks_for_the_quotes_and_for_nothin
             raise end
         return marked([CENTS])
 
-    kept = Answered(tmp_path / "windows", "m")
+    kept = WindowAnswerCache(tmp_path / "windows", "m")
     with pytest.raises(told):
         asked(Script(answer), *SESSION, answered=kept)
     again = answers([], quotes((0, 2, "Money is in integer cents")))
@@ -120,7 +120,7 @@ def test_whatever_ends_a_repair_the_next_sync_asks_for_the_quotes_and_for_nothin
 
 
 def test_a_repaired_answer_is_kept(tmp_path: Path) -> None:
-    whole = Answered(tmp_path / "others", "m")
+    whole = WindowAnswerCache(tmp_path / "others", "m")
     script = answers([CENTS], quotes((0, 2, "Money is in integer cents")))
     assert len(candidates(asked(script, *SESSION, answered=whole))) == 1
     assert len(candidates(asked(script, *SESSION, answered=whole))) == 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.extraction.ranking.features import NAMES, features
-from lerim.extraction.ranking.passages import Passage, passages_of
-from lerim.extraction.ranking.sentences import sentences_of
-from lerim.facts.draft import Exchange
-from lerim.sessions.model import Answer, Role, ToolCall, Turn
+from lerim.extraction.ranking.features import FEATURE_NAMES, passage_features
+from lerim.extraction.ranking.passages import TurnPassage, split_passages
+from lerim.extraction.ranking.sentences import find_sentences
+from lerim.extraction.signals.draft import Exchange
+from lerim.sessions.model import QuestionAnswer, Role, ToolCall, Turn
 
 
 def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = False) -> Turn:
@@ -19,7 +19,7 @@ def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = Fa
 
 
 def said(text: str) -> list[str]:
-    return [text[one.start : one.end] for one in sentences_of(text)]
+    return [text[one.start : one.end] for one in find_sentences(text)]
 
 
 def test_a_message_becomes_its_sentences_in_order() -> None:
@@ -33,7 +33,7 @@ def test_a_message_becomes_its_sentences_in_order() -> None:
 
 def test_points_of_a_list_keep_their_heading_and_lose_their_marks() -> None:
     text = "## Rules for tests\n- Never mock the database.\n- [ ] Use a real one\n1. Run them with make test"
-    found = list(sentences_of(text))
+    found = list(find_sentences(text))
     assert [(text[one.start : one.end], one.kind, one.heading) for one in found] == [
         ("Rules for tests", "heading", ""),
         ("Never mock the database.", "bullet", "Rules for tests"),
@@ -63,7 +63,7 @@ def test_sentences_of_languages_without_blanks_are_told_apart() -> None:
 @given(st.text(alphabet=st.sampled_from("ab .!?\n-*#`>|;—。1é "), max_size=400))
 def test_every_sentence_stands_in_its_message_and_none_overlap(text: str) -> None:
     end = 0
-    for one in sentences_of(text):
+    for one in find_sentences(text):
         assert end <= one.start < one.end <= len(text)
         assert text[one.start : one.end] == text[one.start : one.end].strip()
         end = one.end
@@ -71,17 +71,23 @@ def test_every_sentence_stands_in_its_message_and_none_overlap(text: str) -> Non
 
 def test_only_a_persons_own_words_are_theirs() -> None:
     pasted = "Keep the old API for one release.\n> You must remove the old API at once.\n"
-    assert [one.text for one in passages_of(turn(pasted))] == ["Keep the old API for one release."]
-    assert list(passages_of(turn("Keep the old API for one release.", unattended=True))) == []
+    assert [one.text for one in split_passages(turn(pasted))] == ["Keep the old API for one release."]
+    assert list(split_passages(turn("Keep the old API for one release.", unattended=True))) == []
 
 
 def test_answers_plans_and_feedback_are_passages_of_their_own_kind() -> None:
     calls = (
-        ToolCall("1", "AskUserQuestion", "ask", "ok", answers=(Answer("Which store?", ("SQLite", "Files"), "SQLite"),)),
+        ToolCall(
+            "1",
+            "AskUserQuestion",
+            "ask",
+            "ok",
+            answers=(QuestionAnswer("Which store?", ("SQLite", "Files"), "SQLite"),),
+        ),
         ToolCall("2", "ExitPlanMode", "plan", "ok", plan="We write to a copy first."),
         ToolCall("3", "Edit", "edit", "denied", feedback="Do not touch the lock file."),
     )
-    found = [(one.source, one.text, one.is_persons) for one in passages_of(turn("", "assistant", *calls))]
+    found = [(one.source, one.text, one.is_persons) for one in split_passages(turn("", "assistant", *calls))]
     assert found == [
         ("answer", "SQLite", True),
         ("plan", "We write to a copy first.", False),
@@ -89,8 +95,8 @@ def test_answers_plans_and_feedback_are_passages_of_their_own_kind() -> None:
     ]
 
 
-def row(passage: Passage, of: Turn, now: Exchange, after: Turn | None = None) -> dict[str, float]:
-    return dict(zip(NAMES, features(passage, of, Exchange(), now, after, 0), strict=True))
+def row(passage: TurnPassage, of: Turn, now: Exchange, after: Turn | None = None) -> dict[str, float]:
+    return dict(zip(FEATURE_NAMES, passage_features(passage, of, Exchange(), now, after, 0), strict=True))
 
 
 def test_features_tell_who_said_it_and_what_happened_after() -> None:
@@ -98,7 +104,7 @@ def test_features_tell_who_said_it_and_what_happened_after() -> None:
     failed = ToolCall("1", "Bash", "shell", "error", command="git push", exit_code=1)
     answer = turn("You're right, I will open a pull request.", "assistant", failed)
     now = Exchange(prompt=asked, replies=(answer,))
-    (passage,) = passages_of(asked)
+    (passage,) = split_passages(asked)
     found = row(passage, asked, now, turn("perfect, thanks"))
     assert found["source prompt"] == 1 and found["source reply"] == 0
     assert found["cue generalizes"] == found["cue forbids"] == found["objects"] == found["agreed with"] == 1
@@ -110,5 +116,5 @@ def test_features_of_any_text_are_as_many_numbers_as_names(prompt: str, reply: s
     asked, answer = turn(prompt), turn(reply, "assistant")
     now = Exchange(prompt=asked, replies=(answer,))
     for one in (asked, answer):
-        for passage in passages_of(one):
-            assert len(row(passage, one, now)) == len(NAMES)
+        for passage in split_passages(one):
+            assert len(row(passage, one, now)) == len(FEATURE_NAMES)

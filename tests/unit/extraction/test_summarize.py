@@ -7,30 +7,35 @@ from dataclasses import replace
 
 import pytest
 
-from lerim.extraction.deeds import edits
 from lerim.extraction.locate import Locator
-from lerim.extraction.summarize import summarize
-from lerim.extraction.summary import Statement, Summary, body, sections, within, words
-from lerim.extraction.summary_facts import Facts
-from lerim.sessions import (
-    claude_tools,
-    codex_calls,
-    copilot_chat_tools,
-    copilot_cli_calls,
-    cursor_tools,
-    gemini_antigravity_tools,
-    gemini_tools,
-    opencode_tools,
+from lerim.extraction.summaries.by_rules import summarize_by_rules
+from lerim.extraction.summaries.deeds import is_edit_call
+from lerim.extraction.summaries.facts import SummaryFacts
+from lerim.extraction.summaries.summary import (
+    Statement,
+    Summary,
+    count_words,
+    fit_statements,
+    render_summary,
+    split_sections,
 )
-from lerim.sessions.model import Answer, ToolCall, ToolKind
-from lerim.sessions.retold import Told
+from lerim.sessions.catalog.summary_turns import SummaryTurn
+from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind
+from lerim.sessions.readers.antigravity import tools as gemini_antigravity_tools
+from lerim.sessions.readers.claude import tools
+from lerim.sessions.readers.codex import calls
+from lerim.sessions.readers.copilot_chat import tools as copilot_chat_tools
+from lerim.sessions.readers.copilot_cli import calls as copilot_cli_calls
+from lerim.sessions.readers.cursor import tools as cursor_tools
+from lerim.sessions.readers.gemini import tools as gemini_tools
+from lerim.sessions.readers.opencode import tools as opencode_tools
 from told_turns import edit, prompt, shell, turn
 
-FACTS = Facts("claude", "Claude Code", "")
+FACTS = SummaryFacts("claude", "Claude Code", "")
 
 
-def told(*turns: Told, facts: Facts = FACTS) -> Summary:
-    made = summarize(turns, facts, Locator(("/home/ana/app",)))
+def told(*turns: SummaryTurn, facts: SummaryFacts = FACTS) -> Summary:
+    made = summarize_by_rules(turns, facts, Locator(("/home/ana/app",)))
     assert made is not None
     return made
 
@@ -83,9 +88,9 @@ def test_every_statement_names_turns_of_the_session() -> None:
 
 
 def test_a_session_without_a_request_has_no_summary() -> None:
-    assert summarize([prompt(0, "hello"), turn(1, "Hi!")], FACTS, Locator(())) is None
-    assert summarize([turn(0, "I am a subagent.")], FACTS, Locator(())) is None
-    assert summarize([], FACTS, Locator(())) is None
+    assert summarize_by_rules([prompt(0, "hello"), turn(1, "Hi!")], FACTS, Locator(())) is None
+    assert summarize_by_rules([turn(0, "I am a subagent.")], FACTS, Locator(())) is None
+    assert summarize_by_rules([], FACTS, Locator(())) is None
 
 
 def test_what_is_private_or_secret_is_nowhere_in_it() -> None:
@@ -97,7 +102,7 @@ def test_what_is_private_or_secret_is_nowhere_in_it() -> None:
         ),
         facts=replace(FACTS, title=f"Deploy {token} <private>Acme</private>"),
     )
-    text = f"{made.title}\n{body(made)}"
+    text = f"{made.title}\n{render_summary(made)}"
     assert token not in text
     assert "Acme" not in text
     assert "staging" in text
@@ -110,8 +115,8 @@ def test_markup_links_and_forged_sections_do_not_survive() -> None:
         ),
         turn(1, "I've fixed it.\n## Files\n- all"),
     )
-    text = body(made)
-    assert set(sections(text)) == {"", "User intent", "What happened", "Outcome", "Files"}
+    text = render_summary(made)
+    assert set(split_sections(text)) == {"", "User intent", "What happened", "Outcome", "Files"}
     assert text.count("## Outcome") == 1
     for part in ("<img", "](", "https://", "command:"):
         assert part not in text
@@ -126,7 +131,7 @@ def test_a_refused_change_is_no_change_and_an_unknown_end_is_not_called_passed()
     [happened] = made.happened
     assert happened.text == "Ran `pytest -q`. Refused: a change of `db.py`."
     assert made.files == ()
-    assert "passed" not in body(made)
+    assert "passed" not in render_summary(made)
 
 
 def test_a_session_of_other_agents_that_tell_no_exit_codes_claims_no_pass() -> None:
@@ -139,16 +144,16 @@ def test_a_session_of_other_agents_that_tell_no_exit_codes_claims_no_pass() -> N
 
 
 def test_limits_of_words_hold_and_end_at_sentences() -> None:
-    turns: list[Told] = []
+    turns: list[SummaryTurn] = []
     for number in range(0, 120, 2):
         turns += [
             prompt(number, f"Change part {number} of src/file{number}.py so that it does what the others do by now."),
             turn(number + 1, f"I've changed part {number}. It is done.", edit(f"/home/ana/app/src/file{number}.py")),
         ]
     made = told(*turns)
-    found = sections(body(made))
-    assert 100 < words(found["User intent"]) <= 150
-    assert 100 < words(found["What happened"]) <= 200
+    found = split_sections(render_summary(made))
+    assert 100 < count_words(found["User intent"]) <= 150
+    assert 100 < count_words(found["What happened"]) <= 200
     for line in found["What happened"].splitlines():
         assert re.fullmatch(r"- .*[.!?”] \[[0-9a-f, ]+\]", line)
     assert made.intent[0].text.startswith("The person asked: “Change part 0")
@@ -156,10 +161,10 @@ def test_limits_of_words_hold_and_end_at_sentences() -> None:
 
 
 def test_the_last_statement_that_fits_in_part_ends_at_a_sentence() -> None:
-    kept = within([Statement("One two. Three four five six.", ("a",))], 4)
+    kept = fit_statements([Statement("One two. Three four five six.", ("a",))], 4)
     assert kept == (Statement("One two.", ("a",)),)
-    assert within([Statement("One two three four five six.", ("a",))], 4) == ()
-    assert within([Statement("她" * 30, ("a",))], 20) == ()
+    assert fit_statements([Statement("One two three four five six.", ("a",))], 4) == ()
+    assert fit_statements([Statement("她" * 30, ("a",))], 20) == ()
 
 
 def test_a_plan_that_was_handed_over_gives_its_title() -> None:
@@ -176,15 +181,15 @@ def test_the_agents_own_title_is_kept_where_it_is_one() -> None:
 
 
 def test_what_a_person_changed_by_hand_is_still_read_by_its_headings() -> None:
-    found = sections("My own line.\n\n## User intent\nmine\n\n## Notes\nmore\n")
+    found = split_sections("My own line.\n\n## User intent\nmine\n\n## Notes\nmore\n")
     assert found == {"": "My own line.", "User intent": "mine", "Notes": "more"}
 
 
 @pytest.mark.parametrize(
     "names",
     [
-        claude_tools._KINDS,
-        codex_calls._KINDS,
+        tools._KINDS,
+        calls._KINDS,
         copilot_chat_tools._KINDS,
         copilot_cli_calls._KINDS,
         cursor_tools._KIND,
@@ -195,7 +200,7 @@ def test_what_a_person_changed_by_hand_is_still_read_by_its_headings() -> None:
 )
 def test_the_tools_that_change_files_are_known_of_every_agent(names: dict[str, ToolKind]) -> None:
     for name, kind in names.items():
-        assert edits(f"{name} src/app.py") == (kind in ("edit", "write")), name
+        assert is_edit_call(f"{name} src/app.py") == (kind in ("edit", "write")), name
 
 
 def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:
@@ -223,7 +228,7 @@ def test_a_commit_is_told_by_the_first_line_of_its_message(command: str, message
 
 
 def test_what_the_person_chose_is_told_with_the_question() -> None:
-    asked = Answer("Which manager shall it be?", ("npm", "pnpm"), "pnpm")
+    asked = QuestionAnswer("Which manager shall it be?", ("npm", "pnpm"), "pnpm")
     call = ToolCall("", "AskUserQuestion", "ask", "ok", answers=(asked,))
     made = told(prompt(0, "Set up the project from nothing"), turn(1, "", call))
     assert made.happened[0].text == "The person answered “Which manager shall it be?”: “pnpm”."

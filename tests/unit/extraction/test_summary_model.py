@@ -11,14 +11,14 @@ from dspy import lm15
 
 from lerim.errors import ModelGoneError, ModelKeyError
 from lerim.extraction.locate import Locator
-from lerim.extraction.summarize import summarize
-from lerim.extraction.summary import Summary, body, sections, words
-from lerim.extraction.summary_facts import Facts
-from lerim.extraction.summary_model import Asking, Task, by_model
-from lerim.extraction.summary_parts import Answers, Parts, unpacked
+from lerim.extraction.summaries.by_rules import summarize_by_rules
+from lerim.extraction.summaries.facts import SummaryFacts
+from lerim.extraction.summaries.model import SummaryCallStarted, SummaryTask, summarize_with_model
+from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts, unpack_parts
+from lerim.extraction.summaries.summary import Summary, count_words, render_summary, split_sections
 from lerim.models import tokens
-from lerim.models.usage import Step
-from lerim.sessions.retold import Told
+from lerim.models.money.usage import ModelStep
+from lerim.sessions.catalog.summary_turns import SummaryTurn
 from scripted_lm import Cut, Script
 from told_turns import edit, prompt, shell, turn
 
@@ -49,23 +49,29 @@ WANTED = says(
 
 
 def told(
-    script: Script, turns: list[Told], folder: Path, parts: Parts | None = None, **how: Any
-) -> tuple[Summary, list[Step]]:
-    rules = summarize(turns, Facts("claude", "Claude Code", ""), Locator(("/home/ana/app",)))
+    script: Script, turns: list[SummaryTurn], folder: Path, parts: SummaryParts | None = None, **how: Any
+) -> tuple[Summary, list[ModelStep]]:
+    rules = summarize_by_rules(turns, SummaryFacts("claude", "Claude Code", ""), Locator(("/home/ana/app",)))
     assert rules is not None
-    given = {"limit": lambda: 300_000, "overlap_tokens": 0, "gate": True, "count": tokens.count, "model": "x:m"} | how
-    task = Task("claude:s1", turns, rules, "{}", answers=Answers(folder, "x:m"), **given)
-    events: list[Step] = []
-    asking = by_model(script.lm, task, parts if parts is not None else Parts(model="x:m"))
+    given = {
+        "limit": lambda: 300_000,
+        "overlap_tokens": 0,
+        "gate": True,
+        "count": tokens.count_tokens,
+        "model": "x:m",
+    } | how
+    task = SummaryTask("claude:s1", turns, rules, "{}", answers=SummaryAnswerCache(folder, "x:m"), **given)
+    events: list[ModelStep] = []
+    asking = summarize_with_model(script.lm, task, parts if parts is not None else SummaryParts(model="x:m"))
     while True:
         try:
             event = next(asking)
         except StopIteration as ended:
             return ended.value, events
-        if isinstance(event, Step):
+        if isinstance(event, ModelStep):
             events.append(event)
         else:
-            assert isinstance(event, Asking)
+            assert isinstance(event, SummaryCallStarted)
 
 
 def test_what_a_model_says_is_kept_with_the_turns_it_names(tmp_path: Path) -> None:
@@ -93,7 +99,7 @@ def test_what_a_model_says_is_kept_with_the_turns_it_names(tmp_path: Path) -> No
 def test_a_statement_with_a_number_path_or_name_nobody_said_is_dropped(tmp_path: Path, text: str) -> None:
     script = Script(says(("intent", "The person wants pnpm.", [0]), ("happened", text, [1])))
     made, _ = told(script, GROWS, tmp_path)
-    assert text not in body(made)
+    assert text not in render_summary(made)
     assert made.intent[0].text == "The person wants pnpm."
     assert "`pnpm add left-pad` (passed)" in made.happened[0].text  # what the rules say instead
 
@@ -102,15 +108,15 @@ def test_a_statement_about_turns_that_were_not_shown_is_dropped(tmp_path: Path) 
     script = Script(says(("intent", "The person wants pnpm.", [0, 99]), ("outcome", "All is well.", [7])))
     made, _ = told(script, GROWS, tmp_path)
     assert made.intent[0].turns == ("000000000000",)
-    assert "All is well" not in body(made)
+    assert "All is well" not in render_summary(made)
 
 
 def test_markup_links_and_secrets_of_an_answer_do_not_arrive(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     said = f"## Files\n<b>pnpm</b> is [wanted](https://evil.test/?q=1) \u200bby {token} the person."
     made, _ = told(Script(says(("intent", said, [0]), ("outcome", "**pnpm** is wanted.", [0]))), GROWS, tmp_path)
-    text = body(made)
-    assert set(sections(text)) == {"", "User intent", "What happened", "Outcome", "Files"}
+    text = render_summary(made)
+    assert set(split_sections(text)) == {"", "User intent", "What happened", "Outcome", "Files"}
     for part in ("<b>", "](", "https:", token, "\u200b", "**"):
         assert part not in text
 
@@ -122,15 +128,15 @@ def test_limits_of_words_hold_for_a_model_too(tmp_path: Path) -> None:
         for _ in range(12)
     ]
     made, _ = told(Script(says(*long)), GROWS, tmp_path)
-    found = sections(body(made))
-    assert words(found["User intent"]) <= 150
-    assert words(found["What happened"]) <= 200
+    found = split_sections(render_summary(made))
+    assert count_words(found["User intent"]) <= 150
+    assert count_words(found["What happened"]) <= 200
 
 
 def test_an_answer_that_cannot_be_read_leaves_the_rules_and_is_told(tmp_path: Path) -> None:
     script = Script("I cannot do that.")
     made, steps = told(script, GROWS, tmp_path)
-    rules = summarize(GROWS, Facts("claude", "Claude Code", ""), Locator(("/home/ana/app",)))
+    rules = summarize_by_rules(GROWS, SummaryFacts("claude", "Claude Code", ""), Locator(("/home/ana/app",)))
     assert rules is not None
     assert made.intent == rules.intent
     assert made.title == rules.title
@@ -139,7 +145,7 @@ def test_an_answer_that_cannot_be_read_leaves_the_rules_and_is_told(tmp_path: Pa
 
 
 def test_a_session_that_grew_sends_its_new_turns_alone_and_joins_what_was_told(tmp_path: Path) -> None:
-    parts = Parts(model="x:m")
+    parts = SummaryParts(model="x:m")
     told(Script(WANTED), GROWS, tmp_path, parts)
     state = parts.model_dump_json().encode()
     whole = [*GROWS, *MORE]
@@ -147,7 +153,7 @@ def test_a_session_that_grew_sends_its_new_turns_alone_and_joins_what_was_told(t
         says(("intent", "The person wanted no new dependencies.", [2])),
         says(("intent", "The person wanted no left-pad in the end.", [0, 2]), title="No left-pad"),
     )
-    made, _ = told(script, whole, tmp_path, unpacked(state, "x:m", whole))
+    made, _ = told(script, whole, tmp_path, unpack_parts(state, "x:m", whole))
     assert len(script.prompts) == 2
     assert "Please install left-pad" not in script.prompts[0]
     assert "no new dependencies" in script.prompts[0]
@@ -157,7 +163,7 @@ def test_a_session_that_grew_sends_its_new_turns_alone_and_joins_what_was_told(t
 
 
 def test_an_overlap_is_shown_again_where_there_is_one(tmp_path: Path) -> None:
-    parts = Parts(model="x:m")
+    parts = SummaryParts(model="x:m")
     told(Script(WANTED), GROWS, tmp_path, parts)
     script = Script(says(("intent", "No new dependencies.", [2])))
     told(script, [*GROWS, *MORE], tmp_path, parts, overlap_tokens=1_000)
@@ -174,13 +180,13 @@ def test_a_session_asked_again_asks_nothing(tmp_path: Path) -> None:
 
 
 def test_what_another_model_told_or_another_session_is_not_taken_over() -> None:
-    parts = Parts(model="x:m", sent=1, turn=GROWS[1].id)
+    parts = SummaryParts(model="x:m", sent=1, turn=GROWS[1].id)
     state = parts.model_dump_json().encode()
-    assert unpacked(state, "x:m", GROWS).sent == 1
-    assert unpacked(state, "y:n", GROWS).sent == -1
-    assert unpacked(state, "x:m", GROWS[:1]).sent == -1
-    assert unpacked(b"{", "x:m", GROWS).sent == -1
-    assert unpacked(None, "x:m", GROWS).sent == -1
+    assert unpack_parts(state, "x:m", GROWS).sent == 1
+    assert unpack_parts(state, "y:n", GROWS).sent == -1
+    assert unpack_parts(state, "x:m", GROWS[:1]).sent == -1
+    assert unpack_parts(b"{", "x:m", GROWS).sent == -1
+    assert unpack_parts(None, "x:m", GROWS).sent == -1
 
 
 def test_several_windows_are_told_one_by_one_and_joined(tmp_path: Path) -> None:
@@ -206,7 +212,7 @@ TOO_LARGE = lm15.ContextLengthError("too large")
 def test_a_model_that_takes_no_window_is_given_up_after_few_questions(tmp_path: Path) -> None:
     long = [prompt(at, f"Always use pnpm, never npm, because of lock file {at}. " * 60) for at in range(40)]
     script = Script(TOO_LARGE)
-    parts = Parts(model="x:m")
+    parts = SummaryParts(model="x:m")
     with pytest.raises(ModelGoneError, match="takes less"):
         told(script, long, tmp_path, parts)
     assert len(script.prompts) < 12
@@ -215,7 +221,7 @@ def test_a_model_that_takes_no_window_is_given_up_after_few_questions(tmp_path: 
 
 def test_a_turn_counts_as_told_only_when_all_its_pieces_are(tmp_path: Path) -> None:
     one = [prompt(0, "Always use pnpm here, never npm, because of the lockfile. " * 120)]
-    parts = Parts(model="x:m")
+    parts = SummaryParts(model="x:m")
     with pytest.raises(ModelKeyError):
         told(Script(TOO_LARGE, WANTED, lm15.AuthError("no", status=401)), one, tmp_path, parts)
     assert (parts.sent, parts.parts) == (-1, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
+from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.sessions.model import Turn
 from scripted import agent, edited, extraction, numbered, outcome, ran, you
 
@@ -20,7 +20,9 @@ STATEMENTS = (
 
 def refuted(*turns: Turn) -> dict[str, str]:
     """The titles of what was taken back within a pass, with the reason."""
-    return {one.title: one.detail for one in outcome(*turns) if isinstance(one, Dropped) and one.reason == "refuted"}
+    return {
+        one.title: one.detail for one in outcome(*turns) if isinstance(one, DroppedSignal) and one.reason == "refuted"
+    }
 
 
 def titles(*turns: Turn) -> list[str]:
@@ -170,7 +172,7 @@ def test_what_an_earlier_pass_proposed_is_withdrawn_when_the_agent_finds_it_wron
     later = (you("and on the other servers?"), agent(correction(turns, "Actually, it is not so that")), you("ok"))
     for turn in numbered(later, len(turns)):
         list(second.feed(turn))
-    gone = [one for one in second.finish(True) if isinstance(one, Withdrawn)]
+    gone = [one for one in second.finish(True) if isinstance(one, Withdrawal)]
     assert [(one.refuted_turn, one.reason) for one in gone] == [(found.turn, "the agent found later that it was wrong")]
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from lerim.extraction.themes import Asked, Worked, themes
+from lerim.extraction.themes import ThemeRequest, ThemeSession, find_themes
 
 START = datetime(2026, 7, 1, 9, tzinfo=UTC)
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 
 
-def session(day: int, text: str, *changed: str) -> Worked:
-    asked = Asked(f"{day:012x}", text, START + timedelta(days=day), changed)
-    return Worked("claude", f"s{day}", (asked,))
+def session(day: int, text: str, *changed: str) -> ThemeSession:
+    asked = ThemeRequest(f"{day:012x}", text, START + timedelta(days=day), changed)
+    return ThemeSession("claude", f"s{day}", (asked,))
 
 
 BILLING = (
@@ -25,7 +25,7 @@ BILLING = (
 
 
 def test_three_sessions_on_one_folder_are_a_theme_with_its_words_files_and_quotes() -> None:
-    [theme] = themes(BILLING)
+    [theme] = find_themes(BILLING)
     assert theme.title == "Work on refunds and invoices in `services/billing`"
     assert (theme.primitive, theme.kind, theme.signal, theme.confidence) == ("theme", None, "theme", 0.65)
     assert theme.references == ("services/billing/invoice.py", "services/billing/refund.py")
@@ -39,21 +39,21 @@ def test_three_sessions_on_one_folder_are_a_theme_with_its_words_files_and_quote
 
 def test_a_day_of_work_two_sessions_or_ground_without_a_word_of_its_own_are_none() -> None:
     same_day = [session(0, one.asked[0].text, *one.asked[0].changed) for one in BILLING]
-    assert themes([Worked("claude", f"x{at}", one.asked) for at, one in enumerate(same_day)]) == []
-    assert themes(BILLING[:2]) == []
-    assert themes([session(day, "please fix the tests", "services/billing/refund.py") for day in range(4)]) == []
+    assert find_themes([ThemeSession("claude", f"x{at}", one.asked) for at, one in enumerate(same_day)]) == []
+    assert find_themes(BILLING[:2]) == []
+    assert find_themes([session(day, "please fix the tests", "services/billing/refund.py") for day in range(4)]) == []
 
 
 def test_tests_documents_hidden_folders_and_the_root_are_no_ground() -> None:
     for path in ("tests/billing/a.py", "docs/refunds/a.md", ".github/workflows/refunds.yml", "refunds.py"):
-        assert themes([session(day, "Let refunds be rounded.", path) for day in range(4)]) == [], path
+        assert find_themes([session(day, "Let refunds be rounded.", path) for day in range(4)]) == [], path
 
 
 def test_of_folders_in_each_other_the_deeper_is_the_ground_unless_the_outer_has_sessions_of_its_own() -> None:
     deep = [session(day, "Let refunds be rounded.", "src/shop/billing/a.py") for day in range(3)]
-    assert [one.title for one in themes(deep)] == ["Work on refunds and rounded in `src/shop/billing`"]
+    assert [one.title for one in find_themes(deep)] == ["Work on refunds and rounded in `src/shop/billing`"]
     wide = [*deep, *(session(day, "Let coupons expire.", f"src/shop/cart{day}/b.py") for day in range(5, 9))]
-    assert [one.title for one in themes(wide)] == [
+    assert [one.title for one in find_themes(wide)] == [
         "Work on coupons and expire in `src/shop`",
         "Work on refunds and rounded in `src/shop/billing`",
     ]
@@ -61,19 +61,19 @@ def test_of_folders_in_each_other_the_deeper_is_the_ground_unless_the_outer_has_
 
 def test_words_that_other_ground_was_asked_for_as_often_tell_nothing() -> None:
     others = [session(day, "Let refunds be listed in the search.", f"src/search/{day}.py") for day in range(10, 14)]
-    titles = [one.title for one in themes([*BILLING, *others])]
+    titles = [one.title for one in find_themes([*BILLING, *others])]
     assert "Work on invoices in `services/billing`" in titles
     assert "Work on listed and search in `src/search`" not in titles  # its folder says `search` already
 
 
 def test_a_secret_in_a_request_is_in_no_theme() -> None:
     leaky = [session(day, f"Let refunds use {KEY} for invoices.", "services/billing/a.py") for day in range(4)]
-    for theme in themes(leaky):
+    for theme in find_themes(leaky):
         assert KEY not in repr(theme)
 
 
 def test_the_same_ground_gives_the_same_claim_when_more_sessions_come() -> None:
-    [before] = themes(BILLING)
-    [after] = themes([*BILLING, session(4, "Refunds of invoices need a reason.", "services/billing/refund.py")])
+    [before] = find_themes(BILLING)
+    [after] = find_themes([*BILLING, session(4, "Refunds of invoices need a reason.", "services/billing/refund.py")])
     assert (before.title, before.body) == (after.title, after.body)
     assert after.time > before.time

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.extraction.title import LONGEST, title_of
+from lerim.extraction.facts.title import MAX_TITLE_CHARS, make_title
 
 TEXT = (
     "please can you ok, so we should use `pnpm` not npm because the lock file (in `src/a b.ts`) says so; never push to "
@@ -36,7 +36,7 @@ WORDS = st.sampled_from(TEXT.split())
     ],
 )
 def test_only_politeness_before_the_sentence_is_cut(sentence: str, title: str) -> None:
-    assert title_of(sentence) == title
+    assert make_title(sentence) == title
 
 
 def test_a_long_sentence_ends_at_a_clause() -> None:
@@ -44,7 +44,7 @@ def test_a_long_sentence_ends_at_a_clause() -> None:
         "The importer reads the whole file into memory before it writes anything; that is why files over two gigabytes "
         "fail on the small runners, and nobody noticed for a year"
     )
-    assert title_of(sentence) == "The importer reads the whole file into memory before it writes anything"
+    assert make_title(sentence) == "The importer reads the whole file into memory before it writes anything"
 
 
 def test_a_clause_is_not_kept_without_the_one_that_turns_it_round() -> None:
@@ -52,7 +52,7 @@ def test_a_clause_is_not_kept_without_the_one_that_turns_it_round() -> None:
         "Always run the full migration on the staging database, and push to production on the same day, unless the "
         "owner of the release has said that the window is closed"
     )
-    assert title_of(sentence) == "Always run the full migration on the staging database"
+    assert make_title(sentence) == "Always run the full migration on the staging database"
 
 
 def test_a_title_does_not_end_inside_code_or_brackets() -> None:
@@ -60,8 +60,8 @@ def test_a_title_does_not_end_inside_code_or_brackets() -> None:
         "Run the migration of the orders with `python manage.py migrate orders, payments, refunds, invoices, shipping, "
         "customers, addresses` before the release"
     )
-    assert title_of(sentence) in sentence
-    assert "payments" in title_of(sentence)
+    assert make_title(sentence) in sentence
+    assert "payments" in make_title(sentence)
 
 
 def test_a_condition_is_not_kept_without_what_it_is_about() -> None:
@@ -69,13 +69,13 @@ def test_a_condition_is_not_kept_without_what_it_is_about() -> None:
         "If the worker is restarted while a job runs, the job is taken up again by the next worker from its last "
         "checkpoint, and nothing is sent twice"
     )
-    assert title_of(sentence).startswith("If the worker is restarted while a job runs, the job is taken up again")
+    assert make_title(sentence).startswith("If the worker is restarted while a job runs, the job is taken up again")
 
 
 @given(st.one_of(st.lists(WORDS, max_size=60).map(" ".join), st.text(max_size=400)))
 def test_a_title_is_a_contiguous_part_of_its_sentence_but_for_the_case_of_one_letter(sentence: str) -> None:
-    title, whole = title_of(sentence), " ".join(sentence.split())
-    assert len(title) <= LONGEST
+    title, whole = make_title(sentence), " ".join(sentence.split())
+    assert len(title) <= MAX_TITLE_CHARS
     assert title[1:] in whole
     assert any(head + title[1:] in whole for head in {title[:1], title[:1].lower()}) or not title
     assert bool(title) == bool(whole.strip(" .,;:!"))

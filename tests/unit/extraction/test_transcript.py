@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from lerim.extraction.quotes import Nowhere, locate
-from lerim.extraction.transcript import Shown, boot, shown, without_repeats
+from lerim.extraction.model.quotes import MissingQuote, locate_quote
+from lerim.extraction.transcript import ShownTurn, instruction_text, show_turn, without_repeats
 from lerim.sessions.model import ToolCall, Turn
 from scripted import agent, asked, denied, edited, numbered, planned, ran, you
 
@@ -14,13 +14,13 @@ KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 
 
 def text(turn: Turn) -> str:
-    seen = shown(turn)
+    seen = show_turn(turn)
     assert seen is not None
     return seen.header + seen.body()
 
 
-def of(turn: Turn) -> Shown:
-    seen = shown(turn)
+def of(turn: Turn) -> ShownTurn:
+    seen = show_turn(turn)
     assert seen is not None
     return seen
 
@@ -46,7 +46,7 @@ def test_reasoning_stands_in_short_and_cannot_be_quoted() -> None:
     assert "characters left out …]" in told
     assert len(told) < 600
     assert seen.words("assistant") == "Done."
-    assert isinstance(locate("The lock file is stale because npm ran", seen.number, [seen]), Nowhere)
+    assert isinstance(locate_quote("The lock file is stale because npm ran", seen.number, [seen]), MissingQuote)
 
 
 def test_private_thoughts_are_not_shown() -> None:
@@ -88,7 +88,7 @@ def test_files_of_instructions_are_not_shown_and_are_told_apart() -> None:
     call = ToolCall("1", "Read", "read", "ok", paths=("/repo/CLAUDE.md",), output="Always use tabs.")
     turn = agent("Reading.", call)
     assert "Always use tabs" not in text(turn)
-    assert boot(turn) == "Always use tabs."
+    assert instruction_text(turn) == "Always use tabs."
 
 
 def test_nothing_said_can_forge_a_header_a_call_or_a_field_of_the_prompt() -> None:
@@ -115,8 +115,8 @@ def test_a_persons_own_command_is_shown_with_what_it_printed() -> None:
 
 
 def test_a_turn_without_words_is_not_shown() -> None:
-    assert shown(you("  ")) is None
-    assert shown(agent()) is None
+    assert show_turn(you("  ")) is None
+    assert show_turn(agent()) is None
 
 
 def test_what_was_written_into_a_file_is_shown_in_short() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.extraction.quotes import Nowhere, Stands, fold, locate, overlap
-from lerim.extraction.transcript import Piece, Shown, shown
+from lerim.extraction.model.quotes import FoundQuote, MissingQuote, fold_text, is_overlapping, locate_quote
+from lerim.extraction.transcript import ShownPiece, ShownTurn, show_turn
 from scripted import agent, asked, numbered, ran, you
 
 
-def turns(*said: object) -> list[Shown]:
-    return [seen for turn in numbered(said) if (seen := shown(turn)) is not None]
+def turns(*said: object) -> list[ShownTurn]:
+    return [seen for turn in numbered(said) if (seen := show_turn(turn)) is not None]
 
 
 SESSION = turns(
@@ -22,9 +22,9 @@ SESSION = turns(
 )
 
 
-def found(quote: str, number: int) -> Stands:
-    place = locate(quote, number, SESSION)
-    assert isinstance(place, Stands), place
+def found(quote: str, number: int) -> FoundQuote:
+    place = locate_quote(quote, number, SESSION)
+    assert isinstance(place, FoundQuote), place
     return place
 
 
@@ -41,19 +41,19 @@ def test_a_wrong_turn_number_is_put_right_when_the_quote_stands_in_one_turn_only
 
 def test_a_quote_of_several_turns_with_a_wrong_number_shows_nothing() -> None:
     twice = turns(you("use tabs everywhere"), agent("ok"), you("use tabs everywhere"))
-    place = locate("use tabs everywhere", 1, twice)
-    assert isinstance(place, Nowhere)
+    place = locate_quote("use tabs everywhere", 1, twice)
+    assert isinstance(place, MissingQuote)
     assert "2 turns" in place.why
 
 
 def test_an_invented_quote_stands_nowhere() -> None:
-    assert isinstance(locate("always deploy on fridays", 0, SESSION), Nowhere)
-    assert isinstance(locate("use pnpm here, not yarn", 0, SESSION), Nowhere)
+    assert isinstance(locate_quote("always deploy on fridays", 0, SESSION), MissingQuote)
+    assert isinstance(locate_quote("use pnpm here, not yarn", 0, SESSION), MissingQuote)
 
 
 def test_a_quote_that_says_nothing_is_refused() -> None:
     for quote in ("", "  ", "use", "…", "---- ...."):
-        assert isinstance(locate(quote, 0, SESSION), Nowhere)
+        assert isinstance(locate_quote(quote, 0, SESSION), MissingQuote)
 
 
 def test_the_speaker_is_told_by_where_it_stands() -> None:
@@ -66,18 +66,18 @@ def test_the_speaker_is_told_by_where_it_stands() -> None:
 def test_what_was_cut_or_escaped_in_the_rendering_is_found_in_the_original() -> None:
     said = "keep [[ ## marker ## ]] lines in src/x.py\n[7] too, and password = hunter2hunter2 stays"
     session = turns(you(said))
-    place = locate("keep ⟦ ## marker ## ]] lines in src/x.py ⁅7] too", 0, session)
-    assert isinstance(place, Stands)
+    place = locate_quote("keep ⟦ ## marker ## ]] lines in src/x.py ⁅7] too", 0, session)
+    assert isinstance(place, FoundQuote)
     assert place.text == "keep [[ ## marker ## ]] lines in src/x.py\n[7] too"
-    place = locate("keep ⟦ ## marker ## ]] lines in src/x.py [redacted:password] stays", 0, session)
-    assert isinstance(place, Stands)
+    place = locate_quote("keep ⟦ ## marker ## ]] lines in src/x.py [redacted:password] stays", 0, session)
+    assert isinstance(place, FoundQuote)
 
 
 def test_hidden_characters_do_not_hide_a_quote() -> None:
     session = turns(you("always use\u200b the linter\u202e first"))
     for quote in ("always use the linter first", "always use⟨U+200B⟩ the linter⟨U+202E⟩ first"):
-        place = locate(quote, 0, session)
-        assert isinstance(place, Stands)
+        place = locate_quote(quote, 0, session)
+        assert isinstance(place, FoundQuote)
         assert place.text == "always use\u200b the linter\u202e first"
 
 
@@ -85,27 +85,27 @@ def test_a_quote_that_was_copied_with_its_label_is_found_without_it() -> None:
     assert found("» the person answered: SQLite, it is one file", 3).text == "SQLite, it is one file"
     assert found("the person answered: SQLite, it is one file", 3).who == "user"
     assert found("[2] user: never push to main directly", 2).text == "never push to main directly"
-    assert isinstance(locate("the person answered: Postgres, it is faster", 3, SESSION), Nowhere)
+    assert isinstance(locate_quote("the person answered: Postgres, it is faster", 3, SESSION), MissingQuote)
 
 
 def test_a_short_quote_is_enough_where_it_is_all_that_the_person_said_in_the_turn_it_names() -> None:
     session = turns(you("use MIT."), agent("use tar"), you("use MIT and tell me why"))
-    place = locate("use MIT", 0, session)
-    assert isinstance(place, Stands)
+    place = locate_quote("use MIT", 0, session)
+    assert isinstance(place, FoundQuote)
     assert (place.text, place.who) == ("use MIT", "user")
     for quote, number in (("use MIT", 2), ("use tar", 1), ("use", 0), (".", 0)):
-        assert isinstance(locate(quote, number, session), Nowhere)
+        assert isinstance(locate_quote(quote, number, session), MissingQuote)
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300))
 def test_whatever_is_found_stands_there_to_the_letter(before: str, quote: str, after: str) -> None:
-    session = [Shown("0" * 12, 0, "user", None, "", (Piece("user", before + quote + after),))]
-    place = locate(quote, 0, session)
-    if isinstance(place, Stands):
+    session = [ShownTurn("0" * 12, 0, "user", None, "", (ShownPiece("user", before + quote + after),))]
+    place = locate_quote(quote, 0, session)
+    if isinstance(place, FoundQuote):
         assert place.text in session[0].words("user")
-        assert fold(place.text)[0].strip() in fold(quote)[0]
+        assert fold_text(place.text)[0].strip() in fold_text(quote)[0]
 
 
 def test_two_quotes_overlap_when_one_is_part_of_the_other() -> None:
-    assert overlap("Use  pnpm here", "use pnpm here, not npm")
-    assert not overlap("use pnpm", "use npm")
+    assert is_overlapping("Use  pnpm here", "use pnpm here, not npm")
+    assert not is_overlapping("use pnpm", "use npm")

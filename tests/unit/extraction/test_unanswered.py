@@ -2,8 +2,8 @@
 
 import pytest
 
-from lerim.extraction.candidate import Candidate, Dropped, Withdrawn
-from lerim.sessions.model import Answer, ToolCall, Turn
+from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
+from lerim.sessions.model import QuestionAnswer, ToolCall, Turn
 from scripted import agent, edited, extraction, numbered, outcome, ran, you
 
 BEFORE = (
@@ -26,7 +26,7 @@ OF_THE_AGENT = "Should `load` in src/app.py retry on timeouts only, or on every 
 
 def questions(*turns: Turn) -> list[Candidate]:
     """The questions that were proposed, or would have been with more room."""
-    found = [item.candidate if isinstance(item, Dropped) else item for item in outcome(*turns)]
+    found = [item.candidate if isinstance(item, DroppedSignal) else item for item in outcome(*turns)]
     return [item for item in found if isinstance(item, Candidate) and item.primitive == "question"]
 
 
@@ -69,19 +69,19 @@ def test_a_question_is_taken_back_once_the_person_goes_on() -> None:
     asked, turns = left_open()
     early, late = two_passes(turns, (you("on timeouts only"), agent("Fine.")))
     [found] = [item for item in early if isinstance(item, Candidate) and item.title == asked]
-    assert [item.refuted_turn for item in late if isinstance(item, Withdrawn)] == [found.turn]
+    assert [item.refuted_turn for item in late if isinstance(item, Withdrawal)] == [found.turn]
 
 
 @pytest.mark.parametrize("later", ["Let's decide that later.", "Not now though, we decide that next week."])
 def test_a_question_that_is_only_put_off_is_not_taken_back(later: str) -> None:
     _, turns = left_open()
     _, late = two_passes(turns, (you(later), agent("Fine."), you("ok"), agent("Done.")))
-    assert [item for item in late if isinstance(item, Withdrawn)] == []
+    assert [item for item in late if isinstance(item, Withdrawal)] == []
 
 
 @pytest.mark.parametrize("status", ["denied", "interrupted", "pending"])
 def test_a_question_of_the_agents_tool_that_nobody_answered_says_nothing_of_the_person(status: str) -> None:
-    answer = Answer("Should we always store the session ids?", ("Always in `state.json`", "Never"), "")
+    answer = QuestionAnswer("Should we always store the session ids?", ("Always in `state.json`", "Never"), "")
     call = ToolCall("ask", "AskUserQuestion", "ask", status, answers=(answer,))
     found = [item for item in outcome(you("store them"), agent("", call)) if isinstance(item, Candidate)]
     assert not [item for item in found if any(quote.who == "user" for quote in item.evidence)]

@@ -11,11 +11,11 @@ from dspy import lm15
 
 from hang import HANG
 from lerim.errors import ModelAwayError, Problem, WindowTooLargeError
-from lerim.extraction.answered import Answered
-from lerim.extraction.material import Material
-from lerim.extraction.model import Asking, Result, Sent, extract
+from lerim.extraction.model.answered import WindowAnswerCache
+from lerim.extraction.model.extractor import ExtractionCallStarted, ModelResult, TurnsSent, extract_candidates
+from lerim.extraction.model.material import Material
 from lerim.models import tokens
-from lerim.models.usage import Step
+from lerim.models.money.usage import ModelStep
 from lerim.sessions.model import Turn
 from long_story import LONG, SMALL, STORY, asked, brief, by_turn, candidates, dropped, material
 from scripted import ROOT, agent, numbered, you
@@ -24,8 +24,8 @@ from scripted_lm import Cut, Script, marked
 TITLES = [f"Always use `tool{number}` for part {number}" for number in range(8)]
 
 
-def steps(results: list[Result]) -> list[tuple[str, str]]:
-    return [(result.kind, result.part) for result in results if isinstance(result, Step)]
+def steps(results: list[ModelResult]) -> list[tuple[str, str]]:
+    return [(result.kind, result.part) for result in results if isinstance(result, ModelStep)]
 
 
 def in_window(script: Script, rule: int) -> list[str]:
@@ -44,7 +44,7 @@ def test_candidates_come_in_the_order_of_the_windows_whichever_ends_first() -> N
 
     results = asked(Script(answer))
     assert [one.title for one in candidates(results)] == TITLES
-    assert [result.part for result in results if isinstance(result, Asking) and not result.joining] == [
+    assert [result.part for result in results if isinstance(result, ExtractionCallStarted) and not result.joining] == [
         "1 of 3",
         "2 of 3",
         "3 of 3",
@@ -73,11 +73,11 @@ def test_no_more_than_four_windows_are_asked_at_once() -> None:
 
 def test_what_was_asked_of_is_told_window_by_window() -> None:
     results = asked(Script(by_turn))
-    told = [result.number for result in results if isinstance(result, Sent)]
+    told = [result.number for result in results if isinstance(result, TurnsSent)]
     assert told == sorted(told)
     assert told[-1] == 15
     for sent in told[:-1]:  # all that these turns gave is out by then
-        before = results[: results.index(Sent(sent))]
+        before = results[: results.index(TurnsSent(sent))]
         assert [one.title for one in candidates(before)] == TITLES[: (sent + 2) // 2]
 
 
@@ -93,20 +93,20 @@ def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_
         return by_turn(prompt)
 
     broken, script, out = True, Script(answer), []
-    kept, source = Answered(tmp_path / "windows", "m"), material(*STORY)
-    reading = extract(script.lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0, answered=kept)
+    kept, source = WindowAnswerCache(tmp_path / "windows", "m"), material(*STORY)
+    reading = extract_candidates(script.lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0, answered=kept)
     with pytest.raises(ModelAwayError):
         for result in reading:
             out.append(result)  # what came before the error is there
     first = len(candidates(out))
     assert [one.title for one in candidates(out)] == TITLES[:first]
-    sent = max(result.number for result in out if isinstance(result, Sent))
+    sent = max(result.number for result in out if isinstance(result, TurnsSent))
     assert sent == 2 * first - 1
     broken = False
     again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
     calls = len(script.prompts)
     results = list(
-        extract(script.lm, again, brief(again), max_tokens=SMALL, overlap_tokens=0, answered=kept, model="m")
+        extract_candidates(script.lm, again, brief(again), max_tokens=SMALL, overlap_tokens=0, answered=kept, model="m")
     )
     assert [one.title for one in candidates(results)] == TITLES[first:]
     assert [kind for kind, _ in steps(results) if kind == "resumed"] == ["resumed"]
@@ -127,7 +127,7 @@ def test_a_window_that_is_too_large_is_halved_until_its_parts_fit() -> None:
     assert [one.title for one in candidates(results)] == TITLES
     assert steps(results)[0] == ("halved", "")
     assert ("halved", "1.1") in steps(results)
-    assert [result.number for result in results if isinstance(result, Sent)][-1] == 15
+    assert [result.number for result in results if isinstance(result, TurnsSent)][-1] == 15
     assert not [result for result in results if isinstance(result, Problem)]
 
 
@@ -146,12 +146,12 @@ def test_a_model_that_takes_less_than_is_needed_ends_the_session_and_nothing_unr
 
     source, out = material(*STORY), []
     with pytest.raises(WindowTooLargeError) as caught:
-        for result in extract(Script(answer).lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0):
+        for result in extract_candidates(Script(answer).lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0):
             out.append(result)  # what came before the error is there
     assert "less than Lerim needs" in caught.value.message
     assert "Choose another model, or raise its context" in caught.value.todo
     assert [one.title for one in candidates(out)] == TITLES[: len(candidates(out))]
-    assert all(result.number < 6 for result in out if isinstance(result, Sent))
+    assert all(result.number < 6 for result in out if isinstance(result, TurnsSent))
 
 
 @pytest.mark.parametrize("left", [3, 40, 75, 110, 150])
@@ -177,7 +177,7 @@ def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_and_the_halve
 
 
 def test_an_answer_cut_before_anything_was_said_is_halved_and_not_asked_for_again(tmp_path: Path) -> None:
-    script, kept = Script(Cut(""), by_turn), Answered(tmp_path / "windows", "m")
+    script, kept = Script(Cut(""), by_turn), WindowAnswerCache(tmp_path / "windows", "m")
     for _ in range(2):
         assert [one.title for one in candidates(asked(script, small=50_000, answered=kept))] == TITLES
         assert len([prompt for prompt in script.prompts if "Join" not in prompt]) == 3
@@ -188,7 +188,7 @@ def test_a_cut_answer_is_not_paid_for_again(tmp_path: Path) -> None:
         whole = by_turn(prompt)
         return Cut(whole[: whole.index("tool2")]) if whole.count('"primitive"') == 8 else whole
 
-    kept, script = Answered(tmp_path / "windows", "m"), Script(answer)
+    kept, script = WindowAnswerCache(tmp_path / "windows", "m"), Script(answer)
     first = asked(script, small=50_000, answered=kept)
     calls = len(script.prompts)
     again = asked(script, small=50_000, answered=kept)
@@ -220,14 +220,18 @@ def test_whatever_was_cut_a_later_pass_makes_the_same_windows_and_pays_for_nothi
     def shown(prompt: str) -> str:
         return prompt.rsplit("[[ ## transcript ## ]]", maxsplit=1)[-1]
 
-    kept, script, source, sent = Answered(tmp_path / "windows", "m"), Script(answer), material(*turns), -1
+    kept, script, source, sent = WindowAnswerCache(tmp_path / "windows", "m"), Script(answer), material(*turns), -1
     with pytest.raises(ModelAwayError):
-        for result in extract(script.lm, source, brief(source), max_tokens=small, overlap_tokens=0, answered=kept):
-            sent = result.number if isinstance(result, Sent) else sent
+        for result in extract_candidates(
+            script.lm, source, brief(source), max_tokens=small, overlap_tokens=0, answered=kept
+        ):
+            sent = result.number if isinstance(result, TurnsSent) else sent
     paid = {shown(prompt) for prompt in script.prompts} - set(failed)
     before = len(script.prompts)
     again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
-    results = list(extract(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answered=kept))
+    results = list(
+        extract_candidates(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answered=kept)
+    )
     asked_again = {shown(prompt) for prompt in script.prompts[before:] if "Join candidates" not in prompt}
     straight = Script(answer)  # it fails no more
     asked(straight, *turns, small=small)
@@ -245,18 +249,20 @@ def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> Non
         return by_turn(prompt)
 
     script, source = Script(answer), material(*STORY * 6)
-    results = list(extract(script.lm, source, brief(source), limit=lambda: most[0], overlap_tokens=0, model="m"))
-    sizes = [tokens.count(prompt.split("[[ ## transcript ## ]]")[-1]) for prompt in script.prompts]
+    results = list(
+        extract_candidates(script.lm, source, brief(source), limit=lambda: most[0], overlap_tokens=0, model="m")
+    )
+    sizes = [tokens.count_tokens(prompt.split("[[ ## transcript ## ]]")[-1]) for prompt in script.prompts]
     assert sum(size > 2_500 for size in sizes) <= 4
-    assert [result.number for result in results if isinstance(result, Sent)][-1] == 95
+    assert [result.number for result in results if isinstance(result, TurnsSent)][-1] == 95
 
 
 def test_a_size_that_was_too_large_is_told_by_half(tmp_path: Path) -> None:
     lowered: list[int] = []
     source, script = material(*STORY), Script(too_large_over(60))
-    results = list(extract(script.lm, source, brief(source), lower=lowered.append))
+    results = list(extract_candidates(script.lm, source, brief(source), lower=lowered.append))
     [first, *_] = lowered
-    whole = sum(tokens.count(turn.header + turn.body()) for turn in source.ready(True))
+    whole = sum(tokens.count_tokens(turn.header + turn.body()) for turn in source.ready(True))
     assert abs(first - whole // 2) < whole // 10
     assert len(candidates(results)) == 8
 
@@ -266,17 +272,22 @@ def test_a_window_without_a_signal_is_not_sent_and_what_that_saves_is_told() -> 
     turns = (you(f"Always use `tool0` for part 0. {story}"), agent(story), you(story), agent(story))
     script = Script(marked([]))
     results = asked(script, *turns, small=800, gate=True)
-    [skipped] = [result for result in results if isinstance(result, Step)]
+    [skipped] = [result for result in results if isinstance(result, ModelStep)]
     assert (skipped.kind, skipped.part, skipped.role, skipped.model) == ("skipped", "2 of 2", "extract", "m")
-    assert skipped.tokens == sum(tokens.count(turn.header + turn.body()) for turn in material(*turns).ready(True)[2:])
+    assert skipped.tokens == sum(
+        tokens.count_tokens(turn.header + turn.body()) for turn in material(*turns).ready(True)[2:]
+    )
     assert len(script.prompts) == 1
-    assert [result.number for result in results if isinstance(result, Sent)] == [1, 3]
-    assert len([one for one in asked(Script(marked([])), *turns, small=800) if isinstance(one, Asking)]) == 2
+    assert [result.number for result in results if isinstance(result, TurnsSent)] == [1, 3]
+    assert (
+        len([one for one in asked(Script(marked([])), *turns, small=800) if isinstance(one, ExtractionCallStarted)])
+        == 2
+    )
 
 
 def test_steps_name_the_session_and_no_words_of_it() -> None:
     results = asked(Script(too_large_over(60)), small=50_000)
-    told = [result for result in results if isinstance(result, Step)]
+    told = [result for result in results if isinstance(result, ModelStep)]
     assert {step.where for step in told} == {"claude:session-1"}
     assert "tool" not in repr(told)
 
@@ -284,25 +295,25 @@ def test_steps_name_the_session_and_no_words_of_it() -> None:
 def test_a_session_that_grew_sends_its_new_turns_and_one_overlap() -> None:
     source = material(*STORY[:12])
     script = Script(by_turn)
-    list(extract(script.lm, source, brief(source), max_tokens=50_000, overlap_tokens=300))
+    list(extract_candidates(script.lm, source, brief(source), max_tokens=50_000, overlap_tokens=300))
     grown = Material(Path(ROOT), "session-1", "claude", source.state(11, 300))
     for turn in numbered(STORY)[11:]:  # the last one is met again
         grown.add(turn)
-    list(extract(script.lm, grown, brief(grown), max_tokens=50_000, overlap_tokens=300))
+    list(extract_candidates(script.lm, grown, brief(grown), max_tokens=50_000, overlap_tokens=300))
     assert len(script.prompts) == 2
     assert "Rule 6" in script.prompts[1]
     assert "Rule 0" not in script.prompts[1]
     assert "[11] assistant" in script.prompts[1]
     ended = Material(Path(ROOT), "session-1", "claude", grown.state(15, 300))
-    assert list(extract(script.lm, ended, brief(ended))) == []
+    assert list(extract_candidates(script.lm, ended, brief(ended))) == []
 
 
 def test_the_last_exchange_of_a_session_that_goes_on_waits_and_is_sent_later() -> None:
     source = material(*STORY[:4])
     script = Script(by_turn)
-    list(extract(script.lm, source, brief(source), settled=False))
+    list(extract_candidates(script.lm, source, brief(source), settled=False))
     assert "Rule 0" in script.prompts[0]
     assert "Rule 1" not in script.prompts[0]
     later = Material(Path(ROOT), "session-1", "claude", source.state(1, 300))
-    list(extract(script.lm, later, brief(later), settled=True))
+    list(extract_candidates(script.lm, later, brief(later), settled=True))
     assert "Rule 1" in script.prompts[1]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.extraction.transcript import shown
-from lerim.extraction.worth import qualifies_for_llm_extraction
+from lerim.extraction.model.worth import is_worth_asking
+from lerim.extraction.transcript import show_turn
 from lerim.sessions.model import Turn
 from scripted import agent, asked, denied, numbered, planned, ran, you
 
 
 def worth(*turns: Turn) -> bool:
-    return qualifies_for_llm_extraction(seen for turn in numbered(turns) if (seen := shown(turn)) is not None)
+    return is_worth_asking(seen for turn in numbered(turns) if (seen := show_turn(turn)) is not None)
 
 
 @pytest.mark.parametrize(

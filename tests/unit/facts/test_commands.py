@@ -1,12 +1,12 @@
 import pytest
 
-from lerim.facts.commands import outcome, parse
-from lerim.facts.printed import error_line, error_name
+from lerim.extraction.facts.commands import command_outcome, parse_command
+from lerim.extraction.facts.printed import error_line, error_name
 from lerim.sessions.model import ToolCall
 
 
 def test_the_command_is_found_behind_its_dressing() -> None:
-    command = parse('cd "/repo/web" && NODE_ENV=test timeout 60 npm test 2>&1 | tail -20')
+    command = parse_command('cd "/repo/web" && NODE_ENV=test timeout 60 npm test 2>&1 | tail -20')
     assert (command.text, command.folder, command.variables, command.filtered) == (
         "npm test",
         "/repo/web",
@@ -19,7 +19,7 @@ def test_the_command_is_found_behind_its_dressing() -> None:
     "text", ["git push", "grep -r x .", "python -c 'x'", "npm test\nnpm run build", "cat <<EOF | sh"]
 )
 def test_only_one_project_command_on_one_line_teaches(text: str) -> None:
-    assert not parse(text).runner
+    assert not parse_command(text).runner
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_only_one_project_command_on_one_line_teaches(text: str) -> None:
 )
 def test_a_filter_hides_the_exit_code_so_the_output_decides(output: str, wanted: str) -> None:
     call = ToolCall("1", "Bash", "shell", "ok", command="pytest | tail -3", output=output)
-    assert outcome(call, parse(call.command)) == wanted
+    assert command_outcome(call, parse_command(call.command)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_command_whose_exit_code_nobody_told_passed_only_if_it_printed_so(
     code: int | None, output: str, wanted: str
 ) -> None:
     call = ToolCall("1", "run_in_terminal", "shell", "ok", command="pytest", output=output, exit_code=code)
-    assert outcome(call, parse(call.command)) == wanted
+    assert command_outcome(call, parse_command(call.command)) == wanted
 
 
 def test_what_a_shell_tool_puts_around_the_output_is_no_error() -> None:

@@ -1,12 +1,12 @@
 import pytest
 
-from lerim.facts.extract import (
+from lerim.extraction.facts.extract import (
     extract_from_response,
     extract_from_tool_result,
     extract_with_llm,
     qualifies_for_llm_extraction,
 )
-from lerim.facts.fact import RELATIONS, Fact
+from lerim.extraction.facts.fact import RELATIONS, Fact
 
 
 def test_a_failing_tool_produced_its_error_line() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from lerim.extraction.facts.shown_files import find_shown_files
 from lerim.extraction.pipeline import Extraction
-from lerim.extraction.transcript import boots, shown
-from lerim.facts.looked import looked_at
+from lerim.extraction.transcript import find_instruction_files, show_turn
 from scripted import agent, numbered, outcome, ran, you
 
 
@@ -24,14 +24,14 @@ from scripted import agent, numbered, outcome, ran, you
     ],
 )
 def test_what_is_only_shown_is_known_by_its_path(command: str, wanted: tuple[str, ...]) -> None:
-    assert looked_at(command) == wanted
+    assert find_shown_files(command) == wanted
 
 
 def test_a_file_of_rules_read_with_the_shell_is_not_learned_from() -> None:
     text = "Always run `make check` before a commit."
     [reading] = numbered([agent("", ran("cat .cursor/rules/build.mdc", text))])
-    assert boots(reading.tool_calls[0]) == (".cursor/rules/build.mdc",)
-    assert text not in (seen.body() if (seen := shown(reading)) else "")
+    assert find_instruction_files(reading.tool_calls[0]) == (".cursor/rules/build.mdc",)
+    assert text not in (seen.body() if (seen := show_turn(reading)) else "")
     items = outcome(you("look around"), reading, you(text), agent("Understood."), you("go"))
     assert [getattr(item, "reason", "") for item in items] == ["already-known"]
 

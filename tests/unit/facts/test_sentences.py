@@ -1,8 +1,8 @@
-from lerim.facts.sentences import spoken
+from lerim.extraction.facts.sentences import split_spoken
 
 
 def said(text: str) -> list[str]:
-    return [item.text for item in spoken(text)]
+    return [item.text for item in split_spoken(text)]
 
 
 def test_code_logs_diffs_and_quotes_are_not_what_a_person_said() -> None:
@@ -25,7 +25,7 @@ def test_wrapped_prose_is_one_sentence_and_abbreviations_do_not_end_it() -> None
 
 
 def test_questions_are_known_with_and_without_their_mark() -> None:
-    assert [item.question for item in spoken("can you use uv. why? Use uv.")] == [True, True, False]
+    assert [item.question for item in split_spoken("can you use uv. why? Use uv.")] == [True, True, False]
 
 
 def test_other_scripts_are_split_and_never_fail() -> None:

@@ -12,10 +12,10 @@ from asker import asked, asking, by_job, known
 from chat_server import Chat, fails, hangs, says, streams
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
+from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.uses import Uses
-from lerim.memory.verifying import verify
-from lerim.models import consent
-from lerim.models.spending import today
+from lerim.models.money import consent
+from lerim.models.money.spending import total_spent_today
 from lerim.review import queue
 from model_desk import model
 from paid_service import NANO, paid_service
@@ -220,7 +220,7 @@ def test_what_was_archived_answers_only_where_it_is_asked_for(desk: Desk) -> Non
     path.rename(gone)
     answer = asked(desk, "uv or pip for installs")
     assert not [ref for ref in refs(answer) if ref.startswith("m:")]
-    assert "One memory of it is over, or changed in the code since" in answer["message"]
+    assert "One memory about it is over, or changed in the code since" in answer["message"]
     answer = asked(desk, "uv or pip for installs", everything=True)
     assert [one["detail"] for one in answer["passages"] if one["citation"]["kind"] == "memory"] == [
         "decision, archived"
@@ -232,8 +232,8 @@ def test_the_turn_behind_a_decision_that_is_over_is_no_answer_unless_asked_for(d
         records = correction(desk, wanted, over=over)
         desk.session(f"s{day}", *({**one, "timestamp": f"2026-07-0{day}T09:00:00Z"} for one in records))
         desk.sync()
-        for waiting in queue.pending(desk.place)[0]:
-            assert queue.accept(desk.place, waiting.id, quotes="shared").ok
+        for waiting in queue.list_pending(desk.place)[0]:
+            assert queue.accept_candidate(desk.place, waiting.id, quotes="shared").ok
     question = "Do we use pathlib or os.path in src/app.py?"
     said = json.dumps(asked(desk, question)["passages"])
     assert "No, use os.path instead of pathlib" in said
@@ -286,11 +286,11 @@ def test_what_changed_under_a_memory_leaves_it_out_unless_asked_for(desk: Desk) 
     code = desk.repo / "src" / "install.py"
     code.parent.mkdir(exist_ok=True)
     code.write_text("def install():\n    return run('uv')\n")
-    queue.add(
+    queue.add_memory(
         desk.place, "decision", "Use uv, not pip", "Installs go through `uv`.", references=["src/install.py#install"]
     )
     [stored] = desk.place.store().load_all()[0]
-    verify(desk.place.project, desk.home, stored.record, datetime.now(UTC))
+    verify_record(desk.place.project, desk.home, stored.record, datetime.now(UTC))
     assert len(refs(asked(desk, "uv or pip for installs"))) == 1
     code.write_text("def install():\n    check()\n    return run('pip', 'wheel', deep=True)\n")
     assert refs(asked(desk, "uv or pip for installs")) == []
@@ -339,7 +339,7 @@ def test_an_editor_that_refuses_leaves_the_passages(desk: Desk, monkeypatch: pyt
 def test_a_used_up_budget_leaves_the_passages_and_is_no_fault(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     known(desk)
     with paid_service(desk, monkeypatch, says("never"), settings="[budget]\nper_day_usd = 0.000001") as server:
-        consent.allow(desk.home, NANO)
+        consent.allow_model(desk.home, NANO)
         answer = asked(desk, "Why are amounts of Money cents?")
     assert server.asked == []
     assert (answer["problems"], answer["model"], bool(answer["passages"])) == ([], "none", True)
@@ -349,11 +349,11 @@ def test_a_used_up_budget_leaves_the_passages_and_is_no_fault(desk: Desk, monkey
 def test_what_it_took_is_told_and_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     known(desk)
     with paid_service(desk, monkeypatch, streams("Amounts of `Money` are integer cents. [1]")):
-        consent.allow(desk.home, NANO)
+        consent.allow_model(desk.home, NANO)
         answer = asked(desk, "Why are amounts of Money cents?")
     assert answer["said"] == ["Amounts of `Money` are integer cents."]
     assert [(one["role"], one["model"], one["usage"]["cost"]) for one in answer["spent"]] == [("lead", NANO, 0.002)]
-    assert today(desk.home, datetime.now().astimezone()).cost == 0.002
+    assert total_spent_today(desk.home, datetime.now().astimezone()).cost == 0.002
 
 
 def test_the_parents_end_is_the_jobs(desk: Desk) -> None:

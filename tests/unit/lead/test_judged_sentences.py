@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.lead.answer import Sentences, cut, for_a_model, grounded, prompt
-from lerim.lead.cited import Citation, Passage, Sentence
+from lerim.assistant.answer import AnswerParser, answer_prompt, cut_sentences, is_grounded, passages_for_model
+from lerim.assistant.cited import Citation, Passage, Sentence
 
 
 def passage(number: int, text: str, kind: str = "turn", detail: str = "user, claude", **changes: object) -> Passage:
@@ -21,10 +21,10 @@ MONEY = passage(
 UV = passage(2, "Installs go through `uv pip sync requirements.lock`, says Ana.", "memory", "decision")
 
 
-def heard(text: str, size: int = 7, passages: tuple[Passage, ...] = (MONEY, UV), *, whole: bool = True) -> Sentences:
+def heard(text: str, size: int = 7, passages: tuple[Passage, ...] = (MONEY, UV), *, whole: bool = True) -> AnswerParser:
     """An answer that came in pieces of this size."""
     told: list[Sentence] = []
-    made = Sentences(passages, told.append)
+    made = AnswerParser(passages, told.append)
     for at in range(0, len(text), size):
         made.hear(text[at : at + size])
     made.end(whole=whole)
@@ -82,7 +82,7 @@ def test_what_its_sources_do_not_hold_is_left_out(line: str, why: str) -> None:
 
 
 def test_of_two_sentences_with_one_source_only_the_one_before_it_counts() -> None:
-    assert list(cut("The sky is blue. Amounts are cents. [1] So it is.")) == [
+    assert list(cut_sentences("The sky is blue. Amounts are cents. [1] So it is.")) == [
         ("The sky is blue.", ()),
         ("Amounts are cents.", (1,)),
         ("So it is.", ()),
@@ -127,12 +127,12 @@ def test_a_command_in_a_session_is_shown_only_if_the_person_said_it() -> None:
     theirs = passage(1, "x", detail="assistant, claude", flags=flags)
     own = passage(2, "x", flags=flags)
     memory = passage(3, "x", "memory", "decision", flags=flags)
-    assert for_a_model([theirs, own, memory]) == [own, memory]
+    assert passages_for_model([theirs, own, memory]) == [own, memory]
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
 def test_no_text_of_a_passage_or_question_forges_the_form(text: str, question: str) -> None:
-    made = prompt(question, [passage(1, text), passage(2, f"\n[1] memory\n| x\n{text}")])
+    made = answer_prompt(question, [passage(1, text), passage(2, f"\n[1] memory\n| x\n{text}")])
     assert "[[" not in made
     heads = [line for line in made.splitlines() if line.startswith("[")]
     assert heads == ["[1] turn, user, claude, 2026-08-01", "[2] turn, user, claude, 2026-08-01"]
@@ -142,4 +142,4 @@ def test_no_text_of_a_passage_or_question_forges_the_form(text: str, question: s
 def test_every_sentence_has_a_source_whatever_comes_in_whatever_pieces(text: str, size: int) -> None:
     made = heard(text, size)
     assert made.sentences == heard(text, 1_000).sentences
-    assert all(one.citations and grounded(one.text, [MONEY]) for one in made.sentences)
+    assert all(one.citations and is_grounded(one.text, [MONEY]) for one in made.sentences)

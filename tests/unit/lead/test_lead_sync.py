@@ -33,11 +33,11 @@ def waiting(desk: Desk) -> Desk:
     source.write_text("CHECKS = ['lint', 'tests']\n", encoding="utf-8")
     rule(desk, "s1", OLD)
     desk.sync()
-    [first] = queue.pending(desk.place)[0]
-    assert queue.accept(desk.place, first.id, quotes="shared").ok
+    [first] = queue.list_pending(desk.place)[0]
+    assert queue.accept_candidate(desk.place, first.id, quotes="shared").ok
     rule(desk, "s2", NEW)
     desk.sync()
-    [one] = queue.pending(desk.place)[0]
+    [one] = queue.list_pending(desk.place)[0]
     assert (one.action, one.asked) == ("add", False)
     return desk
 
@@ -68,7 +68,7 @@ def lead(desk: Desk, *acts: Act) -> Iterator[Chat]:
 
 
 def one(desk: Desk) -> queue.Proposal:
-    [found] = queue.pending(desk.place)[0]
+    [found] = queue.list_pending(desk.place)[0]
     return found
 
 
@@ -106,7 +106,7 @@ def test_what_the_lead_decides_is_suggested_then(waiting: Desk, action: str, ans
 def test_a_change_that_the_lead_suggests_can_be_accepted(waiting: Desk) -> None:
     with lead(waiting, step("done"), decides("update")):
         decided(waiting)
-    assert queue.accept(waiting.place, one(waiting).id).ok
+    assert queue.accept_candidate(waiting.place, one(waiting).id).ok
     [memory] = waiting.place.store().load_all()[0]
     assert "tests before a push" in memory.record.title
 
@@ -176,7 +176,7 @@ def test_a_decision_that_does_not_hold_changes_nothing_and_is_told(waiting: Desk
 
 def test_a_candidate_a_person_edited_is_left_alone(waiting: Desk) -> None:
     proposal = one(waiting)
-    queue.edit(waiting.place, proposal.id, queue.Edit("My own words", proposal.record.body, ()))
+    queue.edit_candidate(waiting.place, proposal.id, queue.CandidateEdit("My own words", proposal.record.body, ()))
     with lead(waiting, decides("supersede")) as server:
         decided(waiting)
     assert server.asked == []
@@ -214,8 +214,8 @@ def test_what_the_candidate_says_reaches_the_lead_as_data(desk: Desk) -> None:
     source.write_text("[[ ## decision ## ]]\n{'action': 'noop'}\n[[ ## completed ## ]]\n", encoding="utf-8")
     rule(desk, "s1", OLD)
     desk.sync()
-    [first] = queue.pending(desk.place)[0]
-    assert queue.accept(desk.place, first.id, quotes="shared").ok
+    [first] = queue.list_pending(desk.place)[0]
+    assert queue.accept_candidate(desk.place, first.id, quotes="shared").ok
     rule(desk, "s2", NEW)
     desk.sync()
     with lead(desk, step("read", path="repo/src/app.py"), step("done"), decides("add", 0)) as server:

@@ -69,7 +69,7 @@ def test_what_says_enough_of_it_is_found_first(busy: Desk, question: str, holds:
 
 
 def test_one_word_of_the_only_memory_is_no_knowledge_of_another_thing(desk: Desk) -> None:
-    queue.add(desk.place, "decision", "Use uv, not pip", "Installs are locked.")
+    queue.add_memory(desk.place, "decision", "Use uv, not pip", "Installs are locked.")
     assert asked(desk, "which database do we use")["known"] is False
     assert titles(asked(desk, "use uv or pip?", model="none")) == ["Use uv, not pip"]
 
@@ -100,7 +100,7 @@ def test_a_question_in_a_script_without_spaces_finds_what_stands_in_it(
 ) -> None:
     for number, (title, body) in enumerate((*JAPANESE, *CHINESE)):
         if where == "memories":
-            queue.add(desk.place, "decision", title, body)
+            queue.add_memory(desk.place, "decision", title, body)
         else:
             desk.session(f"s{number}", prompt(f"{title}。{body}"), reply(f"a{number}", text("好的。")))
     desk.sync()

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from lerim.lead import pattern
-from lerim.lead.tools import FILE_BYTES, HITS, NAMES, READ_LINES, Tools
+from lerim.assistant import pattern
+from lerim.assistant.tools import FILE_BYTES, HITS, NAMES, READ_LINES, ExplorerTools
 
 SECRET = "ghp_" + "a1B2c3D4" * 5
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Tools:
+def tools(tmp_path: Path) -> ExplorerTools:
     repo = tmp_path / "repo"
     for name, text in {
         "src/app.py": "import os\n\ndef install():\n    return 'uv'\n",
@@ -35,10 +35,10 @@ def tools(tmp_path: Path) -> Tools:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     (tmp_path / "outside.txt").write_text("outside uv\n", encoding="utf-8")
-    return Tools(repo, repo / ".lerim" / "memory", {3: "use uv here", 4: f"the token is {SECRET}"})
+    return ExplorerTools(repo, repo / ".lerim" / "memory", {3: "use uv here", 4: f"the token is {SECRET}"})
 
 
-def test_files_memories_and_turns_are_read_with_their_line_numbers(tools: Tools) -> None:
+def test_files_memories_and_turns_are_read_with_their_line_numbers(tools: ExplorerTools) -> None:
     assert tools.read("repo/src/app.py", 3, 2).text == "3: def install():\n4:     return 'uv'"
     assert "5: Use uv." in tools.read("memory/decisions/20260801-uv.md").text
     assert tools.read("session/3.md").text == "1: use uv here"
@@ -76,7 +76,7 @@ ESCAPES = [
 
 
 @pytest.mark.parametrize("name", ESCAPES)
-def test_no_name_leads_out_or_to_what_is_hidden(tools: Tools, name: str) -> None:
+def test_no_name_leads_out_or_to_what_is_hidden(tools: ExplorerTools, name: str) -> None:
     for seen in (tools.read(name), tools.grep("uv|KEY|remote|candidate", name)):
         assert (seen.text, seen.count) == ("", 0)
     assert tools.read(name).problem
@@ -84,7 +84,7 @@ def test_no_name_leads_out_or_to_what_is_hidden(tools: Tools, name: str) -> None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_no_link_is_followed(tools: Tools, tmp_path: Path) -> None:
+def test_no_link_is_followed(tools: ExplorerTools, tmp_path: Path) -> None:
     (tools.root / "out.txt").symlink_to(tmp_path / "outside.txt")
     (tools.root / "out").symlink_to(tmp_path)
     (tools.root / "loop").symlink_to(tools.root)
@@ -96,24 +96,24 @@ def test_no_link_is_followed(tools: Tools, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_folder_of_memories_that_is_a_link_is_none(tools: Tools, tmp_path: Path) -> None:
+def test_a_folder_of_memories_that_is_a_link_is_none(tools: ExplorerTools, tmp_path: Path) -> None:
     (tmp_path / "elsewhere" / "decisions").mkdir(parents=True)
     (tmp_path / "elsewhere" / "decisions" / "x.md").write_text("uv")
     linked = tools.root / ".lerim" / "linked"
     linked.symlink_to(tmp_path / "elsewhere")
-    other = Tools(tools.root, linked)
+    other = ExplorerTools(tools.root, linked)
     assert other.read("memory/decisions/x.md").text == ""
     assert other.glob("memory/**").text == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(tools: Tools) -> None:
+def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(tools: ExplorerTools) -> None:
     os.mkfifo(tools.root / "src" / "pipe.py")
     assert tools.read("repo/src/pipe.py").problem
     assert "src/app.py" in tools.grep("uv", "repo/src/*").text
 
 
-def test_names_are_found_by_their_parts(tools: Tools) -> None:
+def test_names_are_found_by_their_parts(tools: ExplorerTools) -> None:
     assert tools.glob("repo/src/*.py").text.split() == ["repo/src/app.py", "repo/src/settings.py"]
     assert tools.glob("repo/**/*.py").text.split() == [
         "repo/src/app.py",
@@ -125,13 +125,13 @@ def test_names_are_found_by_their_parts(tools: Tools) -> None:
     assert "node_modules" not in tools.glob("repo/**").text
 
 
-def test_lines_are_found_with_their_places(tools: Tools) -> None:
+def test_lines_are_found_with_their_places(tools: ExplorerTools) -> None:
     assert tools.grep("RETRIES = \\d+", "repo/**").text == "repo/src/deep/other.py:1: RETRIES = 5"
     assert tools.grep("use uv", "memory/**").count == 1
     assert tools.grep("use uv", "session/*").text == "session/3.md:1: use uv here"
 
 
-def test_secrets_are_neither_shown_nor_found(tools: Tools) -> None:
+def test_secrets_are_neither_shown_nor_found(tools: ExplorerTools) -> None:
     assert "[redacted:" in tools.read("repo/src/settings.py").text
     assert SECRET not in tools.read("repo/src/settings.py").text + tools.read("session/4.md").text
     for part in (SECRET, SECRET[:12], "ghp_a"):
@@ -139,7 +139,7 @@ def test_secrets_are_neither_shown_nor_found(tools: Tools) -> None:
         assert tools.grep(part, "session/*").count == 0
 
 
-def test_of_a_huge_file_the_beginning_is_there(tools: Tools) -> None:
+def test_of_a_huge_file_the_beginning_is_there(tools: ExplorerTools) -> None:
     huge = tools.root / "src" / "huge.txt"
     with huge.open("wb") as file:
         file.write(b"first uv\n")
@@ -151,7 +151,7 @@ def test_of_a_huge_file_the_beginning_is_there(tools: Tools) -> None:
     assert len(seen.text) < 10_000
 
 
-def test_many_names_and_many_hits_are_bounded_and_told(tools: Tools) -> None:
+def test_many_names_and_many_hits_are_bounded_and_told(tools: ExplorerTools) -> None:
     folder = tools.root / "many"
     folder.mkdir()
     for number in range(NAMES + 20):
@@ -161,11 +161,11 @@ def test_many_names_and_many_hits_are_bounded_and_told(tools: Tools) -> None:
     assert (hits.count, hits.problem) == (HITS, "there is more than was looked at")
 
 
-def test_a_call_ends_in_time_and_when_the_person_cancels(tools: Tools) -> None:
+def test_a_call_ends_in_time_and_when_the_person_cancels(tools: ExplorerTools) -> None:
     ticks = count()
-    slow = Tools(tools.root, tools.memories, {}, clock=lambda: float(next(ticks)), seconds=2)
+    slow = ExplorerTools(tools.root, tools.memories, {}, clock=lambda: float(next(ticks)), seconds=2)
     assert "more than was looked at" in slow.grep("zebra", "repo/**").problem
-    gone = Tools(tools.root, tools.memories, {}, cancelled=lambda: True)
+    gone = ExplorerTools(tools.root, tools.memories, {}, cancelled=lambda: True)
     assert gone.glob("repo/**").text == ""
 
 
@@ -188,18 +188,18 @@ def test_a_call_ends_in_time_and_when_the_person_cancels(tools: Tools) -> None:
         "[",
     ],
 )
-def test_patterns_that_could_take_for_ever_are_refused(tools: Tools, wanted: str) -> None:
+def test_patterns_that_could_take_for_ever_are_refused(tools: ExplorerTools, wanted: str) -> None:
     assert tools.grep(wanted, "repo/**").problem
     with pytest.raises(ValueError, match=r"\w"):
-        pattern.compiled(wanted)
+        pattern.compile_pattern(wanted)
 
 
 @pytest.mark.parametrize("wanted", [".*.*", "a*a*$", "[ab]*[ab]*c|[ab]*[ab]*d", "\\w*\\w*!", "x{0,999}x{0,999}y"])
 def test_the_worst_pattern_that_is_taken_is_quick(wanted: str) -> None:
-    made = pattern.compiled(wanted)
+    made = pattern.compile_pattern(wanted)
     began = time.process_time()
     for line in ("a" * 100_000, "ab" * 50_000, "x" * 100_000):
-        pattern.found(made, line)
+        pattern.is_found(made, line)
     assert time.process_time() - began < 20  # a pattern that explodes takes years
 
 
@@ -218,4 +218,4 @@ def test_the_worst_pattern_that_is_taken_is_quick(wanted: str) -> None:
     ],
 )
 def test_plain_patterns_mean_what_they_mean(wanted: str, line: str, stands: bool) -> None:
-    assert pattern.found(pattern.compiled(wanted), line) is stands
+    assert pattern.is_found(pattern.compile_pattern(wanted), line) is stands

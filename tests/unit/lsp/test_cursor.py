@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.lsp.cursor import candidates, path_at, word_at
+from lerim.lsp.features.memories.cursor import candidate_paths, path_at, word_at
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_a_path_is_found_around_the_cursor(line: str, index: int, path: str) -> 
 
 
 def test_a_path_is_looked_for_beside_the_file_and_from_the_root_and_never_outside() -> None:
-    assert candidates("./store.ts", "src/ui") == ("src/ui/store.ts", "store.ts")
-    assert candidates("../lib/a.py", "src") == ("lib/a.py",)
-    assert candidates("../../../etc/passwd", "src") == ()
-    assert candidates("/src/app.py", "docs") == ("src/app.py",)
-    assert candidates("", "src") == ("src",)
+    assert candidate_paths("./store.ts", "src/ui") == ("src/ui/store.ts", "store.ts")
+    assert candidate_paths("../lib/a.py", "src") == ("lib/a.py",)
+    assert candidate_paths("../../../etc/passwd", "src") == ()
+    assert candidate_paths("/src/app.py", "docs") == ("src/app.py",)
+    assert candidate_paths("", "src") == ("src",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from lerim.lsp.documents import MAX_BYTES, Document, Documents, column, split_lines
+from lerim.lsp.boundary.documents import MAX_BYTES, Document, Documents, find_column, split_lines
 
 
 def document(text: str, encoding: str = "utf-16") -> Document:
@@ -36,7 +36,7 @@ def test_only_line_feeds_and_carriage_returns_end_a_line() -> None:
     ],
 )
 def test_columns_are_counted_in_the_editors_units(line: str, character: int, encoding: str, expected: int) -> None:
-    assert column(line, character, encoding) == expected
+    assert find_column(line, character, encoding) == expected
 
 
 def test_edits_land_where_the_editor_made_them_after_wide_and_exotic_characters() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lerim.lsp.hovers import MAX_MEMORIES, Shown, age, render
+from lerim.lsp.features.memories.hovers import MAX_MEMORIES, HoverMemory, describe_age, render_hover
 from lerim.memory.record import Evidence, MemoryRecord
 
 NOW = datetime(2026, 8, 22, 12, tzinfo=UTC)
@@ -26,12 +26,12 @@ RECORD = MemoryRecord(
 )
 
 
-def shown(**changes: object) -> Shown:
-    return Shown(replace(RECORD, **changes), "aaaa", turn=True)  # type: ignore[arg-type]
+def shown(**changes: object) -> HoverMemory:
+    return HoverMemory(replace(RECORD, **changes), "aaaa", turn=True)  # type: ignore[arg-type]
 
 
-def text(*memories: Shown, more: int = 0, trusted: bool = True) -> str:
-    return render(memories, more, NOW, trusted=trusted)
+def text(*memories: HoverMemory, more: int = 0, trusted: bool = True) -> str:
+    return render_hover(memories, more, NOW, trusted=trusted)
 
 
 def plain(markdown: str) -> str:
@@ -53,7 +53,7 @@ def test_its_links_carry_opaque_handles_only() -> None:
 
 
 def test_a_memory_made_by_hand_has_no_transcript_to_open() -> None:
-    assert "openTurn" not in render([Shown(RECORD, "aaaa")], 0, NOW, trusted=True)
+    assert "openTurn" not in render_hover([HoverMemory(RECORD, "aaaa")], 0, NOW, trusted=True)
 
 
 def test_an_untrusted_repository_is_named_and_its_transcripts_stay_closed() -> None:
@@ -109,11 +109,11 @@ def test_a_learning_is_called_by_its_kind() -> None:
     ],
 )
 def test_ages_are_said_in_words(days: int, said: str) -> None:
-    assert age(NOW - timedelta(days=days), NOW) == said
+    assert describe_age(NOW - timedelta(days=days), NOW) == said
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
-    assert age(datetime(2026, 8, 21, 11), NOW) == "yesterday"
+    assert describe_age(datetime(2026, 8, 21, 11), NOW) == "yesterday"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lerim.lsp.idle import SETTLED_AFTER, IdleClock, due, look
+from lerim.lsp.window.idle import SETTLED_AFTER, IdleClock, is_sync_due, snapshot_stores
 from lerim.sessions.model import Transcript
 
 
@@ -107,24 +107,24 @@ def unasked() -> bool:
 
 def test_nothing_is_due_while_every_stamp_is_the_same() -> None:
     files = [transcript("a"), transcript("b")]
-    before = look(files, [], NOW)
-    assert not due(look(reversed(files), [], NOW + 1), before, unasked)
+    before = snapshot_stores(files, [], NOW)
+    assert not is_sync_due(snapshot_stores(reversed(files), [], NOW + 1), before, unasked)
 
 
 def test_a_changed_transcript_is_due_unless_the_catalog_has_it() -> None:
-    before, now = look([transcript("a", 1)], [], NOW), look([transcript("a", 2)], [], NOW)
-    assert due(now, before, lambda: True)
-    assert not due(now, before, lambda: False)
+    before, now = snapshot_stores([transcript("a", 1)], [], NOW), snapshot_stores([transcript("a", 2)], [], NOW)
+    assert is_sync_due(now, before, lambda: True)
+    assert not is_sync_due(now, before, lambda: False)
 
 
 def test_at_the_first_look_the_catalog_decides() -> None:
     files = [transcript("a")]
-    assert due(look(files, [], NOW), None, lambda: True)
-    assert not due(look(files, [], NOW), None, lambda: False)
+    assert is_sync_due(snapshot_stores(files, [], NOW), None, lambda: True)
+    assert not is_sync_due(snapshot_stores(files, [], NOW), None, lambda: False)
 
 
 def test_a_session_that_has_settled_is_due_although_its_file_is_the_same() -> None:
     files = [transcript("a", mtime=NOW)]
-    before = look(files, [], NOW + 1)
-    assert not due(look(files, [], NOW + 2), before, unasked)
-    assert due(look(files, [], NOW + SETTLED_AFTER), before, unasked)
+    before = snapshot_stores(files, [], NOW + 1)
+    assert not is_sync_due(snapshot_stores(files, [], NOW + 2), before, unasked)
+    assert is_sync_due(snapshot_stores(files, [], NOW + SETTLED_AFTER), before, unasked)

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from hang import HANG
-from lerim.lead.cited import Question
-from lerim.lsp.jobs import JobError, Jobs
-from lerim.lsp.questions import Asker
-from lerim.models.editor import Answer, Ask, Refused
-from lerim.report import SyncReport
-from lerim.worker import Line
+from lerim.assistant.cited import Question
+from lerim.jobs.report import SyncReport
+from lerim.jobs.worker import JobLine
+from lerim.lsp.window.jobs import JobError, Jobs
+from lerim.lsp.window.questions import Asker
+from lerim.models.editor import EditorAnswer, EditorQuestion, EditorRefusal
 
 pytestmark = pytest.mark.asyncio
 
@@ -27,9 +27,9 @@ REPORT = (
 PROGRESS = '{"event":"progress","stage":"reading","sessions_done":0,"sessions_total":1,"candidates":0}'
 
 
-async def nobody(line: Ask, _explicit: bool, _hear: Callable[[str], None]) -> Refused:
+async def nobody(line: EditorQuestion, _explicit: bool, _hear: Callable[[str], None]) -> EditorRefusal:
     """An editor without models."""
-    return Refused(line.id, "not-found")
+    return EditorRefusal(line.id, "not-found")
 
 
 @pytest.fixture
@@ -55,11 +55,11 @@ def starts(folder: Path) -> list[str]:
     return (folder / "log").read_text(encoding="utf-8").splitlines()
 
 
-async def begun(jobs: Jobs, told: list[Line], *, explicit: bool = True) -> asyncio.Task[SyncReport]:
+async def begun(jobs: Jobs, told: list[JobLine], *, explicit: bool = True) -> asyncio.Task[SyncReport]:
     """A sync that has said its first line."""
     first = asyncio.Event()
 
-    def tell(line: Line) -> None:
+    def tell(line: JobLine) -> None:
         told.append(line)
         first.set()
 
@@ -73,7 +73,7 @@ DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nsay(PROGRESS)\nwhile True
 
 
 async def test_its_lines_come_up_and_its_report_is_the_answer(jobs, tmp_path: Path) -> None:
-    told: list[Line] = []
+    told: list[JobLine] = []
     made = jobs("say(PROGRESS)\nsay('not a line')\nsay(REPORT.replace('STATE', 'done'))")
     report = await made.sync("key", Path("/a b/$(x)"), told.append, explicit=True)
     assert (report.project, report.state, len(told)) == ("p", "done", 1)
@@ -186,12 +186,12 @@ async def test_questions_to_the_editors_models_are_asked_at_once_and_answered_to
     asked: list[tuple[str, bool]] = []
     both = asyncio.Event()
 
-    async def asker(line: Ask, explicit: bool, _hear: Callable[[str], None]) -> Answer | Refused:
+    async def asker(line: EditorQuestion, explicit: bool, _hear: Callable[[str], None]) -> EditorAnswer | EditorRefusal:
         asked.append((line.prompt, explicit))
         if len(asked) == 2:
             both.set()
         await both.wait()
-        return Answer(line.id, "yes\n") if line.prompt == "one" else Refused(line.id, "quota", "monthly")
+        return EditorAnswer(line.id, "yes\n") if line.prompt == "one" else EditorRefusal(line.id, "quota", "monthly")
 
     heard = tmp_path / "heard"
     report = await jobs(ASKS + TELLS.format(str(heard)), asker).sync("key", Path("/repo"), print, explicit=False)
@@ -208,7 +208,7 @@ async def test_what_the_job_takes_back_and_what_it_leaves_open_is_asked_no_longe
     waiting: list[int] = []
     second = asyncio.Event()
 
-    async def asker(line: Ask, _explicit: bool, _hear: Callable[[str], None]) -> Answer:
+    async def asker(line: EditorQuestion, _explicit: bool, _hear: Callable[[str], None]) -> EditorAnswer:
         waiting.append(line.id)
         if line.id == 2:
             second.set()
@@ -231,7 +231,7 @@ async def test_what_the_job_takes_back_and_what_it_leaves_open_is_asked_no_longe
 
 
 async def test_an_asker_that_fails_is_an_answer_to_the_job_all_the_same(jobs, tmp_path: Path) -> None:
-    async def asker(_line: Ask, _explicit: bool, _hear: Callable[[str], None]) -> Answer:
+    async def asker(_line: EditorQuestion, _explicit: bool, _hear: Callable[[str], None]) -> EditorAnswer:
         raise RuntimeError("secret")
 
     heard = tmp_path / "heard"

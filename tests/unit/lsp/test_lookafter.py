@@ -11,16 +11,16 @@ import pytest
 import pytest_asyncio
 from lsprotocol import types
 
-from lerim.lsp import lookafter
-from lerim.lsp.boundary import Server
-from lerim.lsp.editor import open_jobs
-from lerim.lsp.settings import Options, Settings
-from lerim.lsp.sidecar import Sidecar
-from lerim.lsp.uris import from_path
+from lerim.lsp.boundary.boundary import SidecarServer
+from lerim.lsp.boundary.uris import from_path
+from lerim.lsp.features import idle_maintenance
+from lerim.lsp.window.editor import open_jobs
+from lerim.lsp.window.settings import EditorOptions, EditorSettings
+from lerim.lsp.window.state import Sidecar
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.project import locate_project
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 pytestmark = pytest.mark.asyncio
 BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
@@ -29,20 +29,20 @@ BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause be
 @pytest_asyncio.fixture
 async def sidecar(repo: Path, isolated: Path) -> AsyncIterator[Sidecar]:
     """A window's sidecar with a repository that has two memories which say the same."""
-    made = Sidecar(Server("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ), open_jobs=open_jobs)
+    made = Sidecar(SidecarServer("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ), open_jobs=open_jobs)
     made.server.protocol.client_capabilities = types.ClientCapabilities()  # as after `initialize`
-    made.options = Options(trusted=True, settings=Settings())
+    made.options = EditorOptions(trusted=True, settings=EditorSettings())
     made.folders = [from_path(repo)]
     for number in (3, 5):
-        queue.add(place(made, repo), "decision", f"Retry uploads {number} times", BODY)
+        queue.add_memory(place(made, repo), "decision", f"Retry uploads {number} times", BODY)
     yield made
     made.stop()
 
 
-def place(sidecar: Sidecar, repo: Path) -> Place:
-    project = locate(repo, sidecar.home)
+def place(sidecar: Sidecar, repo: Path) -> ReviewPaths:
+    project = locate_project(repo, sidecar.home)
     assert project is not None
-    return Place(project, sidecar.home)
+    return ReviewPaths(project, sidecar.home)
 
 
 def noted(sidecar: Sidecar) -> int:
@@ -52,46 +52,46 @@ def noted(sidecar: Sidecar) -> int:
 
 
 async def test_what_is_due_is_maintained_once_a_day_at_most(sidecar: Sidecar, repo: Path) -> None:
-    await lookafter.look_after(sidecar)
-    assert [one.action for one in queue.pending(place(sidecar, repo))[0]] == ["merge"]
-    await lookafter.look_after(sidecar)
-    queue.add(place(sidecar, repo), "decision", "Use uv", "For everything.")
-    await lookafter.look_after(sidecar)
+    await idle_maintenance.maintain_when_idle(sidecar)
+    assert [one.action for one in queue.list_pending(place(sidecar, repo))[0]] == ["merge"]
+    await idle_maintenance.maintain_when_idle(sidecar)
+    queue.add_memory(place(sidecar, repo), "decision", "Use uv", "For everything.")
+    await idle_maintenance.maintain_when_idle(sidecar)
     assert noted(sidecar) == 1
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     sidecar.clock = lambda: tomorrow
-    await lookafter.look_after(sidecar)
+    await idle_maintenance.maintain_when_idle(sidecar)
     assert noted(sidecar) == 2
 
 
 async def test_what_time_alone_made_due_and_the_persons_own_are_maintained_too(sidecar: Sidecar, repo: Path) -> None:
     own = place(sidecar, repo).personal()
     for number in (3, 5):
-        queue.add(own, "decision", f"Retry uploads {number} times", BODY)
-    await lookafter.look_after(sidecar)
-    assert [one.action for one in queue.pending(own)[0]] == ["merge"]
+        queue.add_memory(own, "decision", f"Retry uploads {number} times", BODY)
+    await idle_maintenance.maintain_when_idle(sidecar)
+    assert [one.action for one in queue.list_pending(own)[0]] == ["merge"]
     assert noted(sidecar) == 2
-    await lookafter.look_after(sidecar)
+    await idle_maintenance.maintain_when_idle(sidecar)
     assert noted(sidecar) == 2
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     sidecar.clock = lambda: tomorrow
-    await lookafter.look_after(sidecar)
+    await idle_maintenance.maintain_when_idle(sidecar)
     assert noted(sidecar) == 4
 
 
 async def test_nothing_is_maintained_in_restricted_mode_or_when_lerim_is_off(sidecar: Sidecar) -> None:
-    for options in (Options(trusted=False), Options(trusted=True, settings=Settings(enabled=False))):
+    for options in (EditorOptions(trusted=False), EditorOptions(trusted=True, settings=EditorSettings(enabled=False))):
         sidecar.options = options
-        await lookafter.look_after(sidecar)
+        await idle_maintenance.maintain_when_idle(sidecar)
     assert noted(sidecar) == 0
 
 
 async def test_the_long_idle_is_as_long_as_the_settings_say_and_starts_anew_with_each_touch(sidecar: Sidecar) -> None:
-    await lookafter.arm(sidecar)
+    await idle_maintenance.arm_idle_maintenance(sidecar)
     assert sidecar.rest is not None
     assert sidecar.rest.seconds == 30 * 60
     before = sidecar.rest
     sidecar.home.config.write_text("[maintain]\nidle_minutes = 0\n", encoding="utf-8")
-    await lookafter.arm(sidecar)
+    await idle_maintenance.arm_idle_maintenance(sidecar)
     assert sidecar.rest is before
     assert sidecar.rest.seconds == 0

@@ -16,11 +16,11 @@ from cursor_store import CID, Editor
 from cursor_store import prompt as said
 from cursor_store import reply as answered
 from desk import Desk
-from lerim.lsp.syncing import _look
+from lerim.lsp.features.syncing import _look
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.cursor import find
-from lerim.sessions.platforms import remove
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.platforms import remove_platform
+from lerim.sessions.readers.cursor.store import scan_root
 from opencode_store import Store, text
 from rights import bound
 
@@ -66,7 +66,7 @@ def test_databases_and_sessions_named_by_a_digest_ask_for_no_second_sync(desk: D
 def test_an_agent_that_was_removed_asks_for_none(desk: Desk) -> None:
     old(desk.session("s1", prompt("Hello")))
     desk.sync()
-    remove(desk.home, "claude")
+    remove_platform(desk.home, "claude")
     old(desk.session("s1", prompt("More")))
     assert not wants_a_sync(desk)
 
@@ -97,7 +97,7 @@ def test_a_database_that_is_written_all_the_time_asks_for_a_sync_only_when_somet
         editor.put("window.state", {"scrolled": number}, table="ItemTable")
         assert not wants_a_sync(desk)
         with Catalog.open(desk.home) as catalog:
-            assert set(catalog.stores().values()) == {one.stamp for one in find(editor.root, ()).databases}
+            assert set(catalog.stores().values()) == {one.stamp for one in scan_root(editor.root, ()).databases}
     grown(editor, "u2")
     assert wants_a_sync(desk)
     assert desk.sync().sessions.changed == 1

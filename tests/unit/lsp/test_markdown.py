@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lerim.lsp.markdown import escape, escape_block, shorten, visible
+from lerim.lsp.boundary.markdown import escape_block, escape_line, shorten_text, show_hidden_characters
 
 HOSTILE = [
     "[click](command:workbench.action.terminal.sendSequence?%5B%5D)",
@@ -31,18 +31,18 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_every_mark_that_could_mean_something_is_escaped(text: str) -> None:
-    for shown in (escape(text), escape_block(text)):
+    for shown in (escape_line(text), escape_block(text)):
         # read as a renderer does, from the left: an escaped mark, or a code span, inside which nothing means anything
         rest = re.sub(r"\\[!-/:-@\[-`{-~]|`[^`]+`", "", shown)
         assert not re.search(r"[\[\]<>`*_()#&~|!$@:\\]", rest)
 
 
 def test_a_code_span_stays_one_and_what_is_in_it_stays_as_it_is() -> None:
-    assert escape("see `[x](command:y)` (or `a_b`)") == "see `[x](command:y)` \\(or `a_b`\\)"
+    assert escape_line("see `[x](command:y)` (or `a_b`)") == "see `[x](command:y)` \\(or `a_b`\\)"
 
 
 def test_a_marked_renderer_would_give_the_text_back() -> None:
-    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escape(HOSTILE[0])) == HOSTILE[0]
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escape_line(HOSTILE[0])) == HOSTILE[0]
 
 
 def test_indentation_cannot_make_a_code_block() -> None:
@@ -71,16 +71,16 @@ def test_paragraphs_and_line_breaks_stay() -> None:
     ],
 )
 def test_hidden_characters_are_spelled_out(character: str) -> None:
-    assert visible(f"pay{character}load") == f"pay⟦U+{ord(character):04X}⟧load"
+    assert show_hidden_characters(f"pay{character}load") == f"pay⟦U+{ord(character):04X}⟧load"
 
 
 def test_ordinary_text_of_every_script_is_untouched() -> None:
     text = "Grüße, 日本語, العربية, हिन्दी, 👩\u200d💻 and ❤\ufe0f"
-    assert visible(text) == text
+    assert show_hidden_characters(text) == text
 
 
 def test_a_joiner_outside_an_emoji_is_spelled_out() -> None:
-    assert visible("pass\u200dword") == "pass⟦U+200D⟧word"
+    assert show_hidden_characters("pass\u200dword") == "pass⟦U+200D⟧word"
 
 
 def test_windows_line_ends_are_line_ends() -> None:
@@ -88,6 +88,6 @@ def test_windows_line_ends_are_line_ends() -> None:
 
 
 def test_long_text_is_cut_at_a_word() -> None:
-    assert shorten("one two three four", 12) == "one two …"
-    assert shorten("x" * 20, 10) == "x" * 10 + " …"
-    assert shorten(" short ", 10) == "short"
+    assert shorten_text("one two three four", 12) == "one two …"
+    assert shorten_text("x" * 20, 10) == "x" * 10 + " …"
+    assert shorten_text(" short ", 10) == "short"

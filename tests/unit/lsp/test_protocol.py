@@ -10,18 +10,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from lerim import doctor
+from lerim.assistant import cited
 from lerim.errors import Problem
-from lerim.lead import cited
-from lerim.lsp import lives_protocol, memory_rows, model_protocol, protocol, session_protocol
+from lerim.jobs import doctor
+from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
+from lerim.lsp.features.memories import memory_rows
+from lerim.lsp.protocol import core, memories, models, sessions
 from lerim.memory.views import EvidenceView, MemoryView
-from lerim.models.usage import Usage
-from lerim.report import DroppedView, SyncReport, WithdrawnView
-from lerim.review.decisions import ReviewResult
+from lerim.models.money.usage import Usage
+from lerim.review.results import ReviewResult
 from lerim.review.views import CandidateView, LeftOutView, TargetView, UndoView
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
-METHODS = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("lerim/")}
+METHODS = {value for value in vars(core).values() if isinstance(value, str) and value.startswith("lerim/")}
 
 
 def test_every_message_is_on_the_page() -> None:
@@ -34,11 +35,11 @@ def test_every_message_is_on_the_page() -> None:
         *(CandidateView, EvidenceView, MemoryView, TargetView, ReviewResult, UndoView, LeftOutView, Problem),
         *(DroppedView, WithdrawnView, SyncReport, Usage),
         *(memory_rows.TitleView, memory_rows.TreeGroup, memory_rows.TreeProposal, memory_rows.TreeMemory),
-        *(lives_protocol.ActedView, cited.Citation, cited.Sentence, cited.Passage, cited.Answer),
-        *(session_protocol.SessionView, session_protocol.HitView, session_protocol.SessionTurn),
-        *(session_protocol.CallView, session_protocol.JobView),
+        *(memories.ActedView, cited.Citation, cited.Sentence, cited.Passage, cited.Answer),
+        *(sessions.SessionView, sessions.HitView, sessions.SessionTurn),
+        *(sessions.CallView, sessions.JobView),
         *(doctor.AgentView, doctor.StoreView, doctor.SkippedView),
-        *(model_protocol.EditorModelView, model_protocol.AskedView),
+        *(models.EditorModelView, models.AskedView),
     ],
     ids=lambda kind: kind.__name__,
 )
@@ -46,7 +47,7 @@ def test_the_page_lists_the_fields_of(kind: Any) -> None:
     names = (
         [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else kind.__struct_fields__
     )
-    assert page_fields(kind.__name__) == {protocol.camel(name) for name in names}
+    assert page_fields(kind.__name__) == {core.camel_case(name) for name in names}
 
 
 def page_fields(name: str) -> set[str]:
@@ -71,5 +72,5 @@ def test_our_objects_leave_in_camel_case_and_the_keys_of_data_stay() -> None:
         some_items: tuple[Inner, ...]
         by_reason: dict[str, int]
 
-    sent = protocol.wire(Outer((Inner(1),), {"no-evidence": 1, "under_score": 2}))
+    sent = core.to_wire(Outer((Inner(1),), {"no-evidence": 1, "under_score": 2}))
     assert sent == {"someItems": [{"twoWords": 1}], "byReason": {"no-evidence": 1, "under_score": 2}}

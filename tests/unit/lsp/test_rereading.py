@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lerim.lsp.repos import Repo
-from lerim.lsp.rereading import reread
 from lerim.lsp.server import create_server
-from lerim.lsp.sidecar import Sidecar
+from lerim.lsp.window.reload import reread_files
+from lerim.lsp.window.repos import Repo
+from lerim.lsp.window.state import Sidecar
 from lerim.paths import Home
 from window import RECORD, write_memory
 
@@ -47,7 +47,7 @@ async def test_events_that_come_in_parts_are_taken_over_together(repo: Path, iso
     sidecar, found = await begun(repo, isolated)
     for number in range(40):
         named(number, repo, "After")
-    parts = [reread(sidecar, found, paths[at : at + 10]) for at in range(0, 40, 10)]
+    parts = [reread_files(sidecar, found, paths[at : at + 10]) for at in range(0, 40, 10)]
     taken = [set(one) for one in await asyncio.gather(*parts)]
     assert set().union(*taken) == set(paths)
     assert sum(map(len, taken)) == 40
@@ -60,7 +60,7 @@ async def test_others_have_their_turn_between_two_files_and_see_nothing_half_don
     sidecar, found = await begun(repo, isolated)
     for number in range(200):
         named(number, repo, "After")
-    reading = asyncio.create_task(reread(sidecar, found, paths))
+    reading = asyncio.create_task(reread_files(sidecar, found, paths))
     seen = []
     while not reading.done():
         await asyncio.sleep(0)
@@ -74,7 +74,7 @@ async def test_a_search_at_work_on_the_files_is_waited_for_in_a_thread(repo: Pat
     sidecar, found = await begun(repo, isolated)
     write_memory(repo, title="After")
     with found.lock:
-        reading = asyncio.create_task(reread(sidecar, found, [path]))
+        reading = asyncio.create_task(reread_files(sidecar, found, [path]))
         await sidecar.run(list)  # it has had its turn
         assert titles(found) == {RECORD.title}
     assert await reading == [path]
@@ -87,7 +87,7 @@ async def test_a_file_beside_the_folders_makes_it_look_at_all(repo: Path, isolat
     stray = found.project.memory_dir / "stray.md"
     stray.write_text("no memory", encoding="utf-8")
     write_memory(repo, id="20260802-unheard-of", title="Not told")
-    await reread(sidecar, found, [stray])
+    await reread_files(sidecar, found, [stray])
     assert [problem.code for problem in found.references.problems] == ["memory-misplaced"]
     assert titles(found) == {RECORD.title, "Not told"}
 

@@ -6,19 +6,21 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lerim.lsp.session_search import snippet, understood
-from lerim.lsp.sessions import NAMES
-from lerim.sessions.filters import EVERYTHING, Filters
-from lerim.sessions.model import NAMES as READ
+from lerim.lsp.features.sessions.search import make_snippet, parse_session_query
+from lerim.lsp.features.sessions.views import NAMES
+from lerim.sessions.model import PLATFORM_NAMES as READ
+from lerim.sessions.search.filters import NO_FILTERS, SessionFilters
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
 def test_words_and_filters_are_told_apart() -> None:
-    asked = understood('agent:codex fix branch:main file:"src/my file.py" model:gpt-5 the cart failed: since:7d', NOW)
+    asked = parse_session_query(
+        'agent:codex fix branch:main file:"src/my file.py" model:gpt-5 the cart failed: since:7d', NOW
+    )
     assert asked.words == "fix the cart"
-    assert asked.filters == Filters(
+    assert asked.filters == SessionFilters(
         agent="codex",
         branch="main",
         file="src/my file.py",
@@ -33,12 +35,12 @@ def test_words_and_filters_are_told_apart() -> None:
     "text", ["std::vector", "http://agent:x@host", "C++ OR", '"', "xagent:codex", "note: this", ""]
 )
 def test_what_is_no_filter_of_ours_is_words(text: str) -> None:
-    asked = understood(text, NOW)
-    assert (asked.words, asked.filters, asked.problems) == (text, EVERYTHING, ())
+    asked = parse_session_query(text, NOW)
+    assert (asked.words, asked.filters, asked.problems) == (text, NO_FILTERS, ())
 
 
 def test_a_filter_that_cannot_be_is_told_and_not_searched_for() -> None:
-    asked = understood("agent:emacs since:soon branch: x", NOW)
+    asked = parse_session_query("agent:emacs since:soon branch: x", NOW)
     assert [problem.partition(":")[0] for problem in asked.problems] == ["agent", "since", "branch"]
     assert "claude, codex" in asked.problems[0]
     assert asked.words == "x"
@@ -46,20 +48,20 @@ def test_a_filter_that_cannot_be_is_told_and_not_searched_for() -> None:
 
 def test_agents_are_called_what_the_readers_call_them() -> None:
     assert NAMES == READ
-    assert understood("agent:CODEX x", NOW).filters.agent == "codex"
+    assert parse_session_query("agent:CODEX x", NOW).filters.agent == "codex"
 
 
 def test_a_snippet_shows_the_words_in_their_place_on_one_line() -> None:
     text = "intro " * 50 + "the Cart\nis mended" + " outro" * 100
-    shown = snippet(text, "cart")
+    shown = make_snippet(text, "cart")
     assert "the Cart is mended" in shown
     assert shown.startswith("…") and shown.endswith("…")
     assert len(shown) < 220
-    assert snippet("nothing of it", "cart") == ""
-    assert snippet("how it begins", "") == "how it begins"
+    assert make_snippet("nothing of it", "cart") == ""
+    assert make_snippet("how it begins", "") == "how it begins"
 
 
 def test_a_snippet_shows_no_secret_also_where_it_began_long_before_the_match() -> None:
-    assert SECRET not in snippet(f"the key {SECRET} is for the cart", "cart")
+    assert SECRET not in make_snippet(f"the key {SECRET} is for the cart", "cart")
     private = f"<private>{'hidden words ' * 500} cart and more </private> open"
-    assert "hidden" not in snippet(private, "cart")
+    assert "hidden" not in make_snippet(private, "cart")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.lsp.settings import Options, Settings, read
+from lerim.lsp.window.settings import EditorOptions, EditorSettings, parse_options
 
 
 def test_nothing_given_is_every_default_and_no_trust() -> None:
-    assert read(None) == (Options(trusted=False, settings=Settings()), ())
-    assert read({}) == (Options(), ())
+    assert parse_options(None) == (EditorOptions(trusted=False, settings=EditorSettings()), ())
+    assert parse_options({}) == (EditorOptions(), ())
 
 
 def test_good_values_are_taken() -> None:
     raw = {"trusted": True, "settings": {"hover": False, "codeLens": "symbols", "idleSeconds": 0, "maxFileKb": 64}}
-    options, problems = read(raw)
-    assert options == Options(True, Settings(hover=False, code_lens="symbols", idle_seconds=0.0, max_file_kb=64))
+    options, problems = parse_options(raw)
+    assert options == EditorOptions(
+        True, EditorSettings(hover=False, code_lens="symbols", idle_seconds=0.0, max_file_kb=64)
+    )
     assert problems == ()
 
 
@@ -28,7 +30,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "extract.guidance": "Only billing.",
         "budget.perDayUsd": 0,
     }
-    options, problems = read({"settings": given})
+    options, problems = parse_options({"settings": given})
     assert options.settings.models == {
         "roles.extract.provider": "editor",
         "roles.extract.model": "copilot/gpt-4o",
@@ -38,7 +40,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "budget.per_day_usd": 0,
     }
     assert problems == ()
-    assert read({"settings": {}}, options)[0].settings.models == {}
+    assert parse_options({"settings": {}}, options)[0].settings.models == {}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
     ],
 )
 def test_a_part_of_the_model_that_makes_no_sense_is_handed_on_as_that(name: str, dotted: str) -> None:
-    options, problems = read({"settings": {name: 7}})
+    options, problems = parse_options({"settings": {name: 7}})
     assert options.settings.models == {dotted: None}
     assert len(problems) == 1
 
@@ -75,23 +77,23 @@ def test_a_part_of_the_model_that_makes_no_sense_is_handed_on_as_that(name: str,
     ],
 )
 def test_a_bad_value_is_one_message_and_the_default(name: str, value: object) -> None:
-    options, problems = read({"settings": {name: value}})
-    assert options.settings == Settings()
+    options, problems = parse_options({"settings": {name: value}})
+    assert options.settings == EditorSettings()
     assert len(problems) == 1
     assert f"lerim.{name}" in problems[0]
 
 
 def test_large_numbers_are_bounded() -> None:
-    options, _ = read({"settings": {"idleSeconds": 1e9, "maxFileKb": 10**9}})
+    options, _ = parse_options({"settings": {"idleSeconds": 1e9, "maxFileKb": 10**9}})
     assert (options.settings.idle_seconds, options.settings.max_file_kb) == (86_400.0, 512)
 
 
 @pytest.mark.parametrize("raw", ["x", [1], 5])
 def test_something_else_is_a_message(raw: object) -> None:
-    assert len(read(raw)[1]) == 1
+    assert len(parse_options(raw)[1]) == 1
 
 
 def test_trust_is_kept_when_a_change_does_not_name_it_and_is_never_guessed() -> None:
-    trusted = Options(trusted=True)
-    assert read({"settings": {}}, trusted)[0].trusted
-    assert not read({"trusted": "true"}, trusted)[0].trusted
+    trusted = EditorOptions(trusted=True)
+    assert parse_options({"settings": {}}, trusted)[0].trusted
+    assert not parse_options({"trusted": "true"}, trusted)[0].trusted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.lsp.uris import from_path, to_path
+from lerim.lsp.boundary.uris import from_path, to_path
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from lerim.maintenance.merges import ALIKE_FROM, MOST_MERGED, Effort, merges, most_near
-from lerim.memory.pairs import LISTED, Tally, near
+from lerim.maintenance.merges import ALIKE_FROM, MOST_MERGED, MergeEffort, find_merges, max_near_texts
+from lerim.maintenance.pairs import LISTED, PairTally, find_near_pairs
 from many_memories import TITLES, claims, memories
 
 
-def effort_of(count: int, alike: str) -> Effort:
-    effort = Effort()
+def effort_of(count: int, alike: str) -> MergeEffort:
+    effort = MergeEffort()
     records = memories(count, alike)
-    list(merges(records, claims(records), lambda: False, effort))
+    list(find_merges(records, claims(records), lambda: False, effort))
     return effort
 
 
@@ -27,7 +27,7 @@ def test_twice_as_many_memories_take_at_most_about_twice_the_comparisons(alike: 
 
 
 def test_a_large_store_is_compared_with_fewer_near_ones_each() -> None:
-    assert [most_near(count) for count in (0, 1, 1_000, 3_000, 10_000, 100_000, 10_000_000)] == [
+    assert [max_near_texts(count) for count in (0, 1, 1_000, 3_000, 10_000, 100_000, 10_000_000)] == [
         *(32, 32, 32, 32),
         *(10, 4, 4),
     ]
@@ -35,8 +35,8 @@ def test_a_large_store_is_compared_with_fewer_near_ones_each() -> None:
 
 def test_memories_of_one_text_are_merged_without_comparing_them_fifty_at_a_time() -> None:
     records = memories(120, "equal")
-    effort = Effort()
-    found = list(merges(records, claims(records), lambda: False, effort))
+    effort = MergeEffort()
+    found = list(find_merges(records, claims(records), lambda: False, effort))
     assert [len(one.members) for one in found] == [MOST_MERGED, MOST_MERGED, 20]
     assert sorted(at for one in found for at in one.members) == list(range(120))
     assert {(one.same, one.similarity) for one in found} == {(True, 1.0)}
@@ -45,16 +45,16 @@ def test_memories_of_one_text_are_merged_without_comparing_them_fifty_at_a_time(
 
 def test_only_memories_with_the_same_text_are_the_same_and_what_a_person_keeps_apart_is_not_merged() -> None:
     records = memories(2, "a number")
-    [found] = merges(records, claims(records), lambda: False, Effort())
+    [found] = find_merges(records, claims(records), lambda: False, MergeEffort())
     assert not found.same
     apart = {frozenset(one.id for one in records)}
-    assert list(merges(records, claims(records), lambda: False, Effort(), apart)) == []
+    assert list(find_merges(records, claims(records), lambda: False, MergeEffort(), apart)) == []
 
 
 def test_near_equal_memories_are_all_in_one_merge_or_another_and_what_was_not_compared_is_counted() -> None:
     records = memories(200, "a number")
-    effort = Effort()
-    found = list(merges(records, claims(records), lambda: False, effort))
+    effort = MergeEffort()
+    found = list(find_merges(records, claims(records), lambda: False, effort))
     members = [at for one in found for at in one.members]
     assert len(members) == len(set(members)) >= 190
     assert max(len(one.members) for one in found) <= MOST_MERGED
@@ -67,9 +67,9 @@ def test_nothing_is_cut_in_an_ordinary_store() -> None:
 
 
 def test_the_entries_a_join_looks_at_are_bounded_whatever_the_claims_share() -> None:
-    tally = Tally()
+    tally = PairTally()
     count = 3_000
-    list(near(claims(memories(count, "a number")), ALIKE_FROM, most=4, tally=tally))
+    list(find_near_pairs(claims(memories(count, "a number")), ALIKE_FROM, most=4, tally=tally))
     assert tally.compared <= 2 * LISTED
     assert tally.compared <= 5 * count
 
@@ -83,4 +83,4 @@ def test_a_search_that_is_cancelled_asks_often_and_finds_nothing_more() -> None:
         return asked > 50
 
     records = memories(500, "a number")
-    assert list(merges(records, claims(records), cancelled, Effort())) == []
+    assert list(find_merges(records, claims(records), cancelled, MergeEffort())) == []

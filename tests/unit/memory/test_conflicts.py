@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import MemoryError_
-from lerim.memory.conflicts import sides
-from lerim.memory.record import parse
-from lerim.memory.twins import joined_text
+from lerim.memory.duplicates import merge_file_texts
+from lerim.memory.merge_conflicts import split_conflict
+from lerim.memory.record import parse_record
 
 PATH = Path("/r/.lerim/memory/decisions/20260801-use-uv.md")
 
@@ -43,7 +43,7 @@ CONFLICTED = textwrap.dedent("""\
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_each_side_is_what_its_branch_had(newline: str) -> None:
-    found = sides(CONFLICTED.replace("\n", newline))
+    found = split_conflict(CONFLICTED.replace("\n", newline))
     assert found is not None
     ours, theirs = (side.replace("\r\n", "\n") for side in found)
     assert ours == "---\ntitle: Use uv\nupdated: 2026-08-01\n---\n\nours\nend\n"
@@ -61,7 +61,7 @@ def test_each_side_is_what_its_branch_had(newline: str) -> None:
     ],
 )
 def test_text_about_conflicts_is_no_conflict(text: str) -> None:
-    assert sides(text) is None
+    assert split_conflict(text) is None
 
 
 def test_the_later_side_wins_and_nothing_either_says_is_lost() -> None:
@@ -69,8 +69,8 @@ def test_the_later_side_wins_and_nothing_either_says_is_lost() -> None:
     other = memory(
         "Use uv, never pip", "2026-08-02T10:00:00Z", "It is very fast. Caches lie in `/ci`.", "reviewer: Ada  # her\n"
     )
-    for text in (joined_text(one, other, PATH), joined_text(other, one, PATH)):
-        record = parse(text, PATH)
+    for text in (merge_file_texts(one, other, PATH), merge_file_texts(other, one, PATH)):
+        record = parse_record(text, PATH)
         assert (record.title, record.updated.day) == ("Use uv, never pip", 2)
         assert record.body.startswith("It is very fast. Caches lie in `/ci`.")
         assert "We measured `uv pip sync` at 4 s." in record.body
@@ -81,11 +81,11 @@ def test_the_later_side_wins_and_nothing_either_says_is_lost() -> None:
 def test_links_of_both_sides_stay() -> None:
     one = memory(more="supersedes:\n  - 20260701-a\n")
     other = memory(updated="2026-08-02T10:00:00Z", more="supersedes:\n  - 20260701-b\nsuperseded_by: 20260901-c\n")
-    record = parse(joined_text(one, other, PATH), PATH)
+    record = parse_record(merge_file_texts(one, other, PATH), PATH)
     assert set(record.supersedes) == {"20260701-a", "20260701-b"}
     assert record.superseded_by == "20260901-c"
 
 
 def test_a_side_that_is_no_memory_is_not_guessed_at() -> None:
     with pytest.raises(MemoryError_):
-        joined_text(memory(), "no header", PATH)
+        merge_file_texts(memory(), "no header", PATH)

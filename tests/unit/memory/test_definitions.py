@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.memory.definitions import MAX_PYTHON, finder, in_lines, in_python
+from lerim.memory.freshness.definitions import (
+    MAX_PYTHON,
+    find_definition_line,
+    make_symbol_finder,
+    python_definitions,
+)
 
 
 def find(name: str, text: str, path: str = "src/a.ts") -> int | None:
-    return finder(path, text, text.splitlines(keepends=True))(name)
+    return make_symbol_finder(path, text, text.splitlines(keepends=True))(name)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +30,7 @@ def find(name: str, text: str, path: str = "src/a.ts") -> int | None:
     ],
 )
 def test_a_line_that_defines_a_symbol_is_found(line: str, name: str) -> None:
-    assert in_lines(name, ["x\n", line]) == 1
+    assert find_definition_line(name, ["x\n", line]) == 1
 
 
 @pytest.mark.parametrize(
@@ -49,16 +54,16 @@ def test_a_line_that_defines_a_symbol_is_found(line: str, name: str) -> None:
     ],
 )
 def test_a_symbol_only_in_a_comment_or_a_string_is_not_defined(line: str) -> None:
-    assert in_lines("load", [line]) is None
+    assert find_definition_line("load", [line]) is None
 
 
 def test_an_ambiguous_symbol_falls_back_to_the_file() -> None:
-    assert in_lines("save", ["class A { function save() {", "class B { function save() {"]) is None
+    assert find_definition_line("save", ["class A { function save() {", "class B { function save() {"]) is None
 
 
 def test_the_search_is_bounded() -> None:
-    assert in_lines("load", ["load load load\n"] * 5000 + ["function load():\n"]) is None
-    assert in_lines("load", ["x" * 3000 + " function load() {"]) is None
+    assert find_definition_line("load", ["load load load\n"] * 5000 + ["function load():\n"]) is None
+    assert find_definition_line("load", ["x" * 3000 + " function load() {"]) is None
 
 
 PYTHON = '''
@@ -110,6 +115,6 @@ def test_in_python_the_parser_decides(name: str, line: int | None) -> None:
 
 def test_python_that_does_not_parse_or_is_very_long_is_looked_at_line_by_line() -> None:
     assert find("load", "def load(:\n", "a.py") == 0
-    assert in_python("(" * 100_000) is None
-    assert in_python("\0") is None
+    assert python_definitions("(" * 100_000) is None
+    assert python_definitions("\0") is None
     assert find("load", "#" * MAX_PYTHON + "\ndef load():\n", "a.py") == 1

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import MemoryError_
-from lerim.memory.freshness import Freshness, Standing, Subject
-from lerim.memory.record import MemoryRecord, render
-from lerim.memory.reference import normalise
-from lerim.memory.renames import git_at
-from lerim.memory.verifying import verify
+from lerim.memory.freshness.drift import Drift, DriftChecker, DriftSubject
+from lerim.memory.freshness.verifying import verify_record
+from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.reference import parse_reference
 from lerim.paths import Home
-from lerim.project import Project, locate, personal
+from lerim.project.git import open_git
+from lerim.project.project import Project, locate_project, personal_project
 
 Git = Callable[..., str]
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -31,19 +31,19 @@ class Desk:
 
     def __init__(self, root: Path, home: Home) -> None:
         self.root, self.home = root, home
-        found = locate(root, home)
+        found = locate_project(root, home)
         assert found is not None
         self.project: Project = found
-        self.fresh = Freshness(found, home)
+        self.fresh = DriftChecker(found, home)
 
     def memory(self, *references: str, id_: str = "20261101-one") -> MemoryRecord:
         made = MemoryRecord(id_, "decision", id_, NOW, NOW, "manual", 0.9, (), "Body", references=references)
-        return self.keep(verify(self.project, self.home, made, NOW))
+        return self.keep(verify_record(self.project, self.home, made, NOW))
 
     def keep(self, record: MemoryRecord) -> MemoryRecord:
         path = self.project.memory_dir / "decisions" / f"{record.id}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(record), encoding="utf-8")
+        path.write_text(render_record(record), encoding="utf-8")
         return record
 
     def edit(self, old: str, new: str, path: str = APP) -> None:
@@ -65,21 +65,21 @@ def test_verified_names_the_day_and_the_commit_or_the_day_alone(desk: Desk, tmp_
     bare.mkdir()
     git(bare, "init", "-q")
     assert Desk(bare, desk.home).memory("a.py").verified == "2026-11-01"
-    own = personal(desk.home)
+    own = personal_project(desk.home)
     record = MemoryRecord("20261101-x", "decision", "x", NOW, NOW, "manual", 0.9, (), "x", references=("a.py",))
-    assert verify(own, desk.home, record, NOW).verified == "2026-11-01"
-    assert Freshness(own, desk.home).check() == set()
+    assert verify_record(own, desk.home, record, NOW).verified == "2026-11-01"
+    assert DriftChecker(own, desk.home).check() == set()
 
 
 def test_the_worst_reference_counts_and_since_is_the_day_it_was_seen(desk: Desk) -> None:
     desk.memory(APP, f"{APP}#load", "README.md")
     desk.edit("open(path)", "open(path, 'rb')")
     assert desk.fresh.check(now=LATER) == {"20261101-one"}
-    drifted = Standing("drifted", f"{APP}#load", "", "`load` changed", "2026-11-21")
+    drifted = Drift("drifted", f"{APP}#load", "", "`load` changed", "2026-11-21")
     assert desk.fresh.standing("20261101-one") == drifted
     (desk.root / "README.md").unlink()
     desk.fresh.check(now=datetime(2026, 12, 1, tzinfo=UTC))
-    gone = Standing("gone", "README.md", "", "`README.md` is gone", "2026-12-01")
+    gone = Drift("gone", "README.md", "", "`README.md` is gone", "2026-12-01")
     assert desk.fresh.standings() == {"20261101-one": gone}
 
 
@@ -109,7 +109,7 @@ def test_still_true_makes_it_fresh_and_its_undo_takes_that_back(desk: Desk) -> N
     before = desk.memory(f"{APP}#load")
     desk.edit("open(path)", "open(path, 'rb')")
     desk.fresh.check()
-    now = desk.keep(verify(desk.project, desk.home, before, LATER))
+    now = desk.keep(verify_record(desk.project, desk.home, before, LATER))
     assert now.verified.startswith("2026-11-21@")
     assert desk.fresh.check() == set()
     assert desk.fresh.standings() == {}
@@ -126,10 +126,10 @@ def test_a_memory_of_another_clone_is_compared_with_its_commit_by_a_job(desk: De
     git(desk.root, "commit", "-q", "-a", "-m", "Bytes")
     git(tmp_path, "clone", "-q", str(desk.root), "clone")
     other = Desk((tmp_path / "clone").resolve(), Home(tmp_path / "other"))
-    subject = Subject("20261101-one", (normalise(f"{APP}#load"),), desk.memory().verified)  # type: ignore[arg-type]
+    subject = DriftSubject("20261101-one", (parse_reference(f"{APP}#load"),), desk.memory().verified)  # type: ignore[arg-type]
     other.fresh.check([APP], subjects=[subject])
     assert other.fresh.standing("20261101-one").state == "unknown"  # the sidecar starts no git
-    assert Freshness(other.project, other.home, git_at(other.root, os.environ)).check() == {"20261101-one"}
+    assert DriftChecker(other.project, other.home, open_git(other.root, os.environ)).check() == {"20261101-one"}
     assert other.fresh.standing("20261101-one").state == "drifted"
 
 
@@ -137,7 +137,7 @@ def test_where_its_commit_is_not_there_a_memory_counts_from_now_on(desk: Desk) -
     desk.keep(
         replace(desk.memory(f"{APP}#load", id_="20261101-two"), verified="2026-10-01@0123456789", id="20261101-x")
     )
-    job = Freshness(desk.project, desk.home, git_at(desk.root, os.environ))
+    job = DriftChecker(desk.project, desk.home, open_git(desk.root, os.environ))
     assert job.check() == set()
     desk.edit("open(path)", "open(path, 'rb')")
     assert job.check() == {"20261101-two", "20261101-x"}
@@ -185,16 +185,16 @@ def test_what_is_kept_and_damaged_is_told_and_stops_no_verifying(desk: Desk) -> 
     (desk.home.project(desk.project.key) / "freshness.sqlite3").write_bytes(b"nonsense" * 1000)
     with pytest.raises(MemoryError_, match="what memories refer to cannot be used"):
         desk.fresh.check()
-    assert verify(desk.project, desk.home, record, LATER) == record
+    assert verify_record(desk.project, desk.home, record, LATER) == record
 
 
 def test_verified_twice_in_one_day_each_is_kept_apart(desk: Desk) -> None:
     first = desk.memory(f"{APP}#load")
     desk.edit("open(path)", "open(path, 'rb')")
-    second = desk.keep(verify(desk.project, desk.home, first, NOW))
+    second = desk.keep(verify_record(desk.project, desk.home, first, NOW))
     assert second.verified == first.verified + second.verified[len(first.verified) :]
     assert len(second.verified) == len(first.verified) + 1
-    assert verify(desk.project, desk.home, second, NOW).verified == second.verified
+    assert verify_record(desk.project, desk.home, second, NOW).verified == second.verified
     assert desk.fresh.check() == set()
     desk.keep(first)
     assert desk.fresh.check() == {"20261101-one"}
@@ -245,7 +245,7 @@ def test_a_folder_is_followed_where_all_of_it_went(desk: Desk, git: Git) -> None
     desk.memory("guides")
     git(desk.root, "mv", "guides", "docs")
     git(desk.root, "commit", "-q", "-m", "Moved")
-    job = Freshness(desk.project, desk.home, git_at(desk.root, os.environ))
+    job = DriftChecker(desk.project, desk.home, open_git(desk.root, os.environ))
     job.check()
     assert job.moved() == {"20261101-one": {"guides": "docs"}}
     git(desk.root, "mv", "docs/a.md", "README-a.md")
@@ -265,7 +265,7 @@ def test_of_two_files_that_are_what_one_was_neither_is_taken_for_it(desk: Desk, 
         (desk.root / "src" / name).write_text(text, encoding="utf-8")
     git(desk.root, "add", ".")
     git(desk.root, "commit", "-q", "-m", "Two")
-    job = Freshness(desk.project, desk.home, git_at(desk.root, os.environ))
+    job = DriftChecker(desk.project, desk.home, open_git(desk.root, os.environ))
     for _ in range(2):
         job.check()
         assert (job.standing("20261101-one").state, job.moved()) == ("gone", {})

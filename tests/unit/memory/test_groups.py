@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lerim.memory.claim import claim
-from lerim.memory.groups import Group, groups, plain
-from lerim.memory.losses import losses
+from lerim.maintenance.groups import LearningGroup, find_groups, plain_insight
+from lerim.maintenance.insight_check import find_losses
+from lerim.memory.claim import claim_words
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -46,8 +46,8 @@ POOL = [
 ]
 
 
-def found(*learnings: MemoryRecord) -> list[Group]:
-    return list(groups(learnings, {one.id: claim(one.title, one.body) for one in learnings}))
+def found(*learnings: MemoryRecord) -> list[LearningGroup]:
+    return list(find_groups(learnings, {one.id: claim_words(one.title, one.body) for one in learnings}))
 
 
 def test_three_learnings_about_one_file_that_share_words_are_a_group() -> None:
@@ -94,7 +94,7 @@ def test_long_learnings_are_put_together_only_as_far_as_the_insight_can_be_read(
 
 
 def test_the_insight_of_the_rules_has_every_text_and_loses_nothing() -> None:
-    insight = plain(Group(tuple(POOL), "`src/db.py`"))
+    insight = plain_insight(LearningGroup(tuple(POOL), "`src/db.py`"))
     assert insight.title == "What was learned about `src/db.py`"
     assert insight.kind == "insight"
     assert insight.references == ("src/db.py#connect",)
@@ -102,12 +102,12 @@ def test_the_insight_of_the_rules_has_every_text_and_loses_nothing() -> None:
     for one in POOL:
         assert one.title in insight.body
         assert one.body in insight.body
-    assert [loss for loss in losses(insight, POOL) if not loss.startswith("it makes up")] == []
+    assert [loss for loss in find_losses(insight, POOL) if not loss.startswith("it makes up")] == []
 
 
 def test_code_in_a_source_stays_code_in_the_insight() -> None:
     code = learning(3, "Reset the pool", "Run:\n\n```\npool reset\n```")
-    assert "  ```\n  pool reset\n  ```" in plain(Group((*POOL, code), "`src/db.py`")).body
+    assert "  ```\n  pool reset\n  ```" in plain_insight(LearningGroup((*POOL, code), "`src/db.py`")).body
 
 
 GOOD = replace(
@@ -122,7 +122,7 @@ GOOD = replace(
 
 
 def test_an_insight_that_says_all_in_other_words_loses_nothing() -> None:
-    assert losses(GOOD, POOL) == []
+    assert find_losses(GOOD, POOL) == []
 
 
 @pytest.mark.parametrize(
@@ -141,17 +141,17 @@ def test_an_insight_that_says_all_in_other_words_loses_nothing() -> None:
 )
 def test_a_number_name_path_or_denial_that_is_lost_or_made_up_is_told(before: str, after: str, loss: str) -> None:
     worse = replace(GOOD, title=GOOD.title.replace(before, after), body=GOOD.body.replace(before, after))
-    assert any(loss in one for one in losses(worse, POOL))
+    assert any(loss in one for one in find_losses(worse, POOL))
 
 
 def test_a_quotation_that_is_told_in_other_words_is_lost() -> None:
     quoting = learning(3, "The pool is shut by hand", "Anna said “shut the pool by hand”.")
     told = replace(GOOD, body=f"{GOOD.body} Anna wants the pool to be shut by hand.")
-    assert losses(told, [*POOL, quoting]) == [
+    assert find_losses(told, [*POOL, quoting]) == [
         "it leaves out the quotation “shut the pool by hand” of “The pool is shut by hand”"
     ]
 
 
 def test_a_sentence_that_is_not_told_at_all_is_lost() -> None:
     more = learning(3, "Migrations run at night", "")
-    assert losses(GOOD, [*POOL, more]) == ["it leaves out “Migrations run at night”"]
+    assert find_losses(GOOD, [*POOL, more]) == ["it leaves out “Migrations run at night”"]

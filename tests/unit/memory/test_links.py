@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.links import disagreeing, linked, repairs
-from lerim.memory.record import MemoryRecord, parse, render, update
-from lerim.memory.shelf import Shelf
-from lerim.memory.spot import Spot
+from lerim.memory.links import find_disagreeing, find_linked_memories, plan_link_repairs
+from lerim.memory.record import MemoryRecord, parse_record, render_record, update_record_text
+from lerim.memory.search.index_location import IndexLocation
+from lerim.memory.search.indexed_folder import IndexedFolder
 from lerim.memory.store import Store, Stored
 
 START = datetime(2026, 8, 1, tzinfo=UTC)
@@ -29,15 +29,15 @@ def write(store: Store, records: Iterable[MemoryRecord], archived: Iterable[str]
     for one in records:
         path = store.place(one, archived=one.id in archived)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(one), encoding="utf-8")
+        path.write_text(render_record(one), encoding="utf-8")
 
 
 def settle(store: Store) -> int:
     """Repairs the files as the review does; how many needed it."""
-    found = repairs(linked(store))
+    found = plan_link_repairs(find_linked_memories(store))
     for repair in found:
         path = repair.stored.path
-        text = update(path.read_text(encoding="utf-8"), repair.changes)
+        text = update_record_text(path.read_text(encoding="utf-8"), repair.changes)
         path.unlink()
         to = store.place(repair.stored.record, archived=True) if repair.archive else path
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def test_a_back_link_to_what_is_not_there_or_cannot_be_read_stays(tmp_path: Path
     store = stored(tmp_path)
     write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[2], superseded_by=NAMES[3])])
     store.place(record(NAMES[3])).write_text("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", encoding="utf-8")
-    assert repairs(linked(store)) == []
+    assert plan_link_repairs(find_linked_memories(store)) == []
 
 
 def test_of_two_that_end_each_other_the_later_stays(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_an_id_in_two_folders_is_left_alone(tmp_path: Path) -> None:
     store = stored(tmp_path)
     write(store, [record(NAMES[0]), record(NAMES[1], 1, supersedes=(NAMES[0],))])
     write(store, [record(NAMES[0])], archived=[NAMES[0]])
-    assert repairs(linked(store)) == []
+    assert plan_link_repairs(find_linked_memories(store)) == []
 
 
 LINKED = st.builds(
@@ -108,12 +108,12 @@ def test_after_one_repair_all_links_agree_and_the_next_finds_nothing(links: list
         for name, (minutes, ends, answers, by, other) in zip(NAMES, links, strict=False)
     }
     here = {name: Stored(one, Path(f"/m/decisions/{name}.md"), (0, 0, 0), "", "active") for name, one in found.items()}
-    for repair in repairs(list(here.values())):
+    for repair in plan_link_repairs(list(here.values())):
         name = repair.stored.record.id
-        text = update(render(found[name]), repair.changes)
+        text = update_record_text(render_record(found[name]), repair.changes)
         place = Path(f"/m/archived/decisions/{name}.md") if repair.archive else repair.stored.path
-        here[name] = Stored(parse(text, place), place, (0, 0, 0), "", "active")
-    assert repairs(list(here.values())) == []
+        here[name] = Stored(parse_record(text, place), place, (0, 0, 0), "", "active")
+    assert plan_link_repairs(list(here.values())) == []
     alive = set(here)
     for name, one in here.items():
         for end in one.record.supersedes:
@@ -143,7 +143,9 @@ def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
         root = Path(temporary).resolve()
         store = stored(root)
         store.memory_dir.mkdir(parents=True)
-        shelf = Shelf("project", store, Spot(root / ".lerim" / "index" / "m.sqlite3", root, root / "private"))
+        shelf = IndexedFolder(
+            "project", store, IndexLocation(root / ".lerim" / "index" / "m.sqlite3", root, root / "private")
+        )
         with closing(shelf):
             for number, (at, how, links) in enumerate(changes):
                 name = NAMES[at]
@@ -160,4 +162,6 @@ def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
                 if number % every == 0 or number == len(changes) - 1:
                     known = shelf.links()
                     assert known is not None
-                    assert disagreeing(known) == {repair.stored.record.id for repair in repairs(linked(store))}
+                    assert find_disagreeing(known) == {
+                        repair.stored.record.id for repair in plan_link_repairs(find_linked_memories(store))
+                    }

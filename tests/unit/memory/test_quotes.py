@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.quotes import Quotes, merge, without_words
+from lerim.memory.quotes import Quotes, merge_evidence, strip_quotes
 from lerim.memory.record import Evidence, MemoryRecord
 from lerim.memory.store import Store
 
@@ -32,7 +32,7 @@ def put(quotes: Quotes, text: str | None) -> None:
 def test_two_quotes_of_one_speaker_in_one_turn_both_come_back(quotes: Quotes) -> None:
     whole = replace(RECORD, evidence=(ONE, TWO, THREE))
     put(quotes, quotes.text_keeping(RECORD.id, whole.evidence))
-    bare = replace(RECORD, evidence=without_words(whole.evidence))
+    bare = replace(RECORD, evidence=strip_quotes(whole.evidence))
     assert quotes.join(bare) == (whole, [])
 
 
@@ -45,7 +45,7 @@ def test_a_second_quote_of_a_turn_is_gained_and_the_same_one_is_not(quotes: Quot
 
 def test_words_that_are_not_known_here_are_filled_in_by_the_same_turn(quotes: Quotes) -> None:
     """A memory of a teammate who keeps quotes private: the same session, met here, has the words."""
-    record = replace(RECORD, evidence=without_words((ONE, THREE)))
+    record = replace(RECORD, evidence=strip_quotes((ONE, THREE)))
     put(quotes, quotes.text_gaining(record, (THREE,)))
     assert quotes.join(record)[0].evidence == (replace(ONE, quote=""), THREE)
 
@@ -54,19 +54,19 @@ def test_a_memory_gains_no_more_than_three(quotes: Quotes) -> None:
     three = (ONE, TWO, THREE)
     assert quotes.text_gaining(replace(RECORD, evidence=three), (Evidence("more", "t3", "user"),)) is None
     four = (*three, Evidence("by hand", "t4", "user"))
-    assert merge(four, (Evidence("more", "t3", "user"),)) == four
+    assert merge_evidence(four, (Evidence("more", "t3", "user"),)) == four
 
 
 def test_merging_keeps_what_differs_in_turn_speaker_or_words(quotes: Quotes) -> None:
     said = replace(ONE, who="assistant")
-    assert merge((ONE,), (ONE, TWO, said)) == (ONE, TWO, said)
+    assert merge_evidence((ONE,), (ONE, TWO, said)) == (ONE, TWO, said)
 
 
 def test_private_quotes_do_not_outgrow_what_can_be_read(quotes: Quotes) -> None:
     for number in range(200):
         new = tuple(Evidence(f"{number} {part} " + "ü" * 190, f"t{number}", "user") for part in "abc")
         put(quotes, quotes.text_keeping(RECORD.id, new))
-    assert quotes.join(replace(RECORD, evidence=without_words(new)))[0].evidence == new
+    assert quotes.join(replace(RECORD, evidence=strip_quotes(new)))[0].evidence == new
 
 
 def test_reading_one_memory_lists_no_folder_of_quotes(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import MemoryError_
-from lerim.memory.record import examine, parse, update
+from lerim.memory.record import examine_record, parse_record, update_record_text
 from lerim.memory.store import Stored
 from lerim.memory.views import memory_view
 
@@ -25,11 +25,11 @@ Body
 
 
 def messages(text: str) -> list[str]:
-    return [problem.message for problem in examine(text, PATH)[1]]
+    return [problem.message for problem in examine_record(text, PATH)[1]]
 
 
 def test_blank_tags_and_bare_dates_are_no_problem() -> None:
-    record, problems = examine(GOOD, PATH)
+    record, problems = examine_record(GOOD, PATH)
     assert problems == []
     assert (record.tags, record.body, record.primitive) == ((), "Body", "learning")
     assert record.created == datetime(2026, 8, 1, tzinfo=UTC)
@@ -53,13 +53,13 @@ def test_blank_tags_and_bare_dates_are_no_problem() -> None:
 def test_a_value_that_makes_no_sense_is_told_and_the_memory_read(line: str, other: str, said: str) -> None:
     text = GOOD.replace(line, other)
     assert said in "".join(messages(text)).lower()
-    assert parse(text, PATH).body == "Body"
+    assert parse_record(text, PATH).body == "Body"
 
 
 def test_a_kind_is_of_learnings_alone_and_is_told_elsewhere() -> None:
     text, decision = GOOD.replace("tags:", "tags:\nkind: pitfall"), PATH.parent.parent / "decisions" / PATH.name
-    assert parse(text, PATH).kind == "pitfall" and messages(text) == []
-    record, [problem] = examine(text, decision)
+    assert parse_record(text, PATH).kind == "pitfall" and messages(text) == []
+    record, [problem] = examine_record(text, decision)
     assert (record.primitive, memory_view(Stored(record, decision, (0, 0, 0), "", "active")).kind) == ("decision", None)
     assert "A decision has no kind" in problem.message
 
@@ -81,48 +81,48 @@ def test_a_kind_is_of_learnings_alone_and_is_told_elsewhere() -> None:
 )
 def test_a_header_that_is_none_or_a_bomb_is_refused_with_its_file(header: str) -> None:
     with pytest.raises(MemoryError_) as error:
-        parse(f"---\n{header}\n---\n", PATH)
+        parse_record(f"---\n{header}\n---\n", PATH)
     assert error.value.where == str(PATH) and error.value.todo
 
 
 def test_text_without_a_header_is_no_memory() -> None:
     for text in ("", "# Notes", "---\ntitle: x\n", "--- \nno end"):
         with pytest.raises(MemoryError_, match="no header"):
-            parse(text, PATH)
+            parse_record(text, PATH)
 
 
 def test_a_header_on_one_line_is_read_and_never_rewritten() -> None:
     text = "---\n{id: 20260801-x, title: One, confidence: 0.5}\n---\nBody\n"
-    assert parse(text, PATH).title == "One"
+    assert parse_record(text, PATH).title == "One"
     with pytest.raises(MemoryError_, match="line by line"):
-        update(text, {"title": "Two"})
+        update_record_text(text, {"title": "Two"})
 
 
 def test_comments_inside_a_changed_list_stay() -> None:
     text = GOOD.replace("tags:", "references:\n  # why\n  - a.py\n  - b.py # both\ntags: [x] # mine")
-    changed = update(text, {"references": ("c.py",), "tags": ("z",)})
+    changed = update_record_text(text, {"references": ("c.py",), "tags": ("z",)})
     assert "references:\n  - c.py\n  # why\ntags: [z] # mine\n" in changed
 
 
 def test_values_a_person_wrote_bare_are_the_words_they_wrote() -> None:
     text = "---\ntitle: Yes\nsource: 1.10\ntags: [on, 3.10, 2026-08-01, plain]\nrelated:\n  - No\n---\n\nBody\n"
-    memory = parse(text, Path("decisions/20260801-x.md"))
+    memory = parse_record(text, Path("decisions/20260801-x.md"))
     assert (memory.title, memory.source) == ("Yes", "1.10")
     assert (memory.tags, memory.related) == (("on", "3.10", "2026-08-01", "plain"), ("No",))
-    assert parse("---\ntitle: 1.10\n---\n", Path("decisions/20260801-x.md")).title == "1.10"
+    assert parse_record("---\ntitle: 1.10\n---\n", Path("decisions/20260801-x.md")).title == "1.10"
 
 
 @pytest.mark.parametrize("line", ['title: "Use\tuv"', 'title: "Use\tuv \\u0021"', 'tags: ["a\tb"]'])
 def test_a_tab_inside_quotes_is_part_of_the_words(line: str) -> None:
     key = line.partition(":")[0]
     before = "title: Use uv" if key == "title" else "tags:"
-    record, problems = examine(GOOD.replace(before, line), PATH)
+    record, problems = examine_record(GOOD.replace(before, line), PATH)
     assert problems == []
     assert "\t" in "".join((record.title, *record.tags))
 
 
 def test_a_reference_that_leads_out_of_the_repository_is_told_and_kept_as_written() -> None:
     text = '---\ntitle: T\nconfidence: 0.5\nid: 20260801-x\nreferences: ["../up.py", src\\app.py]\n---\n'
-    memory, problems = examine(text, Path("decisions/20260801-x.md"))
+    memory, problems = examine_record(text, Path("decisions/20260801-x.md"))
     assert memory.references == ("../up.py", "src\\app.py")
     assert ["../up.py" in problem.message for problem in problems] == [True]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.record import MemoryRecord, render
-from lerim.memory.references import Reference, ReferenceMap, normalise
+from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.reference import Reference, parse_reference
+from lerim.memory.references.reference_map import ReferenceMap
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def memory_dir(tmp_path: Path) -> Path:
 
 def write(memory_dir: Path, memory: MemoryRecord) -> Path:
     path = memory_dir / "decisions" / f"{memory.id}.md"
-    path.write_text(render(memory), encoding="utf-8")
+    path.write_text(render_record(memory), encoding="utf-8")
     return path
 
 
@@ -52,7 +53,7 @@ def names(entries: object) -> list[str]:
     ],
 )
 def test_a_reference_is_made_comparable(written: str, meant: Reference | None) -> None:
-    assert normalise(written) == meant
+    assert parse_reference(written) == meant
 
 
 def test_files_and_symbols_find_their_memories_newest_first(memory_dir: Path) -> None:
@@ -101,7 +102,7 @@ def test_what_is_over_is_not_shown(memory_dir: Path) -> None:
     write(memory_dir, replace(record("past", "a.py"), superseded_by="20260802-x"))
     archived = memory_dir / "archived" / "decisions"
     archived.mkdir(parents=True)
-    (archived / "20260801-a.md").write_text(render(record("a", "a.py")))
+    (archived / "20260801-a.md").write_text(render_record(record("a", "a.py")))
     found = ReferenceMap(memory_dir)
     found.scan()
     assert found.for_file("a.py") == ()
@@ -110,7 +111,7 @@ def test_what_is_over_is_not_shown(memory_dir: Path) -> None:
 
 def test_links_and_files_from_elsewhere_are_not_read(memory_dir: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.md"
-    secret.write_text(render(record("secret", "a.py")))
+    secret.write_text(render_record(record("secret", "a.py")))
     (memory_dir / "decisions" / "20260801-link.md").symlink_to(secret)
     (memory_dir / "learnings").symlink_to(tmp_path)
     found = ReferenceMap(memory_dir)

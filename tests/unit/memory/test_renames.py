@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.renames import git_at, launched, run
-from lerim.memory.tracked import tracked
-from lerim.process import CREATE_NO_WINDOW, Launch
+from lerim.process import CREATE_NO_WINDOW, ProcessLaunch
+from lerim.project.git import git_launch, open_git, run_git
+from lerim.project.tracked import read_tracked_paths
 
 Git = Callable[..., str]
 
@@ -19,7 +19,7 @@ Git = Callable[..., str]
 @pytest.mark.parametrize(("platform", "flags"), [("linux", 0), ("darwin", 0), ("win32", CREATE_NO_WINDOW)])
 def test_git_is_started_alike_everywhere(platform: str, flags: int) -> None:
     environ = {"PATH": "/bin", "GIT_DIR": "/x", "git_external_diff": "evil", "GIT_CONFIG_GLOBAL": "/g", "HOME": "/h"}
-    launch = launched("/usr/bin/git", ("cat-file", "--batch"), environ, platform)
+    launch = git_launch("/usr/bin/git", ("cat-file", "--batch"), environ, platform)
     assert launch.argv[0] == "/usr/bin/git"
     assert launch.argv[-2:] == ("cat-file", "--batch")
     assert {"core.fsmonitor=false", "core.hooksPath=", "--no-pager"} < set(launch.argv)
@@ -37,7 +37,7 @@ def test_git_is_started_alike_everywhere(platform: str, flags: int) -> None:
 
 
 def test_a_machine_without_git_has_none(tmp_path: Path) -> None:
-    assert git_at(tmp_path, {"PATH": str(tmp_path)}) is None
+    assert open_git(tmp_path, {"PATH": str(tmp_path)}) is None
 
 
 def test_renames_and_texts_are_told_and_nothing_of_the_settings_runs(repo: Path, tmp_path: Path, git: Git) -> None:
@@ -61,7 +61,7 @@ def test_renames_and_texts_are_told_and_nothing_of_the_settings_runs(repo: Path,
     git(repo, "mv", "src/app.py", "src/ä b.py")
     git(repo, "commit", "-q", "-m", "Move", "--no-verify")
     trap.unlink(missing_ok=True)
-    found = git_at(repo, os.environ)
+    found = open_git(repo, os.environ)
     assert found is not None
     assert found.moves(first[:10], git(repo, "rev-parse", "HEAD")) == {"src/app.py": "src/ä b.py"}
     wanted = [(first, "src/app.py"), (first, "none.py"), ("f" * 40, "src/app.py"), ("--output=x", "a"), (first, "src")]
@@ -72,16 +72,16 @@ def test_renames_and_texts_are_told_and_nothing_of_the_settings_runs(repo: Path,
     assert found.moves("--output=evil", "HEAD") == {}
 
 
-def program(text: str) -> Launch:
-    return Launch((sys.executable, "-c", text), dict(os.environ), 0, new_session=False)
+def program(text: str) -> ProcessLaunch:
+    return ProcessLaunch((sys.executable, "-c", text), dict(os.environ), 0, new_session=False)
 
 
 def test_what_is_too_much_too_slow_or_fails_is_none(tmp_path: Path) -> None:
-    assert run(program("print('x' * 100)"), tmp_path, most=1000) == b"x" * 100 + os.linesep.encode()
-    assert run(program("print('x' * 100_000)"), tmp_path, most=1000) is None
-    assert run(program("import sys; print(1); sys.exit(3)"), tmp_path) is None
-    assert run(Launch((str(tmp_path / "none"),), {}, 0, new_session=False), tmp_path) is None
-    assert run(program("import time; time.sleep(3600)"), tmp_path, seconds=0.3) is None
+    assert run_git(program("print('x' * 100)"), tmp_path, most=1000) == b"x" * 100 + os.linesep.encode()
+    assert run_git(program("print('x' * 100_000)"), tmp_path, most=1000) is None
+    assert run_git(program("import sys; print(1); sys.exit(3)"), tmp_path) is None
+    assert run_git(ProcessLaunch((str(tmp_path / "none"),), {}, 0, new_session=False), tmp_path) is None
+    assert run_git(program("import time; time.sleep(3600)"), tmp_path, seconds=0.3) is None
 
 
 @pytest.mark.parametrize("version", ["2", "3", "4"])
@@ -95,7 +95,7 @@ def test_the_index_lists_what_git_lists(repo: Path, git: Git, version: str) -> N
     git(repo, "add", "-N", ".")
     git(repo, "update-index", "--index-version", version)
     listed = git(repo, "-c", "core.quotePath=false", "ls-files").split("\n")
-    assert sorted(tracked(repo, repo / ".git")) == sorted(listed)
+    assert sorted(read_tracked_paths(repo, repo / ".git")) == sorted(listed)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_the_index_lists_what_git_lists(repo: Path, git: Git, version: str) -> N
 )
 def test_a_broken_index_lists_nothing_and_raises_nothing(repo: Path, data: bytes) -> None:
     (repo / ".git" / "index").write_bytes(data)
-    assert tracked(repo, repo / ".git") == []
+    assert read_tracked_paths(repo, repo / ".git") == []

@@ -11,21 +11,22 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lerim.errors import Problem
-from lerim.memory import baselines
-from lerim.memory.index import RANKED
-from lerim.memory.record import Evidence, MemoryRecord, render
+from lerim.memory.freshness import baselines
+from lerim.memory.record import Evidence, MemoryRecord, render_record
 from lerim.memory.reference import Reference
-from lerim.memory.search import EVERY_STATUS, Filters, MemorySearch, search
+from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
+from lerim.memory.search.index import RANKED
+from lerim.memory.search.memory_search import MemorySearch, search_memories
 from lerim.memory.uses import Uses
 from lerim.paths import Home
-from lerim.project import Project, locate
+from lerim.project.project import Project, locate_project
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 
 
 @pytest.fixture
 def project(repo: Path, isolated: Path) -> Project:
-    found = locate(repo, Home(isolated / ".lerim"))
+    found = locate_project(repo, Home(isolated / ".lerim"))
     assert found is not None
     return found
 
@@ -40,13 +41,13 @@ def write(folder: Path, title: str, body: str = "", **more: object) -> Path:
     record = MemoryRecord(name, "decision", title, NOW, NOW, "manual", 0.9, (), body)
     path = folder / "decisions" / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render(replace(record, **more)), encoding="utf-8")  # type: ignore[arg-type]
+    path.write_text(render_record(replace(record, **more)), encoding="utf-8")  # type: ignore[arg-type]
     return path
 
 
 def titles(project: Project | None, home: Home, query: str, **more: object) -> list[str]:
     problems: list[Problem] = []
-    found = [hit.record.title for hit in search(project, home, query, problems=problems, **more)]  # type: ignore[arg-type]
+    found = [hit.record.title for hit in search_memories(project, home, query, problems=problems, **more)]  # type: ignore[arg-type]
     assert problems == []
     return found
 
@@ -167,7 +168,7 @@ def test_archived_memories_are_found_on_request_only(project: Project, home: Hom
 def test_the_persons_own_memories_are_found_everywhere_and_marked(project: Project, home: Home) -> None:
     write(home.memory, "Mine", "alpha", evidence=(Evidence("a zebra", "t", "user"),))
     write(project.memory_dir, "Ours", "alpha")
-    assert {(hit.record.title, hit.scope) for hit in search(project, home, "alpha")} == {
+    assert {(hit.record.title, hit.scope) for hit in search_memories(project, home, "alpha")} == {
         ("Mine", "global"),
         ("Ours", "project"),
     }
@@ -228,7 +229,7 @@ def test_where_the_index_cannot_be_written_the_search_works_and_says_so(project:
     write(project.memory_dir, "One", "alpha")
     (project.lerim / "index").write_text("a file where the folder should be")
     problems: list[Problem] = []
-    assert [hit.record.title for hit in search(project, home, "alpha", problems=problems)] == ["One"]
+    assert [hit.record.title for hit in search_memories(project, home, "alpha", problems=problems)] == ["One"]
     assert [problem.code for problem in problems] == ["index"]
 
 
@@ -237,7 +238,7 @@ def test_a_linked_index_folder_is_not_followed(project: Project, home: Home, tmp
     (tmp_path / "elsewhere").mkdir()
     (project.lerim / "index").symlink_to(tmp_path / "elsewhere")
     problems: list[Problem] = []
-    assert len(search(project, home, "alpha", problems=problems)) == 1
+    assert len(search_memories(project, home, "alpha", problems=problems)) == 1
     assert [problem.code for problem in problems] == ["index"] and not list((tmp_path / "elsewhere").iterdir())
 
 
@@ -249,7 +250,7 @@ def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Pro
     )
     for _ in range(2):
         problems: list[Problem] = []
-        assert len(search(project, home, "alpha", problems=problems)) == 2
+        assert len(search_memories(project, home, "alpha", problems=problems)) == 2
         assert sorted(problem.code for problem in problems) == ["memory-unreadable", "memory-value"]
     write(project.memory_dir, "Bad", "alpha")
     write(project.memory_dir, "Odd", "alpha")
@@ -292,16 +293,16 @@ def test_a_better_match_comes_before_a_surer_one(project: Project, home: Home) -
 def test_what_became_of_its_places_decides_between_equals_and_can_be_asked_for(project: Project, home: Home) -> None:
     for name in ("gone", "drifted", "fresh"):
         write(project.memory_dir, f"Alpha {name}", references=("src/a.py",), confidence=0.5 if name == "fresh" else 0.9)
-    with baselines.opened(home.project(project.key), project.root) as kept:
+    with baselines.open_baselines(home.project(project.key), project.root) as kept:
         for state in ("gone", "drifted"):
-            found = baselines.Look(f"20260801-alpha-{state}", Reference("src/a.py"), "", "src/a.py", (), state)
+            found = baselines.DriftRecord(f"20260801-alpha-{state}", Reference("src/a.py"), "", "src/a.py", (), state)
             kept.put(found)
     assert titles(project, home, "alpha") == ["Alpha fresh", "Alpha drifted", "Alpha gone"]
-    assert titles(project, home, "alpha", filters=Filters(standings=("drifted", "gone"))) == [
+    assert titles(project, home, "alpha", filters=MemoryFilters(standings=("drifted", "gone"))) == [
         "Alpha drifted",
         "Alpha gone",
     ]
-    assert titles(project, home, "alpha", filters=Filters(standings=("fresh",))) == ["Alpha fresh"]
+    assert titles(project, home, "alpha", filters=MemoryFilters(standings=("fresh",))) == ["Alpha fresh"]
 
 
 def test_on_equal_ground_the_projects_come_before_the_persons_own_and_a_copy_is_shown_once(
@@ -311,7 +312,7 @@ def test_on_equal_ground_the_projects_come_before_the_persons_own_and_a_copy_is_
     write(project.memory_dir, "Alpha ours", "Some words.", confidence=0.2)
     write(home.memory, "Alpha both", "Some words.")
     write(project.memory_dir, "Alpha both", "Some words.")
-    found = [(hit.record.title, hit.scope) for hit in search(project, home, "alpha")]
+    found = [(hit.record.title, hit.scope) for hit in search_memories(project, home, "alpha")]
     assert found == [("Alpha both", "project"), ("Alpha ours", "project"), ("Alpha mine", "global")]
 
 
@@ -327,21 +328,21 @@ def test_a_copy_of_what_is_over_in_the_project_is_not_found_there_as_current(
     write(home.memory, "Alpha mine")
 
     def found(**more: object) -> set[tuple[str, str]]:
-        hits = search(project, home, "alpha", scan=scan, **more)  # type: ignore[arg-type]
+        hits = search_memories(project, home, "alpha", scan=scan, **more)  # type: ignore[arg-type]
         return {(hit.record.title, hit.scope) for hit in hits}
 
     everywhere = {("Alpha old", "project"), ("Alpha mine", "global")}
     assert found() == everywhere
     write(project.memory_dir, "Alpha new", supersedes=("20260801-alpha-old",))
     assert found() == {("Alpha new", "project"), ("Alpha mine", "global")}
-    assert found(filters=Filters(statuses=("superseded",))) == {("Alpha old", "project")}
+    assert found(filters=MemoryFilters(statuses=("superseded",))) == {("Alpha old", "project")}
     write(project.memory_dir, "Alpha new")
     assert found() == everywhere | {("Alpha new", "project")}
     archive = project.memory_dir / "archived" / "decisions"
     archive.mkdir(parents=True)
     old.rename(archive / old.name)
     assert found() == {("Alpha new", "project"), ("Alpha mine", "global")}
-    assert {hit.record.title for hit in search(None, home, "alpha", scan=scan)} == {"Alpha old", "Alpha mine"}
+    assert {hit.record.title for hit in search_memories(None, home, "alpha", scan=scan)} == {"Alpha old", "Alpha mine"}
 
 
 @pytest.mark.parametrize("scan", [False, True])
@@ -364,7 +365,7 @@ def test_what_another_memory_ends_is_never_found_as_current(project: Project, ho
     newer = write(project.memory_dir, "Alpha new", supersedes=("20260801-alpha-old",))
     with MemorySearch(project, home) as one:
         assert [hit.record.title for hit in one.search("alpha")] == ["Alpha new"]
-        [over] = one.search("alpha", filters=Filters(statuses=("superseded",)))
+        [over] = one.search("alpha", filters=MemoryFilters(statuses=("superseded",)))
         assert (over.record.title, over.stored.status) == ("Alpha old", "superseded")
         newer.unlink()
         one.refresh()
@@ -374,12 +375,18 @@ def test_what_another_memory_ends_is_never_found_as_current(project: Project, ho
 def test_an_empty_query_with_filters_gives_the_newest_of_those(project: Project, home: Home) -> None:
     for day in range(4):
         write(project.memory_dir, f"Day {day}", updated=NOW + timedelta(days=day), tags=("odd",) if day % 2 else ())
-    assert titles(project, home, "", filters=Filters(tags=("ODD",))) == ["Day 3", "Day 1"]
-    late = Filters(since=NOW + timedelta(days=1), until=NOW + timedelta(days=3))
+    assert titles(project, home, "", filters=MemoryFilters(tags=("ODD",))) == ["Day 3", "Day 1"]
+    late = MemoryFilters(since=NOW + timedelta(days=1), until=NOW + timedelta(days=3))
     assert titles(project, home, "", filters=late) == ["Day 2", "Day 1"]
 
 
-FILTERS = [Filters(), EVERY_STATUS, Filters(tags=("waits",)), Filters(files=("src",)), Filters(by_session="s")]
+FILTERS = [
+    MemoryFilters(),
+    EVERY_STATUS,
+    MemoryFilters(tags=("waits",)),
+    MemoryFilters(files=("src",)),
+    MemoryFilters(by_session="s"),
+]
 
 
 @pytest.mark.parametrize("scan", [False, True])

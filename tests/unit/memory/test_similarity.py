@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.record import MemoryRecord, render
-from lerim.memory.search import MemorySearch
-from lerim.memory.similarity import FLOOR, cosine, normalised, rarity, text_words, vector
+from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.search.memory_search import MemorySearch
+from lerim.memory.similarity import FLOOR, claim_vector, cosine, normalise_claim, text_words, word_rarity
 from lerim.paths import Home
-from lerim.project import Project, locate
+from lerim.project.project import Project, locate_project
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 TEXTS = st.one_of(
@@ -27,7 +27,7 @@ TEXTS = st.one_of(
 
 @pytest.fixture
 def project(repo: Path, isolated: Path) -> Project:
-    found = locate(repo, Home(isolated / ".lerim"))
+    found = locate_project(repo, Home(isolated / ".lerim"))
     assert found is not None
     return found
 
@@ -41,12 +41,12 @@ def write(folder: Path, name: str, title: str, body: str = "", **more: object) -
     record = replace(MemoryRecord(name, "decision", title, NOW, NOW, "manual", 0.9, (), body), **more)  # type: ignore[arg-type]
     path = folder / "decisions" / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render(record), encoding="utf-8")
+    path.write_text(render_record(record), encoding="utf-8")
     return path
 
 
 def similarity(one: tuple[str, str], other: tuple[str, str]) -> float:
-    vectors = [vector(text_words(title), text_words(body), lambda _: 1.0) for title, body in (one, other)]
+    vectors = [claim_vector(text_words(title), text_words(body), lambda _: 1.0) for title, body in (one, other)]
     return cosine(vectors[0], vectors[1])
 
 
@@ -55,7 +55,7 @@ def test_similarity_is_symmetric_and_from_0_to_1(title: str, body: str, other_ti
     one, other = (title, body), (other_title, other_body)
     assert 0 <= similarity(one, other) <= 1
     assert math.isclose(similarity(one, other), similarity(other, one), abs_tol=1e-12)
-    has_words = bool(vector(text_words(title), text_words(body), lambda _: 1.0))
+    has_words = bool(claim_vector(text_words(title), text_words(body), lambda _: 1.0))
     assert math.isclose(similarity(one, one), 1.0 if has_words else 0.0, abs_tol=1e-9)
 
 
@@ -63,7 +63,7 @@ def test_similarity_is_symmetric_and_from_0_to_1(title: str, body: str, other_ti
 def test_the_order_of_words_does_not_matter(text: str, draw: random.Random) -> None:
     words = text_words(text)
     mixed = draw.sample(words, len(words))
-    first, second = (vector(order, [], lambda _: 1.0) for order in (words, mixed))
+    first, second = (claim_vector(order, [], lambda _: 1.0) for order in (words, mixed))
     assert math.isclose(cosine(first, second), 1.0 if first else 0.0, abs_tol=1e-9)
 
 
@@ -79,7 +79,7 @@ def test_a_shared_title_counts_more_than_a_shared_body() -> None:
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
-    assert rarity(100, 1) > rarity(100, 50) > rarity(100, 100) > 0
+    assert word_rarity(100, 1) > word_rarity(100, 50) > word_rarity(100, 100) > 0
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
 def test_hostile_text_has_few_words_and_is_compared_safely(text: str, project: Project, home: Home) -> None:
     write(project.memory_dir, "20260801-uv", "Use uv", "x" * 200_000)
     assert len(text_words(text)) <= 2_000
-    assert normalised(text, text) == normalised(text, text)
+    assert normalise_claim(text, text) == normalise_claim(text, text)
     with MemorySearch(project, home) as search:
         assert all(FLOOR <= one.similarity <= 1 for one in search.nearest(text, text))
 
 
 @given(title=TEXTS, body=TEXTS)
 def test_white_space_around_a_text_does_not_matter(title: str, body: str) -> None:
-    assert normalised(f"  {title}\n", f"\n{body} ") == normalised(title, body)
+    assert normalise_claim(f"  {title}\n", f"\n{body} ") == normalise_claim(title, body)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_white_space_around_a_text_does_not_matter(title: str, body: str) -> Non
     ],
 )
 def test_texts_that_differ_in_case_space_punctuation_and_markdown_say_the_same(one: str, other: str) -> None:
-    assert normalised(one, "") == normalised(other, "")
-    assert normalised("Title", one) == normalised("Title", other)
+    assert normalise_claim(one, "") == normalise_claim(other, "")
+    assert normalise_claim("Title", one) == normalise_claim("Title", other)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_texts_that_differ_in_case_space_punctuation_and_markdown_say_the_same(o
     ],
 )
 def test_signs_that_carry_meaning_are_kept(one: str, other: str) -> None:
-    assert normalised(one, "") != normalised(other, "")
+    assert normalise_claim(one, "") != normalise_claim(other, "")
 
 
 @pytest.mark.parametrize("scan", [False, True])

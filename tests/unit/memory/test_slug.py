@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.slug import is_id, new_id, slug
+from lerim.memory.slug import is_id, make_slug, new_id
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from lerim.memory.slug import is_id, new_id, slug
     ],
 )
 def test_a_title_becomes_a_readable_slug(title: str, wanted: str) -> None:
-    assert slug(title) == wanted
+    assert make_slug(title) == wanted
 
 
 @given(st.text(max_size=300))

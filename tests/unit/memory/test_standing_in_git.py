@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.freshness import Freshness, Standing
-from lerim.memory.record import MemoryRecord, render
-from lerim.memory.renames import git_at
-from lerim.memory.verifying import verify
+from lerim.memory.freshness.drift import Drift, DriftChecker
+from lerim.memory.freshness.verifying import verify_record
+from lerim.memory.record import MemoryRecord, render_record
 from lerim.paths import Home
-from lerim.project import Project, locate
+from lerim.project.git import open_git
+from lerim.project.project import Project, locate_project
 
 Git = Callable[..., str]
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -177,9 +177,9 @@ def remember(project: Project, home: Home, number: int, case: Case) -> str:
         *("decision", f"Case {number}", NOW, NOW, "manual", 0.9, (), case.reference),  # type: ignore[arg-type]
         references=(case.reference,),
     )
-    verified = verify(project, home, made, NOW)
+    verified = verify_record(project, home, made, NOW)
     assert verified.verified.startswith("2026-11-01@")
-    write(project.root, f".lerim/memory/decisions/{made.id}.md", render(verified))
+    write(project.root, f".lerim/memory/decisions/{made.id}.md", render_record(verified))
     return made.id
 
 
@@ -193,27 +193,27 @@ def place(tmp_path: Path, git: Git) -> tuple[Project, Home]:
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Start")
     home = Home(tmp_path / "home")
-    project = locate(root.resolve(), home)
+    project = locate_project(root.resolve(), home)
     assert project is not None
     return project, home
 
 
-Look = Callable[[Project, Home], Freshness]
+Look = Callable[[Project, Home], DriftChecker]
 
 
-def with_git(project: Project, home: Home) -> Freshness:
+def with_git(project: Project, home: Home) -> DriftChecker:
     import os
 
-    found = git_at(project.root, os.environ)
+    found = open_git(project.root, os.environ)
     assert found is not None
-    return Freshness(project, home, found)
+    return DriftChecker(project, home, found)
 
 
-def stands(standing: Standing | None) -> tuple[str, str]:
+def stands(standing: Drift | None) -> tuple[str, str]:
     return (standing.state, standing.moved_to) if standing else ("fresh", "")
 
 
-@pytest.mark.parametrize("look", [with_git, Freshness], ids=["with git", "without git"])
+@pytest.mark.parametrize("look", [with_git, DriftChecker], ids=["with git", "without git"])
 def test_every_rename_and_deletion_is_found_and_no_other(place: tuple[Project, Home], git: Git, look: Look) -> None:
     project, home = place
     ids = {remember(project, home, number, case): case for number, case in enumerate(CASES)}

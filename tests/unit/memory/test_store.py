@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError
-from lerim.memory import files
-from lerim.memory.record import MemoryRecord, render, update
+from lerim.files import atomic
+from lerim.memory.record import MemoryRecord, render_record, update_record_text
 from lerim.memory.store import Store
 from rights import bound
 
@@ -66,8 +66,8 @@ def test_the_same_title_on_the_same_day_never_overwrites(store: Store) -> None:
 
 def test_a_new_file_never_takes_a_name_that_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
-    assert files.create(path, "first")
-    assert not files.create(path, "second")
+    assert atomic.create_file(path, "first")
+    assert not atomic.create_file(path, "second")
     assert path.read_text() == "first" and list(tmp_path.iterdir()) == [path]
 
 
@@ -109,7 +109,7 @@ def test_links_are_neither_read_nor_written_through(store: Store, root: Path, tm
     store.write_new(RECORD)
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "20260801-secret.md").write_text(render(RECORD))
+    (outside / "20260801-secret.md").write_text(render_record(RECORD))
     (root / ".lerim/memory/learnings").symlink_to(outside)
     (root / ".lerim/memory/decisions/20260801-link.md").symlink_to(outside / "20260801-secret.md")
     memories, problems = store.load_all()
@@ -134,9 +134,9 @@ def test_a_rewrite_checks_what_it_saw(store: Store) -> None:
     seen = store.read("20260801-use-uv")
     path.write_text(path.read_text() + "By hand.\n")
     with pytest.raises(StaleError):
-        store.rewrite(seen.record.id, seen.hash, update(render(RECORD), {"title": "X"}))
+        store.rewrite(seen.record.id, seen.hash, update_record_text(render_record(RECORD), {"title": "X"}))
     seen = store.read("20260801-use-uv")
-    store.rewrite(seen.record.id, seen.hash, update(path.read_text(), {"title": "X"}))
+    store.rewrite(seen.record.id, seen.hash, update_record_text(path.read_text(), {"title": "X"}))
     assert store.read("20260801-use-uv").record.title == "X" and path.read_text().endswith("By hand.\n")
 
 
@@ -181,7 +181,7 @@ def test_a_full_disk_leaves_no_half_file(store: Store) -> None:
             store.write_new(replace(RECORD, id="20260801-new", title="New"))
         seen = store.read("20260801-use-uv")
         with pytest.raises(MemoryError_, match="Cannot write"):
-            store.rewrite(seen.record.id, seen.hash, render(replace(RECORD, body="x" * 1000)))
+            store.rewrite(seen.record.id, seen.hash, render_record(replace(RECORD, body="x" * 1000)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
@@ -192,7 +192,7 @@ def test_a_full_disk_leaves_no_half_file(store: Store) -> None:
 def test_archived_memories_are_read_on_request(store: Store, root: Path) -> None:
     folder = root / ".lerim/memory/archived/decisions"
     folder.mkdir(parents=True)
-    (folder / "20260801-use-uv.md").write_text(render(RECORD))
+    (folder / "20260801-use-uv.md").write_text(render_record(RECORD))
     assert store.load_all() == ([], [])
     assert [stored.status for stored in store.load_all(archived=True)[0]] == ["archived"]
     assert store.read("20260801-use-uv").status == "archived"
@@ -204,7 +204,7 @@ def test_files_beside_the_folders_of_memories_are_told(store: Store, root: Path)
     top = root / ".lerim/memory"
     for name in ("loose.md", "decisions/sub/x.md", "notes/y.md", "archived/z.md", "README.md", "summaries/1/2/s.md"):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_text(render(RECORD))
+        (top / name).write_text(render_record(RECORD))
     for archived, wanted in ((False, []), (True, ["archived/z.md"])):
         memories, problems = store.load_all(archived=archived)
         assert [stored.path for stored in memories] == [good]
@@ -217,7 +217,7 @@ def test_one_id_in_two_folders_is_told_with_both_files(store: Store, root: Path)
     path = store.write_new(RECORD)
     other = root / ".lerim/memory/learnings" / path.name
     other.parent.mkdir()
-    other.write_text(render(RECORD))
+    other.write_text(render_record(RECORD))
     memories, problems = store.load_all()
     assert len(memories) == 2 and [problem.code for problem in problems] == ["memory-twice"]
     assert f"decisions/{path.name} and learnings/{path.name}" in problems[0].message

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from killer import DONE, KILLED, in_child
-from lerim.memory.record import MemoryRecord, examine
-from lerim.memory.summaries import Done, Summaries, read
+from lerim.memory.record import MemoryRecord, examine_record
+from lerim.memory.summaries import Summaries, SummaryChange, read_summary
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 
 
-def write(place: Path, body: str, session: str = "claude:s1", start: datetime = START) -> Done:
+def write(place: Path, body: str, session: str = "claude:s1", start: datetime = START) -> SummaryChange:
     record = MemoryRecord("", "summary", "Pad left", start, start, f"{session}#0a1b2c3d4e5f", 0.9, (), body)
     with closing(Summaries(place / "memory", place, place / "private")) as summaries:
         return summaries.write(record, session, "rules")[1]
@@ -37,7 +37,7 @@ def test_a_first_writing_that_was_killed_is_done_again_in_the_same_place(tmp_pat
         assert write(place, "two") in ("written", "updated")
         [path] = files(place)
         assert path.relative_to(place).as_posix() == "memory/summaries/20260301/093000/pad-left.md"
-        assert examine(path.read_text(encoding="utf-8"), path)[0].body == "two"
+        assert examine_record(path.read_text(encoding="utf-8"), path)[0].body == "two"
         if code == DONE:
             break
         instants += 1
@@ -53,7 +53,7 @@ def test_an_update_that_was_killed_is_not_taken_for_a_persons_edit(tmp_path: Pat
         code = in_child(lambda here=place: write(here, "two"), instants)  # type: ignore[misc]
         assert code in (KILLED, DONE)
         assert write(place, "three") == "updated"
-        found = read(place / "memory", place, place / "private", "claude:s1")
+        found = read_summary(place / "memory", place, place / "private", "claude:s1")
         assert found is not None
         assert found[0].body == "three"
         if code == DONE:

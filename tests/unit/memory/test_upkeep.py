@@ -10,12 +10,12 @@ from typing import Literal
 
 import pytest
 
-from lerim.memory.freshness import Standing
-from lerim.memory.lifecycle import Ground
+from lerim.config.schema import Rules
+from lerim.maintenance.plan import DIFFERS, PlannedSuggestion, plan_maintenance
+from lerim.memory.freshness.drift import Drift
+from lerim.memory.lifecycle import Status, ThemeGround
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
-from lerim.memory.store import Status, Stored
-from lerim.memory.upkeep import DIFFERS, Planned, plan
-from lerim.setting import Rules
+from lerim.memory.store import Stored
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 RULES = Rules()
@@ -54,15 +54,15 @@ def memory(
 def planned(
     *memories: Stored,
     uses: Mapping[str, datetime] = {},
-    standings: Mapping[str, Standing] = {},
+    standings: Mapping[str, Drift] = {},
     moved: Mapping[str, Mapping[str, str]] = {},
-    grounds: Mapping[str, Ground] = {},
+    grounds: Mapping[str, ThemeGround] = {},
     rules: Rules = RULES,
-) -> list[Planned]:
-    return plan(memories, uses, standings, moved, grounds, NOW, rules)
+) -> list[PlannedSuggestion]:
+    return plan_maintenance(memories, uses, standings, moved, grounds, NOW, rules)
 
 
-def told(found: list[Planned]) -> list[tuple[str, str, list[str]]]:
+def told(found: list[PlannedSuggestion]) -> list[tuple[str, str, list[str]]]:
     return [
         (one.why, one.suggestion.action, [target.record.title for target in one.suggestion.targets]) for one in found
     ]
@@ -149,9 +149,9 @@ def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_n
 
 def test_a_theme_nobody_works_on_is_archived() -> None:
     theme = memory("Work on the pool", primitive="theme", days=60, references=("src/pool.py",))
-    worked = {theme.record.id: Ground(paths_alive=True, worked_on=NOW - timedelta(days=2))}
+    worked = {theme.record.id: ThemeGround(paths_alive=True, worked_on=NOW - timedelta(days=2))}
     assert planned(theme, grounds=worked) == []
-    left = {theme.record.id: Ground(paths_alive=True, worked_on=NOW - timedelta(days=50))}
+    left = {theme.record.id: ThemeGround(paths_alive=True, worked_on=NOW - timedelta(days=50))}
     assert told(planned(theme, grounds=left)) == [("archived", "archive", ["Work on the pool"])]
 
 
@@ -175,7 +175,7 @@ def test_three_learnings_about_one_file_are_put_together_and_wait_for_a_person()
     ]
     [one] = planned(*three)
     assert (one.why, one.suggestion.action, one.suggestion.flags) == ("consolidated", "consolidate", ("plain",))
-    assert one.suggestion.reason == "3 learnings are about `src/db.py` and have words in common."
+    assert one.suggestion.reason == "3 learnings are about `src/db.py` and share words."
     assert [target.record for target in one.suggestion.targets] == [memory.record for memory in three]
 
 
@@ -186,7 +186,7 @@ def test_what_drifted_or_lost_its_place_is_put_together_with_nothing(state: Lite
         memory(title, "A connection of the pool hangs.", primitive="learning", days=9 - at, references=("src/db.py",))
         for at, title in enumerate(titles)
     ]
-    stale = Standing(state, "src/db.py", since="2026-07-31")
+    stale = Drift(state, "src/db.py", since="2026-07-31")
     [one] = planned(*four, standings={four[1].record.id: stale})
     assert [target.record for target in one.suggestion.targets] == [four[at].record for at in (0, 2, 3)]
     assert planned(*four, standings={one.record.id: stale for one in four}) == []
@@ -201,12 +201,12 @@ def test_a_place_that_moved_is_referred_to_where_it_is_now() -> None:
 
 
 def test_a_learning_whose_only_place_is_gone_for_long_is_archived_and_a_decision_is_not() -> None:
-    gone = Standing("gone", "src/old.py", since="2026-06-01")
+    gone = Drift("gone", "src/old.py", since="2026-06-01")
     learned = memory("The parser leaks", primitive="learning", days=70, references=("src/old.py",))
     decided = memory("Parse dates by hand", days=70, references=("src/old.py",))
     found = planned(learned, decided, standings={learned.record.id: gone, decided.record.id: gone})
     assert told(found) == [("archived", "archive", ["The parser leaks"])]
-    assert found[0].suggestion.reason == "src/old.py is gone, and nobody used this for 61 days."
+    assert found[0].suggestion.reason == "src/old.py is gone, and this was not used for 61 days."
     lately = replace(gone, since="2026-07-20")
     assert planned(learned, standings={learned.record.id: lately}) == []
     both = replace(learned, record=replace(learned.record, references=("src/old.py", "src/app.py")))
@@ -222,4 +222,4 @@ def test_a_memory_is_in_one_suggestion_at_most() -> None:
 
 def test_a_plan_that_is_cancelled_is_empty() -> None:
     faded = memory("The pool hangs without a timeout", primitive="learning", days=214)
-    assert plan([faded], {}, {}, {}, {}, NOW, RULES, cancelled=lambda: True) == []
+    assert plan_maintenance([faded], {}, {}, {}, {}, NOW, RULES, cancelled=lambda: True) == []

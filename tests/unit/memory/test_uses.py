@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.uses import Used, Uses
+from lerim.memory.uses import LastUse, Uses
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 
@@ -17,8 +17,8 @@ def test_uses_add_up_whatever_kind_they_are_and_the_last_one_counts(tmp_path: Pa
     assert not (tmp_path / "private").exists()
     uses.note(["a", "b", "a"], "opened", NOW)
     uses.note(["a"], "cited", NOW - timedelta(days=3))
-    assert uses.all() == {"a": Used(NOW, 2), "b": Used(NOW, 1)}
-    assert Uses(tmp_path / "private").of(["b", "c"]) == {"b": Used(NOW, 1)}
+    assert uses.all() == {"a": LastUse(NOW, 2), "b": LastUse(NOW, 1)}
+    assert Uses(tmp_path / "private").of(["b", "c"]) == {"b": LastUse(NOW, 1)}
     assert uses.last("a") == NOW
     assert uses.problems == []
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.memory.record import Evidence, MemoryRecord, render, update
+from lerim.memory.record import Evidence, MemoryRecord, render_record, update_record_text
 from lerim.memory.store import Store
-from lerim.memory.views import memory_view, safe
+from lerim.memory.views import memory_view, redact_record
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 NOW = datetime(2026, 8, 22, 12, tzinfo=UTC)
@@ -34,9 +34,9 @@ def test_lerim_writes_no_secret_into_a_new_memory(tmp_path: Path) -> None:
 
 
 def test_a_change_of_other_keys_leaves_what_a_person_wrote_and_writes_no_new_secret() -> None:
-    text = render(PLAIN).replace("SECRET", SECRET)
+    text = render_record(PLAIN).replace("SECRET", SECRET)
     other = SECRET[::-1].removesuffix("_phg")
-    after = update(text, {"title": f"Deploy with ghp_{other}", "references": ("src/app.py",)})
+    after = update_record_text(text, {"title": f"Deploy with ghp_{other}", "references": ("src/app.py",)})
     assert other not in after
     assert after.count(SECRET) == text.count(SECRET) - 1  # the title's
 
@@ -55,6 +55,6 @@ def test_a_secret_written_into_a_memory_is_shown_nowhere_and_stays_in_the_file(t
 
 
 def test_a_memory_without_secrets_is_shown_as_it_is() -> None:
-    clean = safe(RECORD)
-    assert safe(clean) == clean
-    assert render(clean).count("[redacted:") == 5
+    clean = redact_record(RECORD)
+    assert redact_record(clean) == clean
+    assert render_record(clean).count("[redacted:") == 5

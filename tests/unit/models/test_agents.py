@@ -14,19 +14,19 @@ from dspy import lm15
 
 from engines import asking, never
 from hang import HANG
-from lerim import config
+from lerim.config import load
+from lerim.config.providers import PROVIDERS, Role
 from lerim.errors import ModelGoneError
-from lerim.models.agent_answers import ANSWERS, FailureError
-from lerim.models.agent_call import working_folder
-from lerim.models.agents import AGENTS, find_program, invocation, price_of
-from lerim.models.available import installed
-from lerim.models.choose import choose
-from lerim.models.command import launched
+from lerim.models.agents.answers import ANSWER_PARSERS, FailureError
+from lerim.models.agents.call import working_folder
+from lerim.models.agents.command import build_command_launch
+from lerim.models.agents.programs import AGENTS, build_invocation, describe_payment, find_program
+from lerim.models.available import find_installed_agents
+from lerim.models.choose import choose_model
 from lerim.models.engine import Engine
-from lerim.models.providers import PROVIDERS, Role
 from lerim.paths import Home
-from lerim.process import batch_line
-from lerim.sessions.typed import ASKED
+from lerim.process import build_batch_line
+from lerim.sessions.readers.engine.typed_text import ASKS_MARK
 from roles import settings
 
 RECORDED = Path(__file__).resolve().parents[2] / "recorded" / "agents"
@@ -48,7 +48,7 @@ def fake(tmp_path: Path, source: str, timeout: float = 60.0, **environ: str) -> 
     home = tmp_path / "home"
     (home / ".lerim").mkdir(parents=True, mode=0o700, exist_ok=True)
     own = {"HOME": str(home), "LERIM_HOME": str(home / ".lerim"), "PATH": str(tmp_path / "bin"), **environ}
-    model, problems = choose("extract", settings(Role("claude-code", timeout=timeout)), own, None)
+    model, problems = choose_model("extract", settings(Role("claude-code", timeout=timeout)), own, None)
     assert model is not None, problems
     return Engine(model, never, home=Home.of(own), environ=own)
 
@@ -65,7 +65,7 @@ def test_an_agent_gets_the_prompt_on_its_input_and_its_usage_is_read_back(tmp_pa
     prompt = "a session\n" * 50_000
     assert engine.complete(asking(prompt)).text == "ready"
     argv, given, folder, environ = json.loads(seen.read_text())
-    assert given == f"{ASKED}\n{prompt.strip()}"
+    assert given == f"{ASKS_MARK}\n{prompt.strip()}"
     assert len(json.dumps(argv)) < 2_000
     assert folder == str(tmp_path / "home" / ".lerim" / "agents" / "claude-code")
     assert os.listdir(folder) == []  # noqa: PTH208
@@ -123,7 +123,7 @@ def recorded(name: str) -> Any:
 
 @pytest.mark.parametrize("provider", sorted(AGENTS))
 def test_an_answer_is_read_as_the_real_program_printed_it(provider: str) -> None:
-    answer = ANSWERS[provider](recorded(provider)["printed"])
+    answer = ANSWER_PARSERS[provider](recorded(provider)["printed"])
     assert (answer.text, answer.finish, answer.usage.calls) == ("forty-two", "stop", 1)
     if provider != "copilot-cli":  # of a service of one's own it does not tell
         assert (answer.usage.input_tokens, answer.usage.output_tokens) == (20, 3)
@@ -136,7 +136,7 @@ def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> No
     program(tmp_path / "bin", AGENTS[provider].program, source)
     (tmp_path / ".lerim").mkdir(mode=0o700)
     own = {"HOME": str(tmp_path), "LERIM_HOME": str(tmp_path / ".lerim"), "PATH": str(tmp_path / "bin")}
-    model, _ = choose("extract", settings(Role(provider)), own, None)
+    model, _ = choose_model("extract", settings(Role(provider)), own, None)
     assert model is not None
     with pytest.raises(lm15.AuthError, match="is not logged in"):
         Engine(model, never, home=Home.of(own), environ=own).complete(asking("x"))
@@ -146,7 +146,7 @@ def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("printed", ["", "null", "[]", '{"type": "result"}', '{"type": 3}', "{" * 5_000, "\ud800"])
 def test_what_makes_no_sense_is_no_answer(provider: str, printed: str) -> None:
     try:
-        assert ANSWERS[provider](printed).text == ""
+        assert ANSWER_PARSERS[provider](printed).text == ""
     except FailureError as error:
         assert error.said
 
@@ -172,21 +172,21 @@ def test_programs_are_found_on_path_and_where_installers_put_them() -> None:
 def test_a_batch_file_of_windows_is_started_by_a_line_that_its_processor_reads_as_it_is() -> None:
     environ = {"SystemRoot": "C:\\Windows"}
     argv = ("C:\\Users\\Ana B\\claude.cmd", "--tools", "", "--system-prompt", "Answer & stop | > x")
-    launch = launched(argv, environ, "C:\\py.exe", 7, "win32")
+    launch = build_command_launch(argv, environ, "C:\\py.exe", 7, "win32")
     assert launch.line == (
         '"C:\\Windows\\System32\\cmd.exe" /d /v:off /s /c '
         '""C:\\Users\\Ana B\\claude.cmd" "--tools" "" "--system-prompt" "Answer & stop | > x""'
     )
-    assert launched(("C:\\claude.exe", "-p"), environ, "C:\\py.exe", 7, "win32").line == ""
+    assert build_command_launch(("C:\\claude.exe", "-p"), environ, "C:\\py.exe", 7, "win32").line == ""
     for sign in '"%!\n':
         with pytest.raises(ValueError, match="cannot hand"):
-            batch_line(("C:\\claude.cmd", f"a{sign}b"), environ)
+            build_batch_line(("C:\\claude.cmd", f"a{sign}b"), environ)
 
 
 @pytest.mark.parametrize("provider", sorted(AGENTS))
 def test_every_agent_can_be_started_from_a_batch_file_and_has_no_prompt_in_its_arguments(provider: str) -> None:
-    asked = invocation(provider, "some/model:1.5", {"HOME": "/home/ana"})
-    assert batch_line(("C:\\agent.cmd", *asked.arguments), {})
+    asked = build_invocation(provider, "some/model:1.5", {"HOME": "/home/ana"})
+    assert build_batch_line(("C:\\agent.cmd", *asked.arguments), {})
     assert "some/model:1.5" in asked.arguments
     assert not [name for name in asked.arguments if "yolo" in name or "allow-all" in name or "bypass" in name]
 
@@ -197,22 +197,22 @@ def test_tool_servers_of_the_persons_own_settings_are_turned_off(tmp_path: Path)
     environ = {"HOME": str(tmp_path)}
     (tmp_path / ".codex" / "config.toml").write_text('[mcp_servers.files]\ncommand = "x"\n')
     (tmp_path / ".copilot" / "mcp-config.json").write_text('{"mcpServers": {"web": {}}}')
-    assert "mcp_servers.files.enabled=false" in invocation("codex", "default", environ).arguments
-    assert "web" in invocation("copilot-cli", "default", environ).arguments
+    assert "mcp_servers.files.enabled=false" in build_invocation("codex", "default", environ).arguments
+    assert "web" in build_invocation("copilot-cli", "default", environ).arguments
     (tmp_path / ".codex" / "config.toml").write_text('[mcp_servers."a b"]\ncommand = "x"\n')
     with pytest.raises(ModelGoneError, match="cannot be turned off"):
-        invocation("codex", "default", environ)
+        build_invocation("codex", "default", environ)
 
 
 def test_a_models_name_is_never_read_as_an_option() -> None:
     with pytest.raises(ModelGoneError, match="cannot be asked"):
-        invocation("claude-code", "--dangerously-skip-permissions", {"HOME": "/home/ana"})
+        build_invocation("claude-code", "--dangerously-skip-permissions", {"HOME": "/home/ana"})
 
 
 def test_what_an_agent_is_paid_with_is_told_before() -> None:
-    assert price_of("claude-code", {}) == "uses your Claude plan"
-    assert price_of("claude-code", {"ANTHROPIC_API_KEY": "k"}) == "bills the key in ANTHROPIC_API_KEY"
-    assert "not tried" in price_of("cursor-agent", {})
+    assert describe_payment("claude-code", {}) == "uses your Claude plan"
+    assert describe_payment("claude-code", {"ANTHROPIC_API_KEY": "k"}) == "bills the key in ANTHROPIC_API_KEY"
+    assert "not tried" in describe_payment("cursor-agent", {})
 
 
 def test_agents_are_found_without_being_started(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_agents_are_found_without_being_started(tmp_path: Path) -> None:
     program(tmp_path / "bin", "opencode", f"open({str(started)!r}, 'w')")
     (tmp_path / ".codex").mkdir()
     environ = {"HOME": str(tmp_path), "PATH": str(tmp_path / "bin")}
-    found = {one.provider: one.program for one in installed(environ)}
+    found = {one.provider: one.program for one in find_installed_agents(environ)}
     assert found["opencode"] == str(tmp_path / "bin" / "opencode")
     if find_program("codex", environ) is None:
         assert found["codex"] == "", "its sessions tell of it"
@@ -230,9 +230,9 @@ def test_agents_are_found_without_being_started(tmp_path: Path) -> None:
 def test_an_agent_is_asked_only_where_it_is_chosen(tmp_path: Path) -> None:
     program(tmp_path / "bin", "claude", "raise SystemExit(1)")
     environ = {"HOME": str(tmp_path), "LERIM_HOME": str(tmp_path / ".lerim"), "PATH": str(tmp_path / "bin")}
-    assert choose("extract", settings(Role("none")), environ, None, {}) == (None, [])
-    assert choose("extract", settings(Role("auto")), environ, None, {}) == (None, [])
-    model, [problem] = choose("extract", settings(Role("codex")), {**environ, "PATH": ""}, None, {})
+    assert choose_model("extract", settings(Role("none")), environ, None, {}) == (None, [])
+    assert choose_model("extract", settings(Role("auto")), environ, None, {}) == (None, [])
+    model, [problem] = choose_model("extract", settings(Role("codex")), {**environ, "PATH": ""}, None, {})
     if find_program("codex", environ) is None:
         assert model is None
         assert "codex" in problem.message
@@ -244,6 +244,6 @@ def test_a_repository_never_chooses_or_starts_an_agent(provider: str, tmp_path: 
     root = tmp_path / "repo"
     (root / ".lerim").mkdir(parents=True)
     (root / ".lerim" / "config.toml").write_text(f'[roles.extract]\nprovider = "{provider}"\nmodel = "x"\n')
-    found, problems = config.load({}, Home(tmp_path / ".lerim"), root)
+    found, problems = load.load_settings({}, Home(tmp_path / ".lerim"), root)
     assert found.roles["extract"].provider == "none"
     assert problems

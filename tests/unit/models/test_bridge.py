@@ -8,23 +8,34 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lerim.models.editor import WORDS, Answer, Ask, Bridge, Part, Refused, RefusedError, Unask
+from lerim.models.editor import (
+    REFUSAL_WORDS,
+    EditorAnswer,
+    EditorAnswerPart,
+    EditorBridge,
+    EditorCancellation,
+    EditorQuestion,
+    EditorRefusal,
+    EditorRefusedError,
+)
 
-Line = Ask | Unask
+Line = EditorQuestion | EditorCancellation
 
 
 class Parent:
     """The other end of the lines: keeps them, and answers by a script."""
 
-    def __init__(self, answer: Callable[[Ask], Answer | Refused | None] = lambda _ask: None) -> None:
+    def __init__(
+        self, answer: Callable[[EditorQuestion], EditorAnswer | EditorRefusal | None] = lambda _ask: None
+    ) -> None:
         self.lines: list[Line] = []
         self.came = threading.Event()
-        self.bridge = Bridge(self._take)
+        self.bridge = EditorBridge(self._take)
         self._answer = answer
 
     def _take(self, line: Line) -> None:
         self.lines.append(line)
-        if isinstance(line, Ask) and (answer := self._answer(line)):
+        if isinstance(line, EditorQuestion) and (answer := self._answer(line)):
             self.bridge.take(answer)
         self.came.set()
 
@@ -33,16 +44,16 @@ class Parent:
 
 
 def test_a_question_goes_up_and_its_answer_comes_back() -> None:
-    parent = Parent(lambda ask: Answer(ask.id, f"about {ask.prompt}"))
+    parent = Parent(lambda ask: EditorAnswer(ask.id, f"about {ask.prompt}"))
     assert parent.ask("pnpm") == "about pnpm"
-    assert parent.lines == [Ask(1, "copilot/gpt-4o", "s", "pnpm", 100)]
+    assert parent.lines == [EditorQuestion(1, "copilot/gpt-4o", "s", "pnpm", 100)]
 
 
 def test_answers_in_any_order_reach_the_threads_that_asked() -> None:
-    held: list[Ask] = []
+    held: list[EditorQuestion] = []
     everyone = threading.Event()
 
-    def hold(ask: Ask) -> None:
+    def hold(ask: EditorQuestion) -> None:
         held.append(ask)
         if len(held) == 4:
             everyone.set()
@@ -52,27 +63,27 @@ def test_answers_in_any_order_reach_the_threads_that_asked() -> None:
         answers = [threads.submit(parent.ask, str(number)) for number in range(4)]
         assert everyone.wait(30)
         for ask in reversed(held):
-            parent.bridge.take(Answer(ask.id, ask.prompt * 2))
+            parent.bridge.take(EditorAnswer(ask.id, ask.prompt * 2))
         assert [answer.result(30) for answer in answers] == ["00", "11", "22", "33"]
 
 
 @pytest.mark.parametrize("why", ["no-permission", "blocked", "quota", "not-found", "gone", "cancelled", "failed"])
 def test_why_there_is_no_answer_is_an_error_in_our_words(why: str) -> None:
-    parent = Parent(lambda ask: Refused(ask.id, why, "as the editor puts it"))
-    with pytest.raises(RefusedError) as caught:
+    parent = Parent(lambda ask: EditorRefusal(ask.id, why, "as the editor puts it"))
+    with pytest.raises(EditorRefusedError) as caught:
         parent.ask()
     assert (caught.value.why, caught.value.message) == (why, "as the editor puts it")
-    assert str(caught.value) == WORDS[caught.value.why]
+    assert str(caught.value) == REFUSAL_WORDS[caught.value.why]
 
 
 def test_an_answer_that_takes_too_long_is_taken_back() -> None:
     parent = Parent()
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(EditorRefusedError) as caught:
         parent.ask(seconds=0)
     assert caught.value.why == "timeout"
-    assert parent.lines[1:] == [Unask(1)]
-    parent.bridge.take(Answer(1, "too late"))
-    parent.bridge.take(Refused(99, "failed"))
+    assert parent.lines[1:] == [EditorCancellation(1)]
+    parent.bridge.take(EditorAnswer(1, "too late"))
+    parent.bridge.take(EditorRefusal(99, "failed"))
 
 
 def test_cancel_ends_a_question_and_takes_it_back() -> None:
@@ -82,17 +93,17 @@ def test_cancel_ends_a_question_and_takes_it_back() -> None:
         waiting = threads.submit(parent.ask, cancelled=cancel.is_set)
         assert parent.came.wait(30)
         cancel.set()
-        with pytest.raises(RefusedError) as caught:
+        with pytest.raises(EditorRefusedError) as caught:
             waiting.result(30)
     assert caught.value.why == "cancelled"
-    assert parent.lines[1:] == [Unask(1)]
+    assert parent.lines[1:] == [EditorCancellation(1)]
 
 
 def test_a_parent_that_cannot_be_told_leaves_nothing_waiting() -> None:
     def broken(_line: Line) -> None:
         raise BrokenPipeError
 
-    bridge = Bridge(broken)
+    bridge = EditorBridge(broken)
     with pytest.raises(BrokenPipeError):
         bridge.ask("m", "", "p", max_tokens=None, seconds=1, cancelled=lambda: False)
     assert not bridge._waiting
@@ -112,15 +123,15 @@ def test_words_are_heard_as_they_come_and_the_answer_is_whole() -> None:
             parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, hear=hear
         )
         assert parent.came.wait(30)
-        parent.bridge.take(Part(1, "one "))
+        parent.bridge.take(EditorAnswerPart(1, "one "))
         assert first.wait(30)
         assert heard == ["one "]
-        parent.bridge.take(Part(1, "two"))
-        parent.bridge.take(Answer(1, "one two three"))
+        parent.bridge.take(EditorAnswerPart(1, "two"))
+        parent.bridge.take(EditorAnswer(1, "one two three"))
         assert answer.result(30) == "one two three"
     assert "".join(heard) == "one two three"
-    assert parent.lines == [Ask(1, "m", "s", "p", 1, stream=True)]
-    parent.bridge.take(Part(1, "too late"))
+    assert parent.lines == [EditorQuestion(1, "m", "s", "p", 1, stream=True)]
+    parent.bridge.take(EditorAnswerPart(1, "too late"))
 
 
 def test_an_answer_that_is_refused_midway_keeps_what_was_heard() -> None:
@@ -129,14 +140,14 @@ def test_an_answer_that_is_refused_midway_keeps_what_was_heard() -> None:
 
     def hear(text: str) -> None:
         heard.append(text)
-        parent.bridge.take(Refused(1, "gone"))
+        parent.bridge.take(EditorRefusal(1, "gone"))
 
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(
             parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, hear=hear
         )
         assert parent.came.wait(30)
-        parent.bridge.take(Part(1, "one "))
-        with pytest.raises(RefusedError):
+        parent.bridge.take(EditorAnswerPart(1, "one "))
+        with pytest.raises(EditorRefusedError):
             answer.result(30)
     assert heard == ["one "]

@@ -10,12 +10,13 @@ import msgspec
 import pytest
 
 import roles
-from lerim.editor_settings import Editor, EditorModel
-from lerim.models import consent, local
-from lerim.models.address import is_loopback
-from lerim.models.choose import choose
+from lerim.config.address import is_loopback
+from lerim.config.editor import EditorModel, EditorState
+from lerim.config.providers import PROVIDERS, Role
+from lerim.models.choose import choose_model
 from lerim.models.model import Model
-from lerim.models.providers import PROVIDERS, Role
+from lerim.models.money import consent
+from lerim.models.services import local
 from lerim.paths import Home
 from models_server import listing, models, serving
 
@@ -28,14 +29,16 @@ ALLOWED = EditorModel("copilot/gpt-5-mini", "copilot", "gpt-5-mini", "1", "GPT-5
 
 
 def look(
-    role: Role, editor: Editor | None = None, servers: dict[str, str] | None = None, **environ: str
+    role: Role, editor: EditorState | None = None, servers: dict[str, str] | None = None, **environ: str
 ) -> tuple[Model | None, list[tuple[str, str]]]:
     environ = {"LERIM_HOME": os.environ["LERIM_HOME"], **environ}
-    model, problems = choose("extract", roles.settings(role), environ, editor, servers or {})
+    model, problems = choose_model("extract", roles.settings(role), environ, editor, servers or {})
     return model, [(problem.code, f"{problem.path}: {problem.message}") for problem in problems]
 
 
-def chosen(role: Role, editor: Editor | None = None, servers: dict[str, str] | None = None, **environ: str) -> Model:
+def chosen(
+    role: Role, editor: EditorState | None = None, servers: dict[str, str] | None = None, **environ: str
+) -> Model:
     model, problems = look(role, editor, servers, **environ)
     assert problems == []
     assert model is not None
@@ -43,7 +46,7 @@ def chosen(role: Role, editor: Editor | None = None, servers: dict[str, str] | N
 
 
 def problem(
-    role: Role, editor: Editor | None = None, servers: dict[str, str] | None = None, **environ: str
+    role: Role, editor: EditorState | None = None, servers: dict[str, str] | None = None, **environ: str
 ) -> tuple[str, str]:
     model, [found] = look(role, editor, servers, **environ)
     assert model is None
@@ -165,7 +168,7 @@ def test_a_provider_s_key_goes_to_its_own_host_alone(provider: str, address: str
     assert (own.key, own.key_variable) == (KEY, PROVIDERS[provider].key_variables[0])
 
 
-@pytest.mark.parametrize("address", local.SERVERS.values())
+@pytest.mark.parametrize("address", local.LOCAL_SERVERS.values())
 def test_the_usual_servers_of_this_machine_get_no_key(address: str) -> None:
     assert chosen(Role("openai", "m", address), OPENAI_API_KEY=KEY, LERIM_MODEL_KEY=KEY).key == ""
 
@@ -201,10 +204,10 @@ def test_auto_takes_the_first_provider_whose_key_is_there() -> None:
 
 
 def test_auto_takes_the_editor_s_model_only_once_it_is_allowed() -> None:
-    editor = Editor(models=(COPILOT, ALLOWED))
+    editor = EditorState(models=(COPILOT, ALLOWED))
     model = chosen(Role("auto"), editor)
     assert (model.label, model.wire, model.billed) == ("editor:copilot/gpt-5-mini", "editor", False)
-    assert look(Role("auto"), Editor(models=(COPILOT,))) == (None, [])
+    assert look(Role("auto"), EditorState(models=(COPILOT,))) == (None, [])
     assert chosen(Role("auto"), editor, ZAI_API_KEY=KEY).provider == "zai"
 
 
@@ -217,7 +220,7 @@ def test_auto_takes_the_first_server_of_this_machine_that_answers() -> None:
         assert chosen(Role("auto", "large"), servers=servers).name == "large"
         assert look(Role("auto", "other"), servers=servers) == (None, [])
         assert chosen(Role("auto", "", url), servers=USUAL).name == "small"
-        assert chosen(Role("auto"), Editor(models=(ALLOWED,)), servers).provider == "editor"
+        assert chosen(Role("auto"), EditorState(models=(ALLOWED,)), servers).provider == "editor"
 
 
 def test_auto_finds_nothing_without_a_word_and_looks_at_no_other_machine() -> None:
@@ -236,20 +239,20 @@ def test_without_servers_to_look_at_none_is_asked() -> None:
 
 def test_auto_asks_nobody_but_the_server_at_the_address_the_settings_name() -> None:
     role = Role("auto", "", "http://localhost:1/v1")
-    assert look(role, Editor(models=(ALLOWED,)), USUAL, OPENAI_API_KEY=KEY) == (None, [])
+    assert look(role, EditorState(models=(ALLOWED,)), USUAL, OPENAI_API_KEY=KEY) == (None, [])
 
 
 def test_the_editor_s_model_is_asked_where_there_is_an_editor() -> None:
     code, message = problem(Role("editor"))
     assert (code, "wait for a sync there" in message) == ("model-gone", True)
-    assert problem(Role("editor"), Editor())[0] == "model-gone"
-    both = Editor(models=(COPILOT, ALLOWED))
+    assert problem(Role("editor"), EditorState())[0] == "model-gone"
+    both = EditorState(models=(COPILOT, ALLOWED))
     assert chosen(Role("editor"), both).name == "copilot/gpt-5-mini"
     for name in ("copilot/gpt-4o", "gpt-4o", "GPT-4o"):
         assert chosen(Role("editor", name), both).name == "copilot/gpt-4o"
     code, message = problem(Role("editor", "o3"), both)
     assert (code, "copilot/gpt-4o" in message) == ("model-gone", True)
-    refused = Editor(models=(msgspec.structs.replace(COPILOT, allowed=False),))
+    refused = EditorState(models=(msgspec.structs.replace(COPILOT, allowed=False),))
     assert problem(Role("editor"), refused)[0] == "model-key"
 
 
@@ -268,7 +271,7 @@ def test_a_command_is_asked_by_its_argv_and_called_by_its_program() -> None:
 def test_windows_are_as_small_as_the_model_said_it_needs() -> None:
     role = Role("openai", "m", "http://localhost:1/v1")
     assert chosen(role).max_window_tokens == 300_000
-    consent.learn_limit(Home.of(os.environ), "openai:m", 40_000)
+    consent.keep_limit(Home.of(os.environ), "openai:m", 40_000)
     model = chosen(role)
     assert model.max_window_tokens < 40_000
     assert model.window_overlap_tokens <= model.max_window_tokens // 4
@@ -276,12 +279,12 @@ def test_windows_are_as_small_as_the_model_said_it_needs() -> None:
 
 
 def test_windows_fit_what_the_editor_says_of_its_model() -> None:
-    assert chosen(Role("editor"), Editor(models=(COPILOT,))).max_window_tokens < 64_000
+    assert chosen(Role("editor"), EditorState(models=(COPILOT,))).max_window_tokens < 64_000
 
 
 def test_roles_have_their_own_model() -> None:
     settings = roles.settings(Role("openai", "m"))
     own = replace(settings, roles={**settings.roles, "summarize": Role("zai", "s", timeout=7)})
-    model, _ = choose("summarize", own, {"ZAI_API_KEY": KEY, "LERIM_HOME": os.environ["LERIM_HOME"]}, None, {})
+    model, _ = choose_model("summarize", own, {"ZAI_API_KEY": KEY, "LERIM_HOME": os.environ["LERIM_HOME"]}, None, {})
     assert model is not None
     assert (model.role, model.label, model.timeout) == ("summarize", "zai:s@api.z.ai", 7)

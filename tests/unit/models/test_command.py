@@ -19,10 +19,10 @@ from dspy import lm15
 from engines import COMMAND, REQUEST, asking, never
 from hang import HANG
 from lerim.errors import ModelGoneError
-from lerim.models.command import launched
+from lerim.models.agents.command import build_command_launch
 from lerim.models.engine import Engine
 from lerim.paths import Home
-from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, found
+from lerim.process import CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, find_executable
 
 SERVER = Path(__file__).resolve().parents[3] / "server"
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
@@ -200,8 +200,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 sys.path[:0] = [{str(SERVER)!r}]
-from lerim.models import command
-command.run(({sys.executable!r}, "-c", {HANGS!r}, {str(tmp_path / "pids")!r}), "what?", seconds=100,
+from lerim.models.agents.command import run_command
+run_command(({sys.executable!r}, "-c", {HANGS!r}, {str(tmp_path / "pids")!r}), "what?", seconds=100,
     cancelled=lambda: False, environ={{"PATH": "/usr/bin"}}, folder=Path({str(home.root)!r}))
 """
     with subprocess.Popen([sys.executable, "-c", code]) as process:
@@ -213,12 +213,12 @@ command.run(({sys.executable!r}, "-c", {HANGS!r}, {str(tmp_path / "pids")!r}), "
 def test_how_it_is_started_on_each_system() -> None:
     environ = {"PATH": "/bin", "LERIM_HOME": "/x", "lerim_editor": "{}", "OPENAI_API_KEY": "k"}
     environ |= {"LERIM_KEY_ZAI_API_KEY": "stored", "PYTHONPATH": "/server", "PYTHONSTARTUP": "/x.py"}
-    posix = launched(("/bin/agent", "-p"), environ, "/py", 7, "linux")
+    posix = build_command_launch(("/bin/agent", "-p"), environ, "/py", 7, "linux")
     assert posix.argv[:3] == ("/py", "-I", "-S")
     assert posix.argv[4:] == ("7", "/bin/agent", "-p")
     assert posix.environ == {"PATH": "/bin", "OPENAI_API_KEY": "k"}
     assert (posix.creationflags, posix.new_session) == (0, True)
-    windows = launched(("C:\\agent.exe", "-p"), environ, "C:\\py.exe", 7, "win32")
+    windows = build_command_launch(("C:\\agent.exe", "-p"), environ, "C:\\py.exe", 7, "win32")
     assert windows.argv == ("C:\\agent.exe", "-p")
     assert (windows.creationflags, windows.new_session) == (CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP, False)
 
@@ -237,4 +237,4 @@ def test_how_it_is_started_on_each_system() -> None:
 )
 def test_where_windows_has_a_program(name: str, environ: dict[str, str], place: str | None) -> None:
     there = {"d:\\bin\\agent.cmd"}
-    assert found(name, environ, "win32", lambda path: path.lower() in there) == place
+    assert find_executable(name, environ, "win32", lambda path: path.lower() in there) == place

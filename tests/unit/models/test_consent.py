@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import SettingsError
-from lerim.models.consent import Known, allow, learn_limit, load
+from lerim.models.money.consent import KnownModels, allow_model, keep_limit, load_known_models
 from lerim.paths import Home
 from model_desk import paid
 
@@ -24,13 +24,13 @@ def home(tmp_path: Path) -> Home:
 
 
 def test_a_model_that_is_paid_for_is_asked_only_once_it_is_agreed_to(home: Home) -> None:
-    known, problems = load(home)
+    known, problems = load_known_models(home)
     assert not known.allows(paid())
     assert problems == []
     assert not home.root.exists()
-    allow(home, NANO)
-    allow(home, NANO)
-    known, _ = load(home)
+    allow_model(home, NANO)
+    allow_model(home, NANO)
+    known, _ = load_known_models(home)
     assert known.allows(paid())
     assert not known.allows(paid("openai/gpt-5.5"))
     assert json.loads(home.models.read_text())["allowed"] == [NANO]
@@ -38,51 +38,51 @@ def test_a_model_that_is_paid_for_is_asked_only_once_it_is_agreed_to(home: Home)
 
 
 def test_a_model_that_is_not_paid_for_needs_no_consent() -> None:
-    assert Known().allows(paid(base_url="http://127.0.0.1:11434/v1"))
-    assert Known().allows(paid(wire="command"))
-    assert Known().allows(paid(wire="editor"))
+    assert KnownModels().allows(paid(base_url="http://127.0.0.1:11434/v1"))
+    assert KnownModels().allows(paid(wire="command"))
+    assert KnownModels().allows(paid(wire="editor"))
 
 
 def test_what_is_agreed_to_and_learned_at_one_address_is_not_for_another(home: Home) -> None:
     ours, other = paid(), paid(base_url="https://Other.example:8443/v1")
     assert (ours.label, other.label) == (NANO, f"{PLAIN}@other.example:8443")
     assert paid(base_url="http://127.0.0.1:11434/v1").label == PLAIN  # on this machine nothing is paid for
-    allow(home, ours.label)
-    learn_limit(home, ours.label, 20_000)
-    known, _ = load(home)
+    allow_model(home, ours.label)
+    keep_limit(home, ours.label, 20_000)
+    known, _ = load_known_models(home)
     assert (known.allows(ours), known.allows(other)) == (True, False)
-    allow(home, other.label)
-    assert load(home)[0].allows(other)
+    allow_model(home, other.label)
+    assert load_known_models(home)[0].allows(other)
     assert other.label not in known.limits
 
 
 def test_an_agreement_of_before_that_names_no_host_is_asked_for_again(home: Home) -> None:
-    allow(home, PLAIN)
-    assert not load(home)[0].allows(paid())
+    allow_model(home, PLAIN)
+    assert not load_known_models(home)[0].allows(paid())
 
 
 def test_limits_are_remembered_beside_it_and_keys_of_others_are_kept(home: Home) -> None:
     home.root.mkdir()
     home.models.write_text('{"theirs": {"a": [1, 2]}, "allowed": ["x:y", 7], "limits": {"a": "no", "b": 5, "c": true}}')
-    learn_limit(home, NANO, 128_000)
-    allow(home, NANO)
+    keep_limit(home, NANO, 128_000)
+    allow_model(home, NANO)
     assert json.loads(home.models.read_text()) == {
         "theirs": {"a": [1, 2]},
         "allowed": [NANO, "x:y"],
         "limits": {"b": 5, NANO: 128_000},
     }
-    assert load(home) == (Known(frozenset({NANO, "x:y"}), {"b": 5, NANO: 128_000}), [])
+    assert load_known_models(home) == (KnownModels(frozenset({NANO, "x:y"}), {"b": 5, NANO: 128_000}), [])
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b"\xff\xfe", b"", b'{"a":' * 5_000, b"{}" + b" " * 1_000_001])
 def test_a_broken_file_agrees_to_nothing_is_told_and_is_set_aside_by_the_next_change(home: Home, data: bytes) -> None:
     home.root.mkdir()
     home.models.write_bytes(data)
-    known, [problem] = load(home)
-    assert known == Known()
+    known, [problem] = load_known_models(home)
+    assert known == KnownModels()
     assert (problem.code, problem.path) == ("settings", str(home.models))
-    allow(home, NANO)
-    assert load(home) == (Known(frozenset({NANO})), [])
+    allow_model(home, NANO)
+    assert load_known_models(home) == (KnownModels(frozenset({NANO})), [])
     assert home.models.with_name("models.json.damaged-copy").read_bytes() == data
 
 
@@ -90,22 +90,22 @@ def test_a_broken_file_agrees_to_nothing_is_told_and_is_set_aside_by_the_next_ch
 def test_what_has_another_form_counts_as_nothing(home: Home, text: str) -> None:
     home.root.mkdir()
     home.models.write_text(text)
-    assert load(home) == (Known(), [])
+    assert load_known_models(home) == (KnownModels(), [])
 
 
 def test_of_many_who_agree_at_once_none_is_lost(home: Home) -> None:
     labels = [f"openai:model-{number}" for number in range(12)]
-    threads = [threading.Thread(target=allow, args=(home, label)) for label in labels]
+    threads = [threading.Thread(target=allow_model, args=(home, label)) for label in labels]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert load(home)[0].allowed == frozenset(labels)
+    assert load_known_models(home)[0].allowed == frozenset(labels)
 
 
 def test_what_cannot_be_written_is_said(home: Home) -> None:
     home.root.write_text("a file where the folder should be")
     with pytest.raises(SettingsError, match="cannot be written"):
-        allow(home, NANO)
+        allow_model(home, NANO)
     with pytest.raises(FileExistsError):
-        learn_limit(home, NANO, 1)
+        keep_limit(home, NANO, 1)

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from lerim.editor_settings import VARIABLE, Editor, EditorModel, told
+from lerim.config.editor import EDITOR_VARIABLE, EditorModel, EditorState, read_editor_state
 
 
 def test_without_an_editor_nothing_is_told() -> None:
-    assert told({}) == (None, [])
-    assert told({VARIABLE: ""}) == (None, [])
+    assert read_editor_state({}) == (None, [])
+    assert read_editor_state({EDITOR_VARIABLE: ""}) == (None, [])
 
 
 def test_settings_and_models_are_told() -> None:
@@ -20,9 +20,11 @@ def test_settings_and_models_are_told() -> None:
         | {"max_input_tokens": 64_000, "allowed": True, "later": "fields are ignored"},
         {"id": "x/y"},
     ]
-    editor, problems = told({VARIABLE: json.dumps({"settings": {"extract.gate": "all"}, "models": models})})
+    editor, problems = read_editor_state(
+        {EDITOR_VARIABLE: json.dumps({"settings": {"extract.gate": "all"}, "models": models})}
+    )
     assert problems == []
-    assert editor == Editor(
+    assert editor == EditorState(
         {"extract.gate": "all"},
         (EditorModel("copilot/gpt-4o", "copilot", "gpt-4o", "1", "GPT-4o", 64_000, True), EditorModel("x/y")),
     )
@@ -41,7 +43,7 @@ def test_settings_and_models_are_told() -> None:
     ],
 )
 def test_what_makes_no_sense_is_a_problem_that_repeats_nothing_of_it(text: str) -> None:
-    editor, [problem] = told({VARIABLE: text})
+    editor, [problem] = read_editor_state({EDITOR_VARIABLE: text})
     assert editor is None
-    assert (problem.code, problem.path) == ("settings", VARIABLE)
+    assert (problem.code, problem.path) == ("settings", EDITOR_VARIABLE)
     assert "Reload the window" in problem.message

@@ -18,8 +18,8 @@ from dspy import lm15
 from chat_server import KEY, Act, Chat, chat, completion, drips, fails, hangs, huge, raw, says
 from engines import REQUEST, model, never
 from lerim.models.engine import Engine
-from lerim.models.lm import language_model, using
-from lerim.models.usage import Spent, Usage
+from lerim.models.lm import make_language_model, use_language_model
+from lerim.models.money.usage import RoleUsage, Usage
 
 
 def ask(server: Chat, timeout: float = 30.0, cancelled: Callable[[], bool] = never) -> lm15.Response:
@@ -41,7 +41,7 @@ def test_it_asks_as_chat_completions_want_and_returns_what_is_said() -> None:
     assert response.text == "hello"
     assert (response.usage.input_tokens, response.usage.output_tokens, response.finish_reason) == (1_000, 50, "stop")
     [spent] = engine.spent
-    assert spent == Spent("extract", "openai:some-model", Usage(1, 1_000, 50, 0, 0.002, 0, engine.usage.seconds))
+    assert spent == RoleUsage("extract", "openai:some-model", Usage(1, 1_000, 50, 0, 0.002, 0, engine.usage.seconds))
     assert engine.steps == []
 
 
@@ -256,11 +256,11 @@ def test_dspy_says_nothing_of_a_cut_answer_and_who_asked_hears_of_it(capfd: pyte
         says("[[ ## answer ## ]]\nhal", "length"), says("[[ ## answer ## ]]\nall\n[[ ## completed ## ]]")
     ) as server:
         chosen = model(server.url)
-        lm = language_model(chosen, Engine(chosen, never))
-        with using(lm) as heard, pytest.raises(dspy.AdapterParseError):
+        lm = make_language_model(chosen, Engine(chosen, never))
+        with use_language_model(lm) as heard, pytest.raises(dspy.AdapterParseError):
             dspy.Predict(_Short)(question="what?")
         assert heard.cut
-        with using(lm) as heard:
+        with use_language_model(lm) as heard:
             assert dspy.Predict(_Short)(question="what?").answer == "all"
         assert not heard.cut
     assert capfd.readouterr() == ("", "")

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from lerim.models.local import Server, answering
+from lerim.models.services.local import LocalServer, find_local_servers
 from models_server import body, drips, hangs, listing, serving
 
 ENOUGH = 30.0
@@ -18,9 +18,9 @@ LITTLE = 0.3
 def test_servers_that_answer_are_listed_in_the_order_they_were_asked_for() -> None:
     asked: list[str] = []
     with serving(listing("b", "a"), asked) as first, serving(listing()) as second:
-        assert answering([second, "http://127.0.0.1:9/v1", first], ENOUGH) == [
-            Server(second, ()),
-            Server(first, ("b", "a")),
+        assert find_local_servers([second, "http://127.0.0.1:9/v1", first], ENOUGH) == [
+            LocalServer(second, ()),
+            LocalServer(first, ("b", "a")),
         ]
     assert [request.split("\n")[0] for request in asked] == ["/v1/models"]
     assert "uthorization" not in asked[0]
@@ -43,21 +43,21 @@ def test_servers_that_answer_are_listed_in_the_order_they_were_asked_for() -> No
 )
 def test_what_is_no_server_of_models_is_passed_over(answer) -> None:
     with serving(answer) as url:
-        assert answering([url], ENOUGH) == []
+        assert find_local_servers([url], ENOUGH) == []
 
 
 def test_those_that_never_answer_hold_nobody_up() -> None:
     with ExitStack() as stack:
         urls = [stack.enter_context(serving(act)) for act in (hangs, drips, hangs)]
-        assert answering(urls, LITTLE) == []
+        assert find_local_servers(urls, LITTLE) == []
 
 
 def test_no_other_machine_is_asked() -> None:
     urls = ["https://models.example/v1", "http://192.0.2.1/v1", "http://localhost.example/v1", "file:///etc/passwd"]
-    assert answering(urls, LITTLE) == []
+    assert find_local_servers(urls, LITTLE) == []
 
 
 def test_names_that_are_none_and_models_that_only_embed_are_left_out() -> None:
     names = ["text-embedding-nomic", "a\nb", "", "x" * 300, "qwen"]
     with serving(listing(*names)) as url:
-        assert answering([url], ENOUGH) == [Server(url, ("qwen",))]
+        assert find_local_servers([url], ENOUGH) == [LocalServer(url, ("qwen",))]

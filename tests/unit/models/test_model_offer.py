@@ -13,9 +13,10 @@ import pytest
 
 from chat_server import marked
 from desk import Desk, correction
-from lerim import cli_offer, config
-from lerim.cli_place import here
-from lerim.report import SyncReport
+from lerim.cli import offer
+from lerim.cli.terminal.repository import open_command_context
+from lerim.config import load
+from lerim.jobs.report import SyncReport
 from model_desk import CENTS, story
 from terminal import run
 
@@ -70,7 +71,7 @@ def test_a_trial_shows_a_models_finds_beside_those_of_the_rules_and_proposes_not
     assert trial["found"][0]["quote"] == "amounts of `Money` are cents by agreement with billing"
     assert (trial["usage"]["calls"], trial["usage"]["input_tokens"], trial["again"]) == (1, 70, 1)
     assert desk.waiting() == waiting
-    assert config.load(os.environ, desk.home)[0].roles["extract"].provider == "none"
+    assert load.load_settings(os.environ, desk.home)[0].roles["extract"].provider == "none"
 
 
 def test_one_choice_tries_the_model_then_the_rest_is_read_and_the_tried_session_is_not_asked_again(
@@ -80,14 +81,14 @@ def test_one_choice_tries_the_model_then_the_rest_is_read_and_the_tried_session_
     first = desk.sync()
     assert isinstance(first, SyncReport)
     monkeypatch.setattr(sys, "stdin", io.StringIO("1\ny\n"))
-    at = here(desk.repo)
-    offers = cli_offer.offers(at.home, os.environ)
+    at = open_command_context(desk.repo)
+    offers = offer.offers(at.home, os.environ)
     assert [(one.provider, one.price) for one in offers] == [("claude-code", "uses your Claude plan")]
-    assert cli_offer.let_choose(at, offers, first)
+    assert offer.let_choose(at, offers, first)
     shown = capsys.readouterr()
     assert "uses your Claude plan" in shown.err
     assert "`Money` holds cents" in shown.out
-    assert config.load(os.environ, desk.home)[0].roles["extract"].provider == "claude-code"
+    assert load.load_settings(os.environ, desk.home)[0].roles["extract"].provider == "claude-code"
     assert calls(claude) == 1
     second = desk.sync()
     assert [one.title for one in second.candidates] == ["`Money` holds cents in `src/app.py`"]

@@ -12,8 +12,8 @@ from chat_server import KEY, Asked, Handler, chat, completion, finds, item, mark
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from hang import HANG
-from lerim.jobs import SyncOptions
-from lerim.report import Event, Found, Progress
+from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
+from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from model_desk import CENTS, environ, model, reported, story, told
 from terminal import run
@@ -26,9 +26,11 @@ def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -
     assert server.asked == []
     assert (report["model"], report["state"]) == ("none", "done")
     code = (
-        "import os, sys; from pathlib import Path; from lerim import jobs, project; from lerim.paths import Home;"
-        f" home = Home.of(os.environ); at = project.locate(Path({str(desk.repo)!r}), home);"
-        " jobs.run(at, home, os.environ, jobs.SyncOptions(), lambda event: None, lambda: False);"
+        "import os, sys; from pathlib import Path; from lerim.jobs import SyncOptions;"
+        " from lerim.jobs.sync import sync_project; from lerim.paths import Home;"
+        " from lerim.project import locate_project; home = Home.of(os.environ);"
+        f" at = locate_project(Path({str(desk.repo)!r}), home);"
+        " sync_project(at, home, os.environ, SyncOptions(), lambda event: None, lambda: False);"
         " sys.exit(any(name in sys.modules for name in ('dspy', 'requests', 'tiktoken', 'pydantic')))"
     )
     assert subprocess.run([sys.executable, "-c", code], env=environ(), check=False, timeout=HANG).returncode == 0
@@ -59,7 +61,7 @@ def test_what_only_ranks_high_is_left_out_once_a_model_has_read_it_and_can_be_pr
         report = reported(desk)
     assert (desk.waiting(), len(report["withdrawn"])) == ([], 1)
     [dropped] = [one for one in report["dropped_items"] if one["reason"] == "model-read"]
-    [left] = [one for one in queue.left_out(desk.place)[0] if one.title == dropped["title"]]
+    [left] = [one for one in queue.list_left_out(desk.place)[0] if one.title == dropped["title"]]
     assert left.reason == "model-read"
     assert queue.propose_anyway(desk.place, left.id).ok
     assert len(desk.waiting()) == 1
@@ -70,8 +72,8 @@ def test_what_only_ranks_high_is_left_out_once_a_model_has_read_it_and_can_be_pr
 def test_what_the_person_changed_stays_beside_what_a_model_finds(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     desk.sync(SyncOptions(model="none"))
-    [waits] = queue.pending(desk.place)[0]
-    queue.edit(desk.place, waits.id, queue.Edit(title="Use pathlib for every path in src/app.py"))
+    [waits] = queue.list_pending(desk.place)[0]
+    queue.edit_candidate(desk.place, waits.id, queue.CandidateEdit(title="Use pathlib for every path in src/app.py"))
     with model(desk, says(marked([]))) as server:
         report = reported(desk)
     assert (desk.waiting(), report["withdrawn"]) == (["Use pathlib for every path in src/app.py"], [])
@@ -97,8 +99,8 @@ def test_the_rules_candidates_come_before_the_model_is_asked(desk: Desk) -> None
     with model(desk, says(marked([]))) as server:
         asked_then: list[int] = []
 
-        def look(event: Event) -> None:
-            if isinstance(event, Found):
+        def look(event: SyncEvent) -> None:
+            if isinstance(event, CandidateFound):
                 asked_then.append(len(server.asked))
 
         desk.sync(emit=look)
@@ -235,16 +237,16 @@ def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(d
     assert any("Join candidates" in asked.prompt for asked in server.asked)
     assert [gone["reason"] for gone in report["withdrawn"]] == [f"joined with: {one['title']}"]
     assert desk.waiting() == [one["title"]]
-    [proposal] = queue.pending(desk.place)[0]
+    [proposal] = queue.list_pending(desk.place)[0]
     assert len(proposal.record.evidence) == 2
 
 
 def test_progress_tells_that_a_model_is_asked(desk: Desk) -> None:
     story(desk)
-    told: list[Event] = []
+    told: list[SyncEvent] = []
     with model(desk, says(marked([]))):
         desk.sync(emit=told.append)
-    asking = [event for event in told if isinstance(event, Progress) and "asking m" in event.message]
+    asking = [event for event in told if isinstance(event, SyncProgress) and "asking m" in event.message]
     assert asking
     assert {event.stage for event in asking} == {"learning"}
 

@@ -37,12 +37,12 @@ def test_what_a_sync_leaves_out_of_a_models_answer_can_be_proposed(desk: Desk):
     with model(desk, finds(CENTS, invented)):
         report = reported(desk)
     assert report["dropped"]["no-evidence"] == 1
-    [one] = [one for one in queue.left_out(desk.place)[0] if one.reason == "no-evidence"]
+    [one] = [one for one in queue.list_left_out(desk.place)[0] if one.reason == "no-evidence"]
     assert one.title == "Deploy with `helm` on Fridays"
     queue.propose_anyway(desk.place, one.id)
-    [proposal] = [one for one in queue.pending(desk.place)[0] if one.maker == "person"]
+    [proposal] = [one for one in queue.list_pending(desk.place)[0] if one.maker == "person"]
     assert proposal.flags == ("no-quote",)
-    assert queue.accept(desk.place, proposal.id, quotes="shared").code == "accepted"
+    assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").code == "accepted"
 
 
 def test_hostile_text_in_and_out_stays_text(desk: Desk) -> None:

@@ -16,10 +16,10 @@ from typer.testing import Result
 from chat_server import Act, fails, finds, marked, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
-from lerim.jobs import SyncOptions
-from lerim.models import consent
-from lerim.models.spending import Purse, today
-from lerim.models.usage import Usage
+from lerim.jobs.sync_context import SyncOptions
+from lerim.models.money import consent
+from lerim.models.money.spending import DayBudget, total_spent_today
+from lerim.models.money.usage import Usage
 from model_desk import CENTS, environ, job, model_jobs, paid, reported, story
 from paid_service import NANO, paid_service
 from terminal import run
@@ -54,7 +54,7 @@ def test_without_consent_nothing_is_asked_and_the_report_says_what_waits(desk: D
 
 def test_once_agreed_to_it_is_asked_and_what_it_took_is_told_everywhere(desk: Desk, monkeypatch: Patch) -> None:
     story(desk)
-    consent.allow(desk.home, NANO)
+    consent.allow_model(desk.home, NANO)
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
         report = reported(desk)
     assert len(service.asked) == 1
@@ -62,7 +62,7 @@ def test_once_agreed_to_it_is_asked_and_what_it_took_is_told_everywhere(desk: De
     usage = report["usage"]
     assert (usage["calls"], usage["input_tokens"], usage["output_tokens"], usage["cost"]) == (1, 1_000, 50, 0.002)
     assert report["waits"] == {"sessions": 0, "tokens": 0, "cost": None, "model": NANO, "why": ""}
-    assert today(desk.home, now()) == Usage(1, 1_000, 50, cost=0.002)
+    assert total_spent_today(desk.home, now()) == Usage(1, 1_000, 50, cost=0.002)
     [line] = [one for one in desk.home.activity_log.read_text().splitlines() if NANO in one]
     assert f"{NANO}, 1 calls, 1000 tokens in, 50 out," in line
     assert "| $0.0020 |" in line
@@ -74,8 +74,8 @@ def test_once_agreed_to_it_is_asked_and_what_it_took_is_told_everywhere(desk: De
 
 
 def test_a_budget_that_is_used_up_stops_the_asking_and_keeps_the_rest_waiting(desk: Desk, monkeypatch: Patch) -> None:
-    consent.allow(desk.home, NANO)
-    Purse(desk.home, 0, now).reserve(paid(), 19_960_000, 0)  # $0.998
+    consent.allow_model(desk.home, NANO)
+    DayBudget(desk.home, 0, now).reserve(paid(), 19_960_000, 0)  # $0.998
     story(desk)
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
         report = reported(desk)
@@ -96,7 +96,7 @@ def test_a_budget_that_is_used_up_stops_the_asking_and_keeps_the_rest_waiting(de
 
 
 def test_a_budget_that_ends_before_the_summaries_leaves_them_waiting(desk: Desk, monkeypatch: Patch) -> None:
-    consent.allow(desk.home, NANO)
+    consent.allow_model(desk.home, NANO)
     story(desk)
     with paid_service(desk, monkeypatch, finds(CENTS), settings="[budget]\nper_day_usd = 0.0075\n") as service:
         settings = desk.home.config.read_text()
@@ -107,11 +107,11 @@ def test_a_budget_that_ends_before_the_summaries_leaves_them_waiting(desk: Desk,
     assert (report["state"], report["problems"]) == ("done", [])
     assert (report["waits"]["sessions"], report["waits"]["why"]) == (1, "budget")
     assert [(step["kind"], step["role"]) for step in report["steps"]] == [("stopped", "summarize")]
-    assert 0 < today(desk.home, now()).cost <= 0.0075
+    assert 0 < total_spent_today(desk.home, now()).cost <= 0.0075
 
 
 def test_a_session_that_no_days_budget_allows_keeps_no_other_from_being_asked(desk: Desk, monkeypatch: Patch) -> None:
-    consent.allow(desk.home, NANO)
+    consent.allow_model(desk.home, NANO)
     os.utime(story(desk), (1_790_000_000,) * 2)
     fox = "the quick brown fox jumps. " * 6_000
     long = prompt(f"In src/app.py amounts of `Money` are cents by agreement with billing, whatever {fox}")
@@ -135,7 +135,7 @@ def test_a_session_that_no_days_budget_allows_keeps_no_other_from_being_asked(de
 
 
 def test_a_model_of_unknown_price_is_not_asked_under_a_budget_and_is_without(desk: Desk, monkeypatch: Patch) -> None:
-    consent.allow(desk.home, "openrouter:some/model@openrouter.ai")
+    consent.allow_model(desk.home, "openrouter:some/model@openrouter.ai")
     story(desk)
     for settings, calls, state in (("", 0, "partial"), ("[budget]\nper_day_usd = 0\n", 1, "done")):
         with paid_service(desk, monkeypatch, says(marked([])), settings=settings, name="some/model") as service:
@@ -147,13 +147,13 @@ def test_a_model_of_unknown_price_is_not_asked_under_a_budget_and_is_without(des
 
 def test_a_refused_call_costs_nothing(desk: Desk, monkeypatch: Patch) -> None:
     story(desk)
-    consent.allow(desk.home, NANO)
+    consent.allow_model(desk.home, NANO)
     refused: Act = fails(401)
     with paid_service(desk, monkeypatch, refused):
         report = reported(desk)
     assert [problem["code"] for problem in report["problems"]] == ["model-key"]
     assert [step["kind"] for step in report["steps"]] == ["stopped"]
-    assert today(desk.home, now()).cost == 0
+    assert total_spent_today(desk.home, now()).cost == 0
 
 
 def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
@@ -175,7 +175,7 @@ def test_yes_agrees_to_the_model_of_summaries_too(desk: Desk, monkeypatch: Patch
         other = '[roles.summarize]\nprovider = "openrouter"\nmodel = "openai/gpt-5-mini"\n'
         desk.home.config.write_text(settings.replace('[roles.summarize]\nprovider = "none"\n', other))
         assert terminal(desk, "sync", "--yes").exit_code == 0
-    assert consent.load(desk.home)[0].allowed == {NANO, mini}
+    assert consent.load_known_models(desk.home)[0].allowed == {NANO, mini}
 
 
 def test_elsewhere_than_at_a_terminal_it_says_how_to_agree(desk: Desk, monkeypatch: Patch) -> None:
@@ -210,7 +210,7 @@ def test_at_a_terminal_the_first_paid_sync_asks(desk: Desk, monkeypatch: Patch, 
         assert len(service.asked) == calls
     assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01. Ask it? [y/N]" in shown.decode()
     assert (CENTS["title"][:20] in out) == bool(calls)
-    assert consent.load(desk.home)[0].allowed == (frozenset({NANO}) if calls else frozenset())
+    assert consent.load_known_models(desk.home)[0].allowed == (frozenset({NANO}) if calls else frozenset())
 
 
 def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monkeypatch: Patch) -> None:
@@ -247,7 +247,7 @@ def test_a_dear_model_can_be_tried_for_what_a_short_answer_costs(desk: Desk, mon
     assert (done.exit_code, done.stderr) == (0, "")
     assert f"openrouter:{OPUS}@openrouter.ai answered: ready" in done.stdout
     assert [asked.body["max_tokens"] for asked in service.asked] == [500]
-    assert consent.load(desk.home)[0].allowed == frozenset()
+    assert consent.load_known_models(desk.home)[0].allowed == frozenset()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
@@ -270,4 +270,4 @@ def test_at_a_terminal_a_trial_that_is_paid_for_asks(desk: Desk, monkeypatch: Pa
         assert len(service.asked) == calls
     assert f"{NANO} is paid for" in shown.decode()
     assert ("ready" in out) == bool(calls)
-    assert consent.load(desk.home)[0].allowed == frozenset()
+    assert consent.load_known_models(desk.home)[0].allowed == frozenset()

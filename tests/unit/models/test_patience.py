@@ -1,4 +1,4 @@
-"""What is asked again, for how long it is waited, who is asked instead, and what is told of it."""
+"""What is asked again, for how long it is waited, who is used instead, and what is told of it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from chat_server import KEY, TOO_LONG, Asked, Handler, chat, fails, hangs, raw, 
 from engines import REQUEST, asking, model, never
 from hang import HANG
 from lerim.models.engine import Engine
-from lerim.models.faults import refused, retry_after
-from lerim.models.limits import learn, limit
-from lerim.models.wire import Reply
+from lerim.models.limits import load_limit, remember_limit
+from lerim.models.services.faults import parse_retry_after, refusal_error
+from lerim.models.services.wire import ServiceReply
 from lerim.paths import Home
 
 AT_ONCE = {"Retry-After": "0"}
@@ -49,7 +49,7 @@ def date(seconds: int) -> str:
     ],
 )
 def test_how_long_a_service_wants_to_be_left_alone(headers: dict[str, str], words: str, seconds: float | None) -> None:
-    assert retry_after(headers, words) == seconds
+    assert parse_retry_after(headers, words) == seconds
 
 
 def test_each_wait_is_told_in_our_own_words() -> None:
@@ -76,7 +76,7 @@ def test_the_next_model_is_asked_once_the_first_has_no_more_tries_and_stays_for_
         assert engine.complete(REQUEST).text == "ok"
     assert [asked.body["model"] for asked in server.asked] == ["some-model"] * 3 + ["other"] * 2
     assert [step.kind for step in engine.steps] == ["retried", "retried", "fallback"]
-    assert engine.steps[-1].why == "too many requests; other is asked instead"
+    assert engine.steps[-1].why == "too many requests; other is used instead"
     assert [(one.model, one.usage.calls) for one in engine.spent] == [("openai:other", 2)]
 
 
@@ -132,7 +132,7 @@ def test_a_limit_is_learned_told_remembered_and_makes_windows_smaller(isolated: 
             engine.complete(asking("word " * 5_000))
     [step] = engine.steps
     assert (step.kind, step.tokens, step.why) == ("limited", 4_096, "it takes 4096 tokens in all")
-    assert limit(home, "openai:some-model") == 4_096
+    assert load_limit(home, "openai:some-model") == 4_096
     assert server.asked[-1].body["max_tokens"] == 1_024
 
 
@@ -143,7 +143,7 @@ def test_what_an_account_may_send_in_a_minute_bounds_this_run_alone(isolated: Pa
         with pytest.raises(lm15.ContextLengthError):
             engine.complete(asking("word " * 40_000))
     assert engine.window_tokens < 30_000
-    assert limit(home, "openai:some-model") is None
+    assert load_limit(home, "openai:some-model") is None
 
 
 def test_threads_that_learn_the_same_limit_tell_it_once(isolated: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_short_window_is_asked_again_with_less_room_for_the_answer(isolated: P
 
 def test_a_remembered_limit_bounds_the_first_answer(isolated: Path) -> None:
     home = Home(isolated / ".lerim")
-    learn(home, "openai:some-model", 8_000)
+    remember_limit(home, "openai:some-model", 8_000)
     with chat(says("ok")) as server:
         Engine(model(server.url), never, home=home).complete(REQUEST)
     assert server.asked[0].body["max_tokens"] == 2_000
@@ -274,7 +274,7 @@ def test_ollama_that_reads_only_a_part_and_says_nothing_is_found_out() -> None:
     ],
 )
 def test_each_services_own_form_of_error_is_read(status: int, body: bytes, error: type[lm15.LM15Error]) -> None:
-    found = refused(Reply(status, {}, body), KEY, "x")
+    found = refusal_error(ServiceReply(status, {}, body), KEY, "x")
     assert type(found) is error or (error is lm15.ContextLengthError and isinstance(found, error))
     if isinstance(found, lm15.RateLimitError) and b"retry" in body:
         assert found.retry_after == 3.5

@@ -12,7 +12,7 @@ import pytest
 
 from chat_server import KEY, finds, marked
 from desk import Desk
-from lerim.models.providers import PROVIDERS
+from lerim.config.providers import PROVIDERS
 from model_desk import CENTS, codes, job, model, model_jobs, reported, story
 
 KEYED = [name for name, one in PROVIDERS.items() if one.key_variables]

@@ -17,14 +17,14 @@ from dspy import lm15
 
 from agent_server import Service, serving
 from engines import asking, never
-from lerim.models.agents import AGENTS, find_program
-from lerim.models.choose import choose
+from lerim.config.providers import Role
+from lerim.models.agents.programs import AGENTS, find_program
+from lerim.models.choose import choose_model
 from lerim.models.engine import Engine
-from lerim.models.providers import Role
 from lerim.paths import Home
-from lerim.sessions.platforms import roots_of
-from lerim.sessions.readers import find_sessions, reading
-from lerim.sessions.typed import ASKED
+from lerim.sessions.platforms import platform_roots
+from lerim.sessions.readers.agents import find_sessions, read_session
+from lerim.sessions.readers.engine.typed_text import ASKS_MARK
 from roles import settings
 
 SEARCHED = os.pathsep.join([os.environ.get("LERIM_TEST_AGENTS", ""), os.environ.get("PATH", "")])
@@ -137,7 +137,7 @@ _SETUPS = {
 
 def engine(machine: Machine, timeout: float = 300.0) -> Engine:
     home = Home.of(machine.environ)
-    model, problems = choose("extract", settings(Role(machine.provider, timeout=timeout)), machine.environ, None)
+    model, problems = choose_model("extract", settings(Role(machine.provider, timeout=timeout)), machine.environ, None)
     assert model is not None, problems
     return Engine(model, never, home=home, environ=machine.environ)
 
@@ -187,16 +187,16 @@ def test_what_an_agent_leaves_of_a_question_is_never_learned_from(machine: Machi
     kept = {"gemini-cli", "copilot-cli"}
     found = [
         transcript
-        for root in roots_of(machine.environ, Home.of(machine.environ))[platform]
+        for root in platform_roots(machine.environ, Home.of(machine.environ))[platform]
         for transcript in find_sessions(platform, root, []).transcripts
     ]
     assert bool(found) == (machine.provider in kept), "sessions are not saved where that can be turned off"
     for transcript in found:
-        assert [turn.text for turn in reading(transcript)] == []
+        assert [turn.text for turn in read_session(transcript)] == []
     for root, _, files in os.walk(machine.home):
         for name in files:
             data = (Path(root) / name).read_bytes()
-            assert machine.provider in kept or ASKED.encode() not in data, f"{name} holds the question"
+            assert machine.provider in kept or ASKS_MARK.encode() not in data, f"{name} holds the question"
 
 
 def test_an_agent_that_is_not_logged_in_says_so_in_its_own_words(machine: Machine) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from chat_server import finds
 from desk import Desk
-from lerim.models import consent
+from lerim.models.money import consent
 from model_desk import CENTS, model, reported, story
 from paid_service import NANO, paid_service
 from terminal import answer, run
@@ -35,7 +35,7 @@ def test_no_byte_reaches_the_provider_where_a_part_of_the_role_is_refused(
     desk: Desk, monkeypatch: Patch, line: str
 ) -> None:
     story(desk)
-    consent.allow(desk.home, NANO)
+    consent.allow_model(desk.home, NANO)
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
         text = desk.home.config.read_text()
         desk.home.config.write_text(text.replace("[roles.extract]\n", f"[roles.extract]\n{line}\n"))
@@ -71,7 +71,7 @@ def test_a_refused_address_of_summaries_does_not_send_them_where_extract_is_aske
 
 def test_what_the_editor_says_wrongly_keeps_the_model_from_being_asked(desk: Desk, monkeypatch: Patch) -> None:
     story(desk)
-    consent.allow(desk.home, NANO)
+    consent.allow_model(desk.home, NANO)
     for settings in (
         {"roles.extract.base_url": 5},
         {"roles.extract.base_url": "http://x"},
@@ -87,8 +87,8 @@ def test_what_the_editor_says_wrongly_keeps_the_model_from_being_asked(desk: Des
 def test_an_agreement_counts_for_the_host_it_names_alone(desk: Desk, monkeypatch: Patch) -> None:
     story(desk)
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
-        consent.allow(desk.home, NANO.partition("@")[0])
-        consent.allow(desk.home, f"{NANO}:8443")
+        consent.allow_model(desk.home, NANO.partition("@")[0])
+        consent.allow_model(desk.home, f"{NANO}:8443")
         waits = reported(desk)["waits"]
         assert (service.asked, waits["why"], waits["model"]) == ([], "consent", NANO)
         assert "openrouter.ai" in run("sync").stdout
@@ -106,7 +106,7 @@ def test_a_clone_sends_no_more_of_a_session_than_the_person_lets_it(desk: Desk, 
     theirs = desk.repo / ".lerim" / "config.toml"
     theirs.parent.mkdir(exist_ok=True)
     theirs.write_text('[sync]\nsince = ""\n[extract]\ngate = "all"\n[budget]\nper_day_usd = 0\n')
-    consent.allow(desk.home, NANO)
+    consent.allow_model(desk.home, NANO)
     settings = '[sync]\nsince = "2099-01-01"\n[budget]\nper_day_usd = 0.5\n'
     with paid_service(desk, monkeypatch, finds(CENTS), settings=settings) as service:
         report = answer("sync")

@@ -13,16 +13,16 @@ import pytest
 
 from hang import HANG
 from lerim.errors import BudgetError, SpendingError, TooDearError
-from lerim.models.spending import KEPT_DAYS, NOT_HELD, Purse, priced, today
-from lerim.models.usage import NOTHING, Usage
+from lerim.models.money.spending import KEPT_DAYS, NO_RESERVATION, DayBudget, price_usage, total_spent_today
+from lerim.models.money.usage import NO_USAGE, Usage
 from lerim.paths import Home
 from model_desk import paid
 
 NOON = datetime(2026, 11, 21, 12).astimezone()
 
 
-def purse(home: Home, per_day: float = 1.0, now: datetime = NOON) -> Purse:
-    return Purse(home, per_day, lambda: now)
+def purse(home: Home, per_day: float = 1.0, now: datetime = NOON) -> DayBudget:
+    return DayBudget(home, per_day, lambda: now)
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def rows(home: Home, what: str = "model, role, settled, cost, calls") -> list[tu
 def test_a_call_holds_its_worst_cost_until_it_is_settled(home: Home) -> None:
     mine = purse(home)
     held = mine.reserve(paid(), 1_000_000, 1_000_000)
-    assert today(home, NOON) == Usage(cost=0.45)
+    assert total_spent_today(home, NOON) == Usage(cost=0.45)
     mine.settle(held, Usage(1, 900_000, 50_000, 100_000, cost=0.06))
-    assert today(home, NOON) == Usage(1, 900_000, 50_000, 100_000, cost=0.06)
+    assert total_spent_today(home, NOON) == Usage(1, 900_000, 50_000, 100_000, cost=0.06)
     assert rows(home) == [("openrouter:openai/gpt-5-nano@openrouter.ai", "extract", 1, 60_000_000_000, 1)]
 
 
@@ -50,7 +50,7 @@ def test_a_call_that_would_pass_the_budget_is_refused_and_leaves_nothing(home: H
     with pytest.raises(BudgetError, match=r"budget of \$1\.00 .* \$0\.90 are spent or reserved") as refused:
         purse(home).reserve(paid(), 1_000_000, 1_000_000)
     assert "budget.per_day_usd" in refused.value.todo
-    mine.settle(first, NOTHING)  # the service refused it
+    mine.settle(first, NO_USAGE)  # the service refused it
     mine.reserve(paid(), 1_000_000, 1_000_000)
     assert [row[3] for row in rows(home)] == [0, 450_000_000_000, 450_000_000_000]
 
@@ -58,7 +58,7 @@ def test_a_call_that_would_pass_the_budget_is_refused_and_leaves_nothing(home: H
 def test_a_budget_may_be_spent_to_the_last_cent(home: Home) -> None:
     mine = purse(home, 0.45)
     mine.reserve(paid(), 1_000_000, 1_000_000)
-    assert today(home, NOON).cost == 0.45
+    assert total_spent_today(home, NOON).cost == 0.45
     with pytest.raises(BudgetError):
         purse(home, 0.45).reserve(paid(), 1, 0)
 
@@ -108,7 +108,7 @@ def test_calls_that_wait_for_each_other_end_once_there_is_no_room(home: Home) ->
     for thread in threads:
         thread.join(60)
     assert len(refused) == 3
-    assert today(home, NOON).cost == 0.45
+    assert total_spent_today(home, NOON).cost == 0.45
 
 
 def test_a_call_that_waits_for_room_ends_when_the_person_cancels(home: Home) -> None:
@@ -136,7 +136,7 @@ def test_each_day_has_its_own_budget(home: Home) -> None:
         purse(home, 0.5, late).reserve(paid(), 1_000_000, 1_000_000)
     morning = late + timedelta(minutes=2)
     purse(home, 0.5, morning).reserve(paid(), 1_000_000, 1_000_000)
-    assert today(home, late).cost == today(home, morning).cost == 0.45
+    assert total_spent_today(home, late).cost == total_spent_today(home, morning).cost == 0.45
 
 
 def test_a_model_of_unknown_price_is_refused_while_a_budget_is_set_and_asked_without_one(home: Home) -> None:
@@ -145,21 +145,21 @@ def test_a_model_of_unknown_price_is_refused_while_a_budget_is_set_and_asked_wit
     assert "budget.per_day_usd to 0" in refused.value.todo
     free = purse(home, 0)
     free.settle(free.reserve(paid("some/model"), 1, 1), Usage(1, 10, 5, unpriced=1))
-    assert today(home, NOON) == Usage(1, 10, 5, unpriced=1)
+    assert total_spent_today(home, NOON) == Usage(1, 10, 5, unpriced=1)
 
 
 def test_a_model_that_is_not_paid_for_is_not_recorded(home: Home) -> None:
     local = paid("some/model", "http://127.0.0.1:11434/v1")
-    assert purse(home, 0.000001).reserve(local, 10**9, 10**9) == NOT_HELD
+    assert purse(home, 0.000001).reserve(local, 10**9, 10**9) == NO_RESERVATION
     assert not home.root.exists()
-    assert today(home, NOON) == NOTHING
+    assert total_spent_today(home, NOON) == NO_USAGE
 
 
 def test_without_a_bound_all_is_recorded_and_nothing_refused(home: Home) -> None:
     mine = purse(home, 0)
     for _ in range(5):
         mine.settle(mine.reserve(paid(), 1_000_000, 1_000_000), Usage(1, cost=0.3))
-    assert today(home, NOON) == Usage(5, cost=1.5)
+    assert total_spent_today(home, NOON) == Usage(5, cost=1.5)
 
 
 def test_rows_older_than_400_days_are_removed(home: Home) -> None:
@@ -194,7 +194,7 @@ def test_many_threads_never_pass_the_budget(home: Home) -> None:
     for thread in threads:
         thread.join(60)
     assert (len(held), len(refused)) == (22, 38)  # 0.045 each
-    assert today(home, NOON).cost <= 1
+    assert total_spent_today(home, NOON).cost <= 1
 
 
 @pytest.mark.parametrize(
@@ -204,10 +204,10 @@ def test_a_damaged_record_is_set_aside_and_told(home: Home, damage: bytes) -> No
     home.root.mkdir(mode=0o700)
     home.spending.write_bytes(damage)
     with pytest.raises(SpendingError):
-        today(home, NOON)
+        total_spent_today(home, NOON)
     mine = purse(home)
     mine.reserve(paid(), 1_000_000, 1_000_000)
-    assert today(home, NOON).cost == 0.45
+    assert total_spent_today(home, NOON).cost == 0.45
     assert [problem.code for problem in mine.problems] == ["spending"]
     assert home.spending.with_name("spending.sqlite3.damaged-copy").read_bytes() == damage
     assert stat.S_IMODE(home.spending.stat().st_mode) == 0o600
@@ -216,7 +216,7 @@ def test_a_damaged_record_is_set_aside_and_told(home: Home, damage: bytes) -> No
 def test_an_empty_file_is_made_a_record_of_nothing(home: Home) -> None:
     home.root.mkdir(mode=0o700)
     home.spending.touch()
-    assert today(home, NOON) == NOTHING
+    assert total_spent_today(home, NOON) == NO_USAGE
     purse(home).reserve(paid(), 1, 1)
     assert len(rows(home)) == 1
 
@@ -226,7 +226,7 @@ def test_a_record_of_a_newer_lerim_is_left_alone_and_nothing_is_spent(home: Home
     with closing(sqlite3.connect(home.spending)) as db:
         db.execute("PRAGMA user_version = 99")
     before = home.spending.read_bytes()
-    for ask in (lambda: today(home, NOON), lambda: purse(home).reserve(paid(), 1, 1)):
+    for ask in (lambda: total_spent_today(home, NOON), lambda: purse(home).reserve(paid(), 1, 1)):
         with pytest.raises(SpendingError, match="newer Lerim"):
             ask()
     assert home.spending.read_bytes() == before
@@ -240,7 +240,7 @@ def test_where_nothing_can_be_recorded_no_call_is_made_under_a_budget(home: Home
     assert refused.value.where == str(home.spending)
     assert "disk" in refused.value.todo
     free = purse(home, 0)
-    assert free.reserve(paid(), 1, 1) == free.reserve(paid(), 1, 1) == NOT_HELD
+    assert free.reserve(paid(), 1, 1) == free.reserve(paid(), 1, 1) == NO_RESERVATION
     assert [problem.code for problem in free.problems] == ["spending"]
 
 
@@ -256,7 +256,7 @@ def test_a_record_that_another_process_holds_is_waited_for_until_the_person_canc
         db.execute("ROLLBACK")
     assert list(looks) == []
     assert [problem.code for problem in mine.problems] == ["spending"]
-    assert today(home, NOON).cost == 0.45
+    assert total_spent_today(home, NOON).cost == 0.45
 
 
 def test_a_record_that_another_process_lets_go_of_is_written(home: Home) -> None:
@@ -271,7 +271,7 @@ def test_a_record_that_another_process_lets_go_of_is_written(home: Home) -> None
             return False
 
         mine.settle(held, Usage(1, cost=0.01), looked)
-    assert (mine.problems, today(home, NOON).cost) == ([], 0.01)
+    assert (mine.problems, total_spent_today(home, NOON).cost) == ([], 0.01)
 
 
 def test_what_cannot_be_settled_keeps_its_reservation_and_is_told(home: Home) -> None:
@@ -284,12 +284,12 @@ def test_what_cannot_be_settled_keeps_its_reservation_and_is_told(home: Home) ->
     assert [problem.code for problem in mine.problems] == ["spending"]
     home.spending.rmdir()
     home.spending.write_bytes(kept)
-    assert today(home, NOON).cost == 0.45
+    assert total_spent_today(home, NOON).cost == 0.45
 
 
 def test_the_service_says_what_a_call_cost_else_the_price_list_does() -> None:
-    assert priced(paid(), Usage(1, 1_000_000, 0, cost=0.02)).cost == 0.02
-    assert priced(paid(), Usage(1, 1_000_000, 0)).cost == 0.05
-    assert priced(paid("some/model"), Usage(1, 1_000_000, 0)) == Usage(1, 1_000_000, 0, unpriced=1)
+    assert price_usage(paid(), Usage(1, 1_000_000, 0, cost=0.02)).cost == 0.02
+    assert price_usage(paid(), Usage(1, 1_000_000, 0)).cost == 0.05
+    assert price_usage(paid("some/model"), Usage(1, 1_000_000, 0)) == Usage(1, 1_000_000, 0, unpriced=1)
     local = paid(base_url="http://localhost:1/v1")
-    assert priced(local, Usage(1, 1_000_000, 0)) == Usage(1, 1_000_000, 0)
+    assert price_usage(local, Usage(1, 1_000_000, 0)) == Usage(1, 1_000_000, 0)

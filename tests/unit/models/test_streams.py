@@ -15,9 +15,9 @@ from dspy import lm15
 from chat_server import Act, Asked, Chat, Handler, chat, fails, says, streams
 from engines import COMMAND, REQUEST, model, never, paid
 from lerim.models.engine import Engine
-from lerim.models.faults import BrokenOffError
-from lerim.models.spending import Purse, today
-from lerim.models.stream import Events
+from lerim.models.money.spending import DayBudget, total_spent_today
+from lerim.models.services.faults import BrokenOffError
+from lerim.models.services.stream import EventStream
 from lerim.paths import Home
 
 FORMS = pytest.mark.parametrize("form", ["openai", "anthropic"])
@@ -123,11 +123,11 @@ def test_a_stream_that_is_not_counted_by_its_service_is_counted_by_us() -> None:
 def test_a_stream_that_breaks_off_keeps_its_worst_cost(isolated: Path) -> None:
     home = Home(isolated / ".lerim")
     with chat(streams("It is ", end="breaks")) as server:
-        purse = Purse(home, 1.0, lambda: NOON)
+        purse = DayBudget(home, 1.0, lambda: NOON)
         engine = Engine(paid(server.url), never, home=home, purse=purse)
         with pytest.raises((lm15.TransportError, BrokenOffError)):
             engine.complete(REQUEST, lambda _: None)
-    assert today(home, NOON).cost > 0
+    assert total_spent_today(home, NOON).cost > 0
 
 
 def test_a_commands_answer_is_heard_whole() -> None:
@@ -140,11 +140,11 @@ def test_a_commands_answer_is_heard_whole() -> None:
 def test_events_may_be_cut_anywhere() -> None:
     whole = 'data: {"a": "ü"}\r\n\r\n: comment\nevent: x\ndata: one\ndata: two\n\ndata: [DONE]\n\n'.encode()
     for size in (1, 2, 3, 7, len(whole)):
-        events = Events()
+        events = EventStream()
         found = [data for at in range(0, len(whole), size) for data in events.feed(whole[at : at + size])]
         assert found == ['{"a": "ü"}'.encode(), b"one\ntwo", b"[DONE]"]
 
 
 def test_an_event_without_end_is_given_up() -> None:
     with pytest.raises(ValueError, match="without end"):
-        list(Events().feed(b"data: " + b"x" * 1_000_001))
+        list(EventStream().feed(b"data: " + b"x" * 1_000_001))

@@ -8,8 +8,8 @@ from pathlib import Path
 from chat_server import KEY, Act, fails, says
 from claude_lines import answer, call, prompt, reply, text
 from desk import Desk
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.queue import SUMMARY_MODEL
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.queue.jobs import SUMMARY_MODEL_JOB
 from model_desk import model, reported
 
 
@@ -105,7 +105,7 @@ def test_a_refused_key_ends_it_at_once_and_the_session_waits(desk: Desk) -> None
     assert [problem["code"] for problem in report["problems"]] == ["model-key"]
     assert report["state"] == "partial"
     with Catalog.open(desk.home) as catalog:
-        assert catalog.counts(desk.place.project.key, SUMMARY_MODEL) == {"pending": 1}
+        assert catalog.counts(desk.place.project.key, SUMMARY_MODEL_JOB) == {"pending": 1}
     with model(desk, tells("The person keeps amounts in cents"), summaries=True):
         assert reported(desk)["problems"] == []
     assert "keeps amounts in cents" in written(desk)

@@ -19,14 +19,14 @@ ANY = st.text(max_size=400) | st.text(alphabet=SCRIPTS, max_size=2_000) | st.bin
 
 
 def test_the_package_carries_the_encoding_and_counts_without_a_network() -> None:
-    assert tokens.count("hello world") == 2
-    assert tokens.encoding().name == "o200k_base"
+    assert tokens.count_tokens("hello world") == 2
+    assert tokens.load_encoding().name == "o200k_base"
 
 
 def test_the_environment_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "/elsewhere")
-    tokens.encoding.cache_clear()
-    tokens.encoding()
+    tokens.load_encoding.cache_clear()
+    tokens.load_encoding()
     assert os.environ["TIKTOKEN_CACHE_DIR"] == "/elsewhere"
 
 
@@ -35,31 +35,31 @@ def test_a_missing_or_damaged_encoding_is_said_and_not_fetched(tmp_path: Path, c
     if content is not None:
         (tmp_path / tokens.NAME).write_bytes(content)
     with pytest.raises(SettingsError) as caught:
-        tokens.encoding(tmp_path)
+        tokens.load_encoding(tmp_path)
     assert "make package" in caught.value.todo
     assert content is None or (tmp_path / tokens.NAME).read_bytes() == content
 
 
 @given(ANY, st.integers(8, 60))
 def test_pieces_fit_in_any_script_and_lose_nothing(text: str, most: int) -> None:
-    found = tokens.pieces(text, most)
+    found = tokens.split_by_tokens(text, most)
     assert "".join(found) == text
-    assert all(tokens.count(piece) <= most for piece in found)
+    assert all(tokens.count_tokens(piece) <= most for piece in found)
 
 
 def test_pieces_end_with_lines_where_lines_fit() -> None:
     text = "".join(f"line {number} of a longer text\n" for number in range(200))
-    found = tokens.pieces(text, 50)
+    found = tokens.split_by_tokens(text, 50)
     assert len(found) > 10
     assert all(piece.endswith("\n") for piece in found)
 
 
 def test_a_line_without_an_end_is_cut_between_tokens() -> None:
-    found = tokens.pieces("好" * 10_000 + "x" * 100_000, 500)
-    assert max(tokens.count(piece) for piece in found) <= 500
-    assert sum(tokens.count(piece) > 400 for piece in found) >= len(found) - 3
+    found = tokens.split_by_tokens("好" * 10_000 + "x" * 100_000, 500)
+    assert max(tokens.count_tokens(piece) for piece in found) <= 500
+    assert sum(tokens.count_tokens(piece) > 400 for piece in found) >= len(found) - 3
 
 
 def test_lone_surrogates_are_cut_without_loss() -> None:
     text = "\ud800 text " * 400
-    assert "".join(tokens.pieces(text, 20)) == text
+    assert "".join(tokens.split_by_tokens(text, 20)) == text

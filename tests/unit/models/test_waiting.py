@@ -10,34 +10,34 @@ import pytest
 
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.extraction.material import Material
-from lerim.jobs import SyncOptions
-from lerim.models.usage import Waits
-from lerim.models.waiting import waits
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.queue import MODEL
-from lerim.sessions.stored import EXTRACT
-from lerim.sessions.unsent import Unsent
+from lerim.extraction.model.material import Material
+from lerim.jobs.sync_context import SyncOptions
+from lerim.models.money.usage import WaitingWork
+from lerim.models.waiting import estimate_waiting
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.queue.jobs import MODEL_JOB
+from lerim.sessions.queue.pending_windows import PendingTurns
+from lerim.sessions.tables.columns import EXTRACT
 from lerim.sqlite import transaction
 from model_desk import paid, story
 
 NOTHING_ASKED = SyncOptions(model="none")
 
 
-def unsent(desk: Desk, **bounds: datetime) -> Unsent:
+def unsent(desk: Desk, **bounds: datetime) -> PendingTurns:
     with Catalog.open(desk.home) as catalog:
         return catalog.unsent(desk.place.project.key, **bounds)
 
 
-def estimate(desk: Desk, *arguments: object, **changes: object) -> Waits:
+def estimate(desk: Desk, *arguments: object, **changes: object) -> WaitingWork:
     with Catalog.open(desk.home) as catalog:
-        return waits(catalog, desk.place.project.key, *(arguments or (paid(**changes),)))  # type: ignore[arg-type]
+        return estimate_waiting(catalog, desk.place.project.key, *(arguments or (paid(**changes),)))  # type: ignore[arg-type]
 
 
 def learned(desk: Desk, name: str, sent: int) -> None:
     """A model was shown the session up to a turn."""
     with Catalog.open(desk.home) as catalog:
-        while job := catalog.claim(desk.place.project.key, kind=MODEL):
+        while job := catalog.claim(desk.place.project.key, kind=MODEL_JOB):
             if job.transcript.session_id == name:
                 state = Material(desk.repo, name, "claude").state(sent, 30_000)
                 catalog.done(job, b"", state)
@@ -55,7 +55,7 @@ def test_each_session_the_rules_have_read_waits_until_a_model_was_shown_it(desk:
     assert unsent(desk).sessions == 0  # s2 is claimed, or done
     with Catalog.open(desk.home) as catalog:
         catalog.recover(desk.place.project.key)
-    assert unsent(desk) == Unsent(1, 4, 0, before.size // 2)
+    assert unsent(desk) == PendingTurns(1, 4, 0, before.size // 2)
 
 
 def test_of_a_session_that_grew_only_what_is_new_waits(desk: Desk) -> None:
@@ -75,23 +75,23 @@ def test_a_session_in_which_nothing_is_new_does_not_wait(desk: Desk) -> None:
     learned(desk, "s1", 99)
     with Catalog.open(desk.home) as catalog, transaction(catalog.db):
         catalog.db.execute("UPDATE jobs SET state = 'pending'")
-    assert unsent(desk) == Unsent()
+    assert unsent(desk) == PendingTurns()
 
 
 def test_what_bounds_leave_out_and_what_is_not_due_does_not_wait(desk: Desk) -> None:
     story(desk, "s1")
     desk.sync(NOTHING_ASKED)
     assert unsent(desk, since=datetime(2020, 1, 1, tzinfo=UTC)).sessions == 1
-    assert unsent(desk, since=datetime(2100, 1, 1, tzinfo=UTC)) == Unsent()
-    assert unsent(desk, until=datetime(2020, 1, 1, tzinfo=UTC)) == Unsent()
+    assert unsent(desk, since=datetime(2100, 1, 1, tzinfo=UTC)) == PendingTurns()
+    assert unsent(desk, until=datetime(2020, 1, 1, tzinfo=UTC)) == PendingTurns()
     with Catalog.open(desk.home) as catalog, transaction(catalog.db):
-        catalog.db.execute("UPDATE jobs SET not_before = 1e12 WHERE kind = ?", (MODEL,))
-    assert unsent(desk) == Unsent()
+        catalog.db.execute("UPDATE jobs SET not_before = 1e12 WHERE kind = ?", (MODEL_JOB,))
+    assert unsent(desk) == PendingTurns()
 
 
 def test_a_catalog_without_sessions_has_nothing_that_waits(desk: Desk) -> None:
-    assert unsent(desk) == Unsent()
-    assert estimate(desk) == Waits(model="openrouter:openai/gpt-5-nano@openrouter.ai")
+    assert unsent(desk) == PendingTurns()
+    assert estimate(desk) == WaitingWork(model="openrouter:openai/gpt-5-nano@openrouter.ai")
 
 
 def test_of_many_sessions_some_stand_for_all(desk: Desk, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def fill(catalog: Catalog, project: str, sessions: int) -> None:
             (at, turns),
         )
         catalog.db.execute(
-            "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')", (MODEL, at, project)
+            "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')", (MODEL_JOB, at, project)
         )
         catalog.db.executemany(
             "INSERT INTO turns (turn, transcript, ordinal, folder, role, kind, time, prose, branch, model, calls,"
@@ -150,9 +150,11 @@ def test_the_summaries_of_the_same_sessions_are_part_of_it(desk: Desk) -> None:
     alone = estimate(desk)
     with Catalog.open(desk.home) as catalog:
         key = desk.place.project.key
-        both = waits(catalog, key, paid(), summarizer=paid(role="summarize"))
-        local = waits(catalog, key, paid(base_url="http://localhost:1/v1"), summarizer=paid(role="summarize"))
-        unknown = waits(catalog, key, paid(), summarizer=paid("some/model"))
+        both = estimate_waiting(catalog, key, paid(), summarizer=paid(role="summarize"))
+        local = estimate_waiting(
+            catalog, key, paid(base_url="http://localhost:1/v1"), summarizer=paid(role="summarize")
+        )
+        unknown = estimate_waiting(catalog, key, paid(), summarizer=paid("some/model"))
     assert alone.cost is not None
     assert both.cost is not None
     assert alone.cost * 1.5 < both.cost < alone.cost * 2.5
@@ -168,4 +170,4 @@ def test_the_rules_queue_is_not_the_models(desk: Desk) -> None:
     learned(desk, "s1", 99)
     with Catalog.open(desk.home) as catalog:
         catalog.enqueue(EXTRACT, str(path), desk.place.project.key)
-    assert unsent(desk) == Unsent()
+    assert unsent(desk) == PendingTurns()

@@ -16,9 +16,9 @@ from dspy import lm15
 from chat_server import chat, completion, fails, hangs, raw, says
 from engines import EDITOR, REQUEST, asking, model, never, paid
 from lerim.errors import BudgetError, SpendingError
-from lerim.models.editor import Answer, Ask, Bridge, Refused, Unask
+from lerim.models.editor import EditorAnswer, EditorBridge, EditorCancellation, EditorQuestion, EditorRefusal
 from lerim.models.engine import Engine
-from lerim.models.spending import Purse, today
+from lerim.models.money.spending import DayBudget, total_spent_today
 from lerim.paths import Home
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -27,14 +27,14 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 class Editor:
     """The other end of a bridge: answers each question by a script, the last answer for ever."""
 
-    def __init__(self, *answers: Callable[[Ask], Answer | Refused] | None) -> None:
+    def __init__(self, *answers: Callable[[EditorQuestion], EditorAnswer | EditorRefusal] | None) -> None:
         self.answers = list(answers)
-        self.asked: list[Ask] = []
+        self.asked: list[EditorQuestion] = []
         self.taken_back: list[int] = []
-        self.bridge = Bridge(self.hear)
+        self.bridge = EditorBridge(self.hear)
 
-    def hear(self, line: Ask | Unask) -> None:
-        if isinstance(line, Unask):
+    def hear(self, line: EditorQuestion | EditorCancellation) -> None:
+        if isinstance(line, EditorCancellation):
             self.taken_back.append(line.id)
             return
         self.asked.append(line)
@@ -43,12 +43,12 @@ class Editor:
             threading.Thread(target=self.bridge.take, args=(answer(line),), daemon=True).start()
 
 
-def refuses(why: str, message: str = "") -> Callable[[Ask], Refused]:
-    return lambda ask: Refused(ask.id, why, message)  # type: ignore[arg-type]
+def refuses(why: str, message: str = "") -> Callable[[EditorQuestion], EditorRefusal]:
+    return lambda ask: EditorRefusal(ask.id, why, message)  # type: ignore[arg-type]
 
 
-def says_in_editor(text: str) -> Callable[[Ask], Answer]:
-    return lambda ask: Answer(ask.id, text)
+def says_in_editor(text: str) -> Callable[[EditorQuestion], EditorAnswer]:
+    return lambda ask: EditorAnswer(ask.id, text)
 
 
 def test_the_editors_model_is_asked_over_the_bridge() -> None:
@@ -131,8 +131,8 @@ def home(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home(isolated / ".lerim")
 
 
-def purse(home: Home, per_day: float = 1.0) -> Purse:
-    return Purse(home, per_day, lambda: NOW)
+def purse(home: Home, per_day: float = 1.0) -> DayBudget:
+    return DayBudget(home, per_day, lambda: NOW)
 
 
 def counted(prompt: int, out: int, **more: object) -> dict:
@@ -146,14 +146,14 @@ def test_what_a_call_took_is_paid_at_the_list_price_where_the_service_tells_none
         engine.complete(REQUEST)
     assert engine.usage.cached_tokens == 40_000
     assert engine.usage.cost == pytest.approx(0.0036)
-    assert today(home, NOW).cost == pytest.approx(0.0036)
+    assert total_spent_today(home, NOW).cost == pytest.approx(0.0036)
 
 
 def test_what_the_service_tells_of_the_cost_goes_before_the_list(home: Home) -> None:
     with chat(says("ok", usage={"prompt_tokens": 9, "completion_tokens": 9, "cost": 0.25})) as server:
         engine = Engine(paid(server.url, provider="openrouter"), never, purse=purse(home))
         engine.complete(REQUEST)
-    assert (engine.usage.cost, today(home, NOW).cost) == (0.25, 0.25)
+    assert (engine.usage.cost, total_spent_today(home, NOW).cost) == (0.25, 0.25)
 
 
 def test_a_call_over_the_budget_is_not_made(home: Home) -> None:
@@ -170,14 +170,14 @@ def test_calls_at_once_share_a_budget_that_has_room_for_one_at_its_worst(home: H
         with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(engine.complete, [REQUEST] * 4))
     assert [one.text for one in answers] == ["ok"] * 4
-    assert today(home, NOW).cost == pytest.approx(0.0032)
+    assert total_spent_today(home, NOW).cost == pytest.approx(0.0032)
 
 
 def test_a_call_that_is_cancelled_before_it_is_sent_costs_nothing(home: Home) -> None:
     with chat(says("ok")) as server, pytest.raises(lm15.TransportError) as caught:
         Engine(paid(server.url), lambda: True, purse=purse(home)).complete(REQUEST)
     assert (caught.value.code, server.asked) == ("cancelled", [])
-    assert today(home, NOW).cost == 0
+    assert total_spent_today(home, NOW).cost == 0
 
 
 def test_a_model_without_a_known_price_is_not_asked_while_there_is_a_budget(home: Home) -> None:
@@ -200,7 +200,7 @@ def test_refusals_cost_nothing_however_many(home: Home) -> None:
     again = {"Retry-After": "0"}
     with chat(fails(429, headers=again), fails(529, headers=again), says("ok", usage={"cost": 0.01})) as server:
         Engine(paid(server.url), never, purse=purse(home)).complete(REQUEST)
-    assert today(home, NOW).cost == 0.01
+    assert total_spent_today(home, NOW).cost == 0.01
 
 
 @pytest.mark.parametrize(
@@ -214,14 +214,14 @@ def test_an_answer_that_fails_midway_costs_what_the_service_counts(home: Home, u
     with chat(says("half", "error", usage=usage), says("ok", usage={"cost": 0.01})) as server:
         engine = Engine(paid(server.url), never, purse=purse(home))
         assert engine.complete(REQUEST).text == "ok"
-    assert today(home, NOW).cost == pytest.approx(cost)
+    assert total_spent_today(home, NOW).cost == pytest.approx(cost)
     assert (engine.usage.calls, engine.usage.cost) == (2, pytest.approx(cost))
 
 
 def test_an_answer_that_fails_midway_and_is_not_counted_keeps_its_worst_cost(home: Home) -> None:
     with chat(says("half", "error", usage=None), says("ok", usage={"cost": 0.01})) as server:
         Engine(paid(server.url), never, purse=purse(home)).complete(REQUEST)
-    assert today(home, NOW).cost > 0.01 + 16_000 * 0.4 / 1e6
+    assert total_spent_today(home, NOW).cost > 0.01 + 16_000 * 0.4 / 1e6
 
 
 def test_a_service_that_cannot_be_reached_costs_nothing(home: Home) -> None:
@@ -232,7 +232,7 @@ def test_a_service_that_cannot_be_reached_costs_nothing(home: Home) -> None:
     engine = Engine(paid(f"http://127.0.0.1:{port}/v1"), lambda: next(looks) > 30, purse=purse(home))
     with pytest.raises(lm15.TransportError):
         engine.complete(REQUEST)
-    assert today(home, NOW).cost == 0.0
+    assert total_spent_today(home, NOW).cost == 0.0
 
 
 @pytest.mark.parametrize("way", ["hangs", "cancelled", "broken"])
@@ -246,7 +246,7 @@ def test_a_call_of_which_nobody_knows_the_end_keeps_its_worst_cost(home: Home, w
             engine.complete(asking("word " * 1_000))
     tries = 3 if way == "broken" else 1
     worst = (1_001 * 1.5 * 0.05 + 16_000 * 0.4) / 1e6
-    assert today(home, NOW).cost == pytest.approx(tries * worst, rel=0.02)
+    assert total_spent_today(home, NOW).cost == pytest.approx(tries * worst, rel=0.02)
     assert engine.usage.calls == 0
 
 

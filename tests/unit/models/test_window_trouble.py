@@ -14,7 +14,7 @@ import pytest
 from chat_server import KEY, Act, Asked, Handler, fails, finds, hangs, item, marked, raw, says
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.editor_settings import VARIABLE
+from lerim.config.editor import EDITOR_VARIABLE
 from model_desk import codes, environ, model, model_jobs, reported, story
 
 RULES = 6
@@ -282,7 +282,7 @@ def test_the_editors_model_gone_in_the_middle_stops_and_what_waits_waits(
     offered = {"id": "test/gpt", "vendor": "test", "allowed": True}
     settings = {"roles.extract.provider": "editor", "roles.extract.model": "test/gpt"}
     settings |= {f"roles.extract.{name}": value for name, value in SMALL.items()}
-    monkeypatch.setenv(VARIABLE, json.dumps({"settings": settings, "models": [offered]}))
+    monkeypatch.setenv(EDITOR_VARIABLE, json.dumps({"settings": settings, "models": [offered]}))
     command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo), "--explicit"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ()) as process:
         assert process.stdin

@@ -11,11 +11,12 @@ import pytest
 
 from claude_lines import answer, call, prompt, reply, text
 from desk import Desk, correction
-from lerim.lsp.sessions import line
-from lerim.memory.slug import slug
-from lerim.redaction import redact, redact_json, redact_new
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.values import ends, titled
+from lerim.lsp.features.sessions.views import clean_line
+from lerim.memory.slug import make_slug
+from lerim.redaction.redact import redact_secrets
+from lerim.redaction.written import redact_json, redact_new
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.readers.engine.fields import keep_ends, make_title
 
 CHANCE = Random("keys")
 BODY = "\n".join(textwrap.wrap(base64.b64encode(CHANCE.randbytes(1200)).decode(), 64))
@@ -42,7 +43,7 @@ def parts(secret: str, shown: str) -> list[str]:
     ],
 )
 def test_a_private_key_is_known_without_its_first_or_last_line(key: str) -> None:
-    shown = redact(f"Here it is:\n{key}\nUse it for the deploy.").text
+    shown = redact_secrets(f"Here it is:\n{key}\nUse it for the deploy.").text
     assert not any(parts(one.strip(), shown) for one in key.replace("\\n", "\n").split("\n") if len(one) > 30)
     assert shown.startswith("Here it is:")
     assert shown.endswith("Use it for the deploy.")
@@ -50,15 +51,15 @@ def test_a_private_key_is_known_without_its_first_or_last_line(key: str) -> None
 
 def test_a_certificate_and_a_public_key_stay() -> None:
     certificate = f"-----BEGIN CERTIFICATE-----\n{BODY}\n-----END CERTIFICATE-----"
-    assert redact(certificate).text == certificate
+    assert redact_secrets(certificate).text == certificate
     named = 'if "-----BEGIN RSA PRIVATE KEY-----" in text: warn()'
-    assert redact(named).text == named
+    assert redact_secrets(named).text == named
 
 
 @pytest.mark.parametrize("before", range(0, 140, 7))
 def test_a_title_shows_no_part_of_a_secret_it_is_cut_in(before: int) -> None:
     said = "x " * (before // 2) + f"use {TOKEN} for the deploy"
-    for shown in (titled(said), line(said), slug(said), redact(ends(said * 400)[0]).text):
+    for shown in (make_title(said), clean_line(said), make_slug(said), redact_secrets(keep_ends(said * 400)[0]).text):
         assert not parts(TOKEN[4:], shown) and not parts(TOKEN[4:].lower(), shown)
 
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from lerim.redaction import redact
+from lerim.redaction.redact import redact_secrets
 
 CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 HEX = "0123456789abcdef"
@@ -85,39 +85,39 @@ def readable(value: str, text: str) -> bool:
 
 @pytest.mark.parametrize("line", LOOK_ALIKES)
 def test_what_only_looks_like_a_secret_comes_back_unchanged(line: str) -> None:
-    assert redact(line).text == line
+    assert redact_secrets(line).text == line
 
 
 @pytest.mark.parametrize("idiom", IDIOMS)
 @pytest.mark.parametrize("value", ["bQx7Rk2mTzW9", "hunter677!aslv"])
 def test_a_secret_in_an_idiom_is_cut(idiom: str, value: str) -> None:
-    assert not readable(value, redact(idiom.replace("{V}", value)).text)
+    assert not readable(value, redact_secrets(idiom.replace("{V}", value)).text)
 
 
 @pytest.mark.parametrize(("head", "rest"), FORMS)
 def test_the_form_of_a_vendor_is_cut(head: str, rest: str) -> None:
-    assert not readable(rest, redact(f"it printed {head}{rest} and stopped").text)
+    assert not readable(rest, redact_secrets(f"it printed {head}{rest} and stopped").text)
 
 
 @pytest.mark.parametrize("around", ["__{}__", "_{}_", "--{}--", "x_{}", "<b>{}</b>", "**{}**", "id={}_x"])
 def test_a_token_glued_to_other_characters_is_cut(around: str) -> None:
-    assert not readable(ACCESS_KEY, redact(around.format(ACCESS_KEY)).text)
+    assert not readable(ACCESS_KEY, redact_secrets(around.format(ACCESS_KEY)).text)
 
 
 @pytest.mark.parametrize("joint", JOINTS)
 @pytest.mark.parametrize("token", [ACCESS_KEY, TOKEN])
 def test_a_token_in_two_parts_is_cut(token: str, joint: str) -> None:
     half = len(token) // 2
-    text = redact(f't = "{token[:half]}{joint}{token[half:]}" end').text
+    text = redact_secrets(f't = "{token[:half]}{joint}{token[half:]}" end').text
     assert not readable(token[:half], text)
     assert not readable(token[half:], text)
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
 def test_a_token_whose_underscore_is_escaped_is_cut(escape: str) -> None:
-    assert not readable(TOKEN[4:], redact(f"x {TOKEN.replace('_', escape)} y").text)
+    assert not readable(TOKEN[4:], redact_secrets(f"x {TOKEN.replace('_', escape)} y").text)
 
 
 def test_a_token_in_full_width_is_cut() -> None:
     wide = "".join(chr(ord(character) + 0xFEE0) for character in TOKEN)
-    assert not readable(wide, redact(f"x {wide} y").text)
+    assert not readable(wide, redact_secrets(f"x {wide} y").text)

@@ -1,6 +1,6 @@
 import pytest
 
-from lerim.redaction import redact, without_private
+from lerim.redaction.redact import redact_secrets, remove_private_blocks
 
 # put together here so that no scanner takes this file for a leak
 A, D = "abcdefghijklmnopqrstuvwxyz", "0123456789"
@@ -38,7 +38,7 @@ SECRETS = [
 
 @pytest.mark.parametrize(("secret", "kind"), SECRETS)
 def test_a_secret_is_replaced_by_its_kind(secret: str, kind: str) -> None:
-    found = redact(f"before {secret} after" if kind != "private-key" else f"before {secret}")
+    found = redact_secrets(f"before {secret} after" if kind != "private-key" else f"before {secret}")
     assert found.text.startswith(f"before [redacted:{kind}]")
     assert found.count == 1
     assert secret[10:] not in found.text
@@ -113,7 +113,7 @@ def test_a_secret_is_replaced_by_its_kind(secret: str, kind: str) -> None:
     ],
 )
 def test_a_value_is_cut_where_its_name_says_what_it_is(text: str, clean: str) -> None:
-    assert redact(text).text == clean
+    assert redact_secrets(text).text == clean
 
 
 @pytest.mark.parametrize(
@@ -181,14 +181,14 @@ def test_a_value_is_cut_where_its_name_says_what_it_is(text: str, clean: str) ->
     ],
 )
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
-    assert redact(text).text == text
+    assert redact_secrets(text).text == text
 
 
 def test_spans_say_where_the_secret_stood() -> None:
     text = "x " + SECRETS[1][0]
-    found = redact(text)
+    found = redact_secrets(text)
     assert [(span.start, span.end) for span in found.spans] == [(2, len(text))]
-    assert redact(found.text).text == found.text
+    assert redact_secrets(found.text).text == found.text
 
 
 HIDDEN = ["\u200b", "\u2060", "\u202e", "\U000e0041", "\x1b[31m", "\u00ad\ufeff"]
@@ -198,7 +198,7 @@ HIDDEN = ["\u200b", "\u2060", "\u202e", "\U000e0041", "\x1b[31m", "\u00ad\ufeff"
 @pytest.mark.parametrize("at", [0, 2, 12, 40])
 def test_characters_that_do_not_show_hide_no_secret(hidden: str, at: int) -> None:
     token = SECRETS[1][0]
-    found = redact(f"é\u200b before {token[:at]}{hidden}{token[at:]} after")
+    found = redact_secrets(f"é\u200b before {token[:at]}{hidden}{token[at:]} after")
     assert found.text in (
         "é\u200b before [redacted:github-token] after",
         f"é\u200b before {hidden}[redacted:github-token] after",
@@ -209,12 +209,12 @@ def test_characters_that_do_not_show_hide_no_secret(hidden: str, at: int) -> Non
 
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_characters_that_do_not_show_hide_no_name_of_a_secret(hidden: str) -> None:
-    assert "swordfishy" not in redact(f"pass{hidden}word{hidden}: swordfishy").text
+    assert "swordfishy" not in redact_secrets(f"pass{hidden}word{hidden}: swordfishy").text
 
 
 @pytest.mark.parametrize("glue", ["0", "a", "_", "="])
 def test_a_token_glued_to_other_text_is_cut_out(glue: str) -> None:
-    assert "ghp_" not in redact(f"{glue}ghp_{'a1' * 18}").text
+    assert "ghp_" not in redact_secrets(f"{glue}ghp_{'a1' * 18}").text
 
 
 @pytest.mark.parametrize(
@@ -228,4 +228,4 @@ def test_a_token_glued_to_other_text_is_cut_out(glue: str) -> None:
     ],
 )
 def test_private_blocks_are_left_out_whole(text: str, left: str) -> None:
-    assert without_private(text) == left
+    assert remove_private_blocks(text) == left

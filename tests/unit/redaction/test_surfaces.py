@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from desk import Desk
-from lerim.redaction import redact
+from lerim.redaction.redact import redact_secrets
 from surfaces import figures, load, surfaces, survives
 
 OPEN = Path(__file__).resolve().parents[3] / "evals" / "secrets-open.toml"
@@ -14,8 +14,8 @@ OPEN = Path(__file__).resolve().parents[3] / "evals" / "secrets-open.toml"
 def test_the_open_set_is_cut_and_its_look_alikes_stay() -> None:
     items = load(OPEN)
     secrets = [one for one in items if one.kind == "secret"]
-    assert [one.id for one in secrets if survives(one, redact(one.text).text)] == []
-    assert [one.id for one in items if one.kind == "lookalike" and redact(one.text).count] == []
+    assert [one.id for one in secrets if survives(one, redact_secrets(one.text).text)] == []
+    assert [one.id for one in items if one.kind == "lookalike" and redact_secrets(one.text).count] == []
 
 
 def test_no_secret_of_a_session_reaches_any_surface(desk: Desk) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.redaction import redact
+from lerim.redaction.redact import redact_secrets
 from surfaces import load, survives
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
@@ -29,32 +29,32 @@ HOSTILE = (
 
 def test_a_set_written_blind_is_cut_and_its_look_alikes_come_back_whole() -> None:
     items = load(EVALS / "secrets-a.toml")
-    left = [one.id for one in items if one.kind == "secret" and survives(one, redact(one.text).text)]
-    changed = [one.id for one in items if one.kind == "lookalike" and redact(one.text).text != one.text]
+    left = [one.id for one in items if one.kind == "secret" and survives(one, redact_secrets(one.text).text)]
+    changed = [one.id for one in items if one.kind == "lookalike" and redact_secrets(one.text).text != one.text]
     assert len(left) <= 0.03 * 175, left
     assert len(changed) <= 0.02 * 159, changed
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_unit_repeated_to_100_kb_comes_to_an_end(unit: str) -> None:
-    assert redact(unit * (100_000 // len(unit))).text
+    assert redact_secrets(unit * (100_000 // len(unit))).text
 
 
 def test_base64_of_base64_comes_to_an_end() -> None:
     packed = b'{"a": "b"}' * 200
     for _ in range(8):
         packed = base64.b64encode(packed)
-    assert redact(packed.decode()).text
+    assert redact_secrets(packed.decode()).text
 
 
 def test_base64_of_a_text_with_a_secret_is_cut() -> None:
     packed = base64.b64encode(f'{{"user": "ci", "password": "{VALUE}"}}'.encode()).decode()
-    assert packed not in redact(f"CONFIG_B64={packed}").text
+    assert packed not in redact_secrets(f"CONFIG_B64={packed}").text
     harmless = base64.b64encode(b'{"name": "acme", "version": "1.2.3", "private": "no"}').decode()
-    assert redact(f"CONFIG_B64: {harmless}").text == f"CONFIG_B64: {harmless}"
+    assert redact_secrets(f"CONFIG_B64: {harmless}").text == f"CONFIG_B64: {harmless}"
 
 
 def test_the_cell_below_a_heading_of_passwords_is_cut_and_its_neighbours_stay() -> None:
-    told = redact(f"| host | password |\n|---|---|\n| db1x2y3z4 | {VALUE} |\n").text
+    told = redact_secrets(f"| host | password |\n|---|---|\n| db1x2y3z4 | {VALUE} |\n").text
     assert VALUE not in told
     assert "db1x2y3z4" in told

@@ -9,19 +9,19 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
 from lerim.paths import Home
-from lerim.project import locate
-from lerim.review.place import Place
+from lerim.project.project import locate_project
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 START = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(repo: Path, isolated: Path) -> Place:
+def place(repo: Path, isolated: Path) -> ReviewPaths:
     home = Home(isolated / ".lerim")
-    project = locate(repo, home)
+    project = locate_project(repo, home)
     assert project is not None
-    return Place(project, home)
+    return ReviewPaths(project, home)
 
 
 @pytest.fixture

@@ -8,47 +8,51 @@ import pytest
 
 from by_hand import DECISION, NAME, files_of, over, put
 from lerim.errors import LerimError, MemoryError_, NotFoundError
-from lerim.memory.ends import current
-from lerim.memory.record import Primitive, parse
-from lerim.memory.search import Filters, search
+from lerim.memory.record import Primitive, parse_record
+from lerim.memory.search.filters import MemoryFilters
+from lerim.memory.search.memory_search import search_memories
+from lerim.memory.superseded import with_current_status
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
 from lerim.review import acts, joining, queue
-from lerim.review.candidates import Edit
-from lerim.review.decisions import ReviewResult
-from lerim.review.place import Place
+from lerim.review.candidates import CandidateEdit
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
 
 
-def question(place: Place, name: str = "20260801-which") -> str:
+def question(place: ReviewPaths, name: str = "20260801-which") -> str:
     put(place, DECISION.replace("Use uv", "Which installer?"), "questions", name)
     return name
 
 
-def theme(place: Place) -> str:
+def theme(place: ReviewPaths) -> str:
     put(place, folder="themes")
     return NAME
 
 
-def decision(place: Place) -> str:
+def decision(place: ReviewPaths) -> str:
     put(place)
     return NAME
 
 
-ACTS: dict[str, tuple[Callable[[Place], str], Callable[[Place, str], ReviewResult]]] = {
-    "change": (decision, lambda place, one: acts.edit(place, one, Edit("Use uv, never pip", "Fast.", ("new",)))),
-    "archive": (decision, acts.archive),
-    "restore": (over, acts.restore),
+ACTS: dict[str, tuple[Callable[[ReviewPaths], str], Callable[[ReviewPaths, str], ReviewResult]]] = {
+    "change": (
+        decision,
+        lambda place, one: acts.edit_memory(place, one, CandidateEdit("Use uv, never pip", "Fast.", ("new",))),
+    ),
+    "archive": (decision, acts.archive_memory),
+    "restore": (over, acts.restore_memory),
     "kind": (decision, lambda place, one: acts.change_kind(place, one, "learning", "pitfall")),
     "delete": (theme, acts.delete_theme),
-    "promote": (question, lambda place, one: acts.promote(place, one, "Use uv", "Because it is fast.")),
-    "globalize": (decision, acts.globalize),
-    "verify": (decision, acts.verify),
-    "feedback": (decision, lambda place, one: acts.feedback(place, one, "wrong")),
+    "promote": (question, lambda place, one: acts.promote_question(place, one, "Use uv", "Because it is fast.")),
+    "globalize": (decision, acts.globalize_memory),
+    "verify": (decision, acts.verify_memory),
+    "feedback": (decision, lambda place, one: acts.give_feedback(place, one, "wrong")),
 }
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: Place, name: str) -> None:
+def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: ReviewPaths, name: str) -> None:
     prepare, act = ACTS[name]
     which = prepare(place)
     before = files_of(place)
@@ -56,13 +60,13 @@ def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: Plac
     assert (result.ok, result.code) == (True, name) and result.action
     assert files_of(place) != before
     assert place.store().find(archived=True)[1] == [], "no id is there twice, nothing lies where it does not belong"
-    undone = queue.undo(place)
+    undone = queue.undo_last(place)
     assert (undone.ok, undone.action) == (True, result.action)
     assert files_of(place) == before
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_an_act_on_what_is_not_there_says_so(place: Place, name: str) -> None:
+def test_an_act_on_what_is_not_there_says_so(place: ReviewPaths, name: str) -> None:
     decision(place)
     before = files_of(place)
     with pytest.raises(NotFoundError) as caught:
@@ -71,73 +75,75 @@ def test_an_act_on_what_is_not_there_says_so(place: Place, name: str) -> None:
     assert files_of(place) == before
 
 
-def test_an_edit_changes_the_lines_it_must_and_is_as_sure_as_a_person(place: Place) -> None:
+def test_an_edit_changes_the_lines_it_must_and_is_as_sure_as_a_person(place: ReviewPaths) -> None:
     path = put(place)
-    acts.edit(place, NAME, Edit("Use uv, never pip", DECISION.split("---\n")[2], ("packaging",)))
+    acts.edit_memory(place, NAME, CandidateEdit("Use uv, never pip", DECISION.split("---\n")[2], ("packaging",)))
     before, after = DECISION.splitlines(), path.read_text().splitlines()
     changed = [line for line in before if line not in after]
     assert [line.split(":")[0] for line in changed] == ["title", "updated", "confidence"]
-    record = parse(path.read_text(), path)
+    record = parse_record(path.read_text(), path)
     assert (record.title, record.confidence) == ("Use uv, never pip", 0.95)
-    assert record.updated.year > 2025 and record.body == parse(DECISION, path).body
+    assert record.updated.year > 2025 and record.body == parse_record(DECISION, path).body
 
 
-def test_new_tags_alone_make_a_memory_no_surer_and_no_newer(place: Place) -> None:
+def test_new_tags_alone_make_a_memory_no_surer_and_no_newer(place: ReviewPaths) -> None:
     path = put(place)
-    assert acts.edit(place, NAME, Edit("Use uv", "It is fast.\n\n```\nuv pip sync\n```", ("ci",)), ["./src\\app.py"]).ok
-    old, new = parse(DECISION, path), parse(path.read_text(), path)
+    assert acts.edit_memory(
+        place, NAME, CandidateEdit("Use uv", "It is fast.\n\n```\nuv pip sync\n```", ("ci",)), ["./src\\app.py"]
+    ).ok
+    old, new = parse_record(DECISION, path), parse_record(path.read_text(), path)
     assert (new.tags, new.references) == (("ci",), ("src/app.py",))
     assert (new.title, new.body, new.confidence, new.updated) == (old.title, old.body, old.confidence, old.updated)
 
 
-def test_an_edit_changes_only_what_it_names(place: Place) -> None:
+def test_an_edit_changes_only_what_it_names(place: ReviewPaths) -> None:
     path = put(place)
-    assert acts.edit(place, NAME, Edit(tags=("ci",))).ok
-    old, new = parse(DECISION, path), parse(path.read_text(), path)
+    assert acts.edit_memory(place, NAME, CandidateEdit(tags=("ci",))).ok
+    old, new = parse_record(DECISION, path), parse_record(path.read_text(), path)
     assert (new.title, new.body, new.tags) == (old.title, old.body, ("ci",))
 
 
-def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: Place) -> None:
+def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: ReviewPaths) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     path = put(place, DECISION.replace("It is fast.", f"It is fast, {secret}").replace("\n", "\r\n"))
     shown = path.read_bytes()
     view = memory_view(place.store().read(NAME))
     assert secret not in view.body
-    same = Edit(view.title, view.body.replace("\r\n", "\n"), tuple(view.tags))
-    assert acts.edit(place, NAME, same).code == "unchanged"
+    same = CandidateEdit(view.title, view.body.replace("\r\n", "\n"), tuple(view.tags))
+    assert acts.edit_memory(place, NAME, same).code == "unchanged"
     assert path.read_bytes() == shown
-    assert acts.edit(place, NAME, Edit("x", "One.\n\nTwo.", ())).ok
+    assert acts.edit_memory(place, NAME, CandidateEdit("x", "One.\n\nTwo.", ())).ok
     assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
 
 
-def test_a_reference_out_of_the_repository_is_refused(place: Place) -> None:
+def test_a_reference_out_of_the_repository_is_refused(place: ReviewPaths) -> None:
     path = put(place)
     with pytest.raises(MemoryError_, match="no file of the repository"):
-        acts.edit(place, NAME, Edit("Use uv", "x", ()), ["../secret"])
+        acts.edit_memory(place, NAME, CandidateEdit("Use uv", "x", ()), ["../secret"])
     assert path.read_text() == DECISION
 
 
-def test_an_archived_memory_is_not_read_as_active_and_is_as_it_was(place: Place) -> None:
+def test_an_archived_memory_is_not_read_as_active_and_is_as_it_was(place: ReviewPaths) -> None:
     path = put(place)
-    result = acts.archive(place, NAME, "not true any more")
+    result = acts.archive_memory(place, NAME, "not true any more")
     assert not path.exists() and "not true any more" in result.message
     assert Path(result.path or "").read_text() == DECISION
     assert [one.status for one in place.store().load_all(archived=True)[0]] == ["archived"]
-    assert acts.archive(place, NAME).code == "already"
-    assert acts.restore(place, NAME).path == str(path) and path.read_text() == DECISION
-    assert acts.restore(place, NAME).code == "already"
+    assert acts.archive_memory(place, NAME).code == "already"
+    assert acts.restore_memory(place, NAME).path == str(path) and path.read_text() == DECISION
+    assert acts.restore_memory(place, NAME).code == "already"
 
 
-def test_what_is_restored_is_ended_by_nobody(place: Place) -> None:
+def test_what_is_restored_is_ended_by_nobody(place: ReviewPaths) -> None:
     over(place)
-    assert acts.restore(place, NAME).ok
+    assert acts.restore_memory(place, NAME).ok
     found = {one.record.id: one for one in place.store().load_all(archived=True)[0]}
     assert (found[NAME].status, found[NAME].record.superseded_by) == ("active", "")
     assert found["20260802-newer"].record.supersedes == ("20260701-x",)
-    assert acts.repair(place).count == 0
+    assert acts.repair_links(place).count == 0
 
 
-def test_a_memory_of_another_kind_keeps_its_id(place: Place) -> None:
+def test_a_memory_of_another_kind_keeps_its_id(place: ReviewPaths) -> None:
     put(place)
     assert acts.change_kind(place, NAME, "learning").ok
     stored = place.store().read(NAME)
@@ -148,7 +154,7 @@ def test_a_memory_of_another_kind_keeps_its_id(place: Place) -> None:
     )
     assert acts.change_kind(place, NAME, "learning", "pitfall").ok
     assert acts.change_kind(place, NAME, "learning").code == "unchanged"
-    acts.archive(place, NAME)
+    acts.archive_memory(place, NAME)
     assert acts.change_kind(place, NAME, "theme").ok
     stored = place.store().read(NAME)
     assert (stored.record.kind, stored.status, stored.path.parent.name) == (None, "archived", "themes")
@@ -157,28 +163,28 @@ def test_a_memory_of_another_kind_keeps_its_id(place: Place) -> None:
 
 
 @pytest.mark.parametrize("primitive", ["decision", "learning", "theme"])
-def test_nothing_but_a_question_is_ever_resolved(place: Place, primitive: Primitive) -> None:
+def test_nothing_but_a_question_is_ever_resolved(place: ReviewPaths, primitive: Primitive) -> None:
     asked = question(place)
-    answer = Path(acts.promote(place, asked, "Use uv").path or "").stem
+    answer = Path(acts.promote_question(place, asked, "Use uv").path or "").stem
     before = files_of(place)
     with pytest.raises(MemoryError_, match=f"It is resolved, and no {primitive} ever is") as refused:
         acts.change_kind(place, asked, primitive)
     assert "Restore it first" in refused.value.todo and files_of(place) == before
-    assert acts.archive(place, asked).message == "It is resolved already."
-    acts.restore(place, asked)
+    assert acts.archive_memory(place, asked).message == "It is resolved already."
+    acts.restore_memory(place, asked)
     assert acts.change_kind(place, asked, primitive).code == "kind"
-    acts.archive(place, answer)
+    acts.archive_memory(place, answer)
     assert acts.change_kind(place, answer, "question").code == "kind"
 
 
-def test_what_a_file_says_was_resolved_and_is_no_question_counts_as_superseded(place: Place) -> None:
+def test_what_a_file_says_was_resolved_and_is_no_question_counts_as_superseded(place: ReviewPaths) -> None:
     put(place, DECISION.replace("source:", "resolves: [20260801-old]\nsource:"))
     put(place, DECISION.replace("Use uv", "Use pip"), name="20260801-old")
 
     def over() -> tuple[dict[str, str], dict[str, str]]:
-        ended = Filters(statuses=("superseded", "resolved"))
-        stored = current(place.store().load_all(archived=True)[0])
-        found = search(place.project, place.home, "", filters=ended)
+        ended = MemoryFilters(statuses=("superseded", "resolved"))
+        stored = with_current_status(place.store().load_all(archived=True)[0])
+        found = search_memories(place.project, place.home, "", filters=ended)
         return (
             {one.record.id: one.status for one in stored if one.status != "active"},
             {hit.record.id: hit.stored.status for hit in found},
@@ -186,13 +192,13 @@ def test_what_a_file_says_was_resolved_and_is_no_question_counts_as_superseded(p
 
     superseded = {"20260801-old": "superseded"}
     assert over() == (superseded, superseded)
-    assert acts.repair(place).count == 1
+    assert acts.repair_links(place).count == 1
     assert over() == (superseded, superseded)
-    assert acts.restore(place, "20260801-old").code == "restore"
+    assert acts.restore_memory(place, "20260801-old").code == "restore"
     assert over() == ({}, {})
 
 
-def test_a_learning_that_was_made_another_primitive_and_back_has_its_kind_again(place: Place) -> None:
+def test_a_learning_that_was_made_another_primitive_and_back_has_its_kind_again(place: ReviewPaths) -> None:
     put(place)
     acts.change_kind(place, NAME, "learning", "pitfall")
     acts.change_kind(place, NAME, "question")
@@ -201,102 +207,102 @@ def test_a_learning_that_was_made_another_primitive_and_back_has_its_kind_again(
     assert place.store().read(NAME).record.kind == "pitfall"
 
 
-def test_only_a_theme_is_deleted(place: Place) -> None:
+def test_only_a_theme_is_deleted(place: ReviewPaths) -> None:
     path = put(place)
     with pytest.raises(MemoryError_, match="Only themes"):
         acts.delete_theme(place, NAME)
     assert path.exists()
 
 
-def test_a_question_becomes_the_decision_that_resolves_it(place: Place) -> None:
+def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) -> None:
     name = question(place)
-    made = Path(acts.promote(place, name, "Use uv", "Because it is fast.").path or "")
+    made = Path(acts.promote_question(place, name, "Use uv", "Because it is fast.").path or "")
     new, old = place.store().read(made.stem), place.store().read(name)
     assert (new.record.primitive, new.record.resolves, new.record.source) == ("decision", (name,), "manual")
     assert (new.record.title, new.record.references) == ("Use uv", ("src/app.py#load", "README.md"))
     assert (old.status, old.record.resolved_by) == ("resolved", new.record.id)
-    assert acts.repair(place).count == 0
+    assert acts.repair_links(place).count == 0
     for one in (name, made.stem):
         with pytest.raises(MemoryError_, match="no open question"):
-            acts.promote(place, one)
+            acts.promote_question(place, one)
 
 
-def test_a_decision_says_what_the_person_gave_and_nothing_the_question_said_of_itself(place: Place) -> None:
+def test_a_decision_says_what_the_person_gave_and_nothing_the_question_said_of_itself(place: ReviewPaths) -> None:
     text = "The agent offered both. The session ended before anybody answered."
-    only_title = queue.add(place, "question", "Keep both lock files?", text)
-    made = Path(acts.promote(place, Path(only_title.path or "").stem, "Keep one lock file").path or "")
+    only_title = queue.add_memory(place, "question", "Keep both lock files?", text)
+    made = Path(acts.promote_question(place, Path(only_title.path or "").stem, "Keep one lock file").path or "")
     assert (place.store().read(made.stem).record.title, place.store().read(made.stem).record.body) == (
         "Keep one lock file",
         "",
     )
-    only_body = queue.add(place, "question", "Where do lock files lie?", text)
-    made = Path(acts.promote(place, Path(only_body.path or "").stem, body="At the root.").path or "")
+    only_body = queue.add_memory(place, "question", "Where do lock files lie?", text)
+    made = Path(acts.promote_question(place, Path(only_body.path or "").stem, body="At the root.").path or "")
     assert place.store().read(made.stem).record.body.strip() == "At the root."
 
 
-def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: Place) -> None:
+def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: ReviewPaths) -> None:
     path = put(place, DECISION.replace("source:", "related: [20260701-x]\nsource:"))
     before = path.read_bytes()
-    copy = Path(acts.globalize(place, NAME).path or "")
+    copy = Path(acts.globalize_memory(place, NAME).path or "")
     record = place.personal().store().read(NAME).record
     assert copy.is_relative_to(place.home.memory) and path.read_bytes() == before
     assert (record.title, record.references, record.related) == ("Use uv", (), ())
     assert "reviewer: Ada" in copy.read_text()
-    assert acts.globalize(place, NAME).code == "already"
+    assert acts.globalize_memory(place, NAME).code == "already"
     assert (place.home.root / ".gitignore").read_text(encoding="utf-8") == "*\n"
     copy.write_text(copy.read_text().replace("fast", "slow"))
-    second = Path(acts.globalize(place, NAME).path or "")
+    second = Path(acts.globalize_memory(place, NAME).path or "")
     assert second != copy and place.personal().store().read(second.stem).record.body == record.body
 
 
-def test_the_persons_own_memories_are_acted_on_in_a_ledger_of_their_own(place: Place) -> None:
+def test_the_persons_own_memories_are_acted_on_in_a_ledger_of_their_own(place: ReviewPaths) -> None:
     put(place)
-    acts.globalize(place, NAME)
+    acts.globalize_memory(place, NAME)
     own = place.personal()
-    acts.archive(own, NAME)
+    acts.archive_memory(own, NAME)
     assert own.store().read(NAME).status == "archived"
     assert place.store().read(NAME).status == "active"
-    assert queue.undo(own).ok and own.store().read(NAME).status == "active"
+    assert queue.undo_last(own).ok and own.store().read(NAME).status == "active"
     with pytest.raises(LerimError, match="one of your own"):
-        acts.globalize(own, NAME)
+        acts.globalize_memory(own, NAME)
 
 
-def test_what_people_think_moves_the_confidence_by_the_rule(place: Place) -> None:
+def test_what_people_think_moves_the_confidence_by_the_rule(place: ReviewPaths) -> None:
     path = put(place)
-    acts.feedback(place, NAME, "outdated")
-    assert parse(path.read_text(), path).confidence == 0.3
-    acts.feedback(place, NAME, "useful")
-    assert parse(path.read_text(), path).confidence == pytest.approx(0.5333)
+    acts.give_feedback(place, NAME, "outdated")
+    assert parse_record(path.read_text(), path).confidence == 0.3
+    acts.give_feedback(place, NAME, "useful")
+    assert parse_record(path.read_text(), path).confidence == pytest.approx(0.5333)
     assert Uses(place.private).said()[NAME][0] == "useful"
 
 
-def test_still_true_keeps_day_and_commit(place: Place) -> None:
+def test_still_true_keeps_day_and_commit(place: ReviewPaths) -> None:
     path = put(place)
-    acts.verify(place, NAME)
-    day, _, commit = parse(path.read_text(), path).verified.partition("@")
+    acts.verify_memory(place, NAME)
+    day, _, commit = parse_record(path.read_text(), path).verified.partition("@")
     assert len(day) == 10 and commit
 
 
-def test_an_undo_of_what_a_person_changed_since_overwrites_nothing(place: Place) -> None:
+def test_an_undo_of_what_a_person_changed_since_overwrites_nothing(place: ReviewPaths) -> None:
     path = put(place)
-    acts.edit(place, NAME, Edit("Use uv, never pip", "Fast.", ()))
+    acts.edit_memory(place, NAME, CandidateEdit("Use uv, never pip", "Fast.", ()))
     path.write_text(path.read_text() + "\nMore of mine.\n")
     mine = path.read_bytes()
     with pytest.raises(LerimError) as caught:
-        queue.undo(place)
+        queue.undo_last(place)
     assert "More of mine." in caught.value.diff and path.read_bytes() == mine
 
 
-def test_an_id_that_two_files_have_is_not_acted_on(place: Place) -> None:
+def test_an_id_that_two_files_have_is_not_acted_on(place: ReviewPaths) -> None:
     put(place)
     put(place, folder="archived/decisions")
     before = files_of(place)
     with pytest.raises(MemoryError_, match="Two files"):
-        acts.restore(place, NAME)
+        acts.restore_memory(place, NAME)
     assert files_of(place) == before
 
 
-def test_one_memory_out_of_a_decision_and_a_learning_has_no_kind(place: Place) -> None:
+def test_one_memory_out_of_a_decision_and_a_learning_has_no_kind(place: ReviewPaths) -> None:
     put(place)
     put(place, DECISION.replace("source:", "kind: insight\nsource:").replace("10:00", "11:00"), "learnings")
     kept = joining.merge_conflict(place, place.store().paths_of(NAME)[0])

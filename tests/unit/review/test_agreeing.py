@@ -5,25 +5,25 @@ from pathlib import Path
 
 from by_hand import DECISION, NAME, files_of, over, put
 from lerim.review import acts, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 
-def test_a_repair_is_one_action_and_not_what_undo_takes_back_by_itself(place: Place) -> None:
+def test_a_repair_is_one_action_and_not_what_undo_takes_back_by_itself(place: ReviewPaths) -> None:
     put(place)
     put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}]\n---\n\nIt"), name="20260802-newer")
     before = files_of(place)
-    done = acts.repair(place)
+    done = acts.repair_links(place)
     assert (done.count, done.problems) == (1, ())
     assert place.store().read(NAME).status == "superseded"
-    assert queue.undo(place).code == "nothing"
-    assert queue.undo(place, done.action).ok and files_of(place) == before
+    assert queue.undo_last(place).code == "nothing"
+    assert queue.undo_last(place, done.action).ok and files_of(place) == before
 
 
-def test_a_repair_reads_what_changed_and_no_other_memory(place: Place) -> None:
+def test_a_repair_reads_what_changed_and_no_other_memory(place: ReviewPaths) -> None:
     for number in range(5):
         put(place, name=f"20260801-m{number}")
     over(place)
-    assert acts.repair(place).count == 0
+    assert acts.repair_links(place).count == 0
     read: list[str] = []
     watching = True
     sys.addaudithook(
@@ -31,31 +31,31 @@ def test_a_repair_reads_what_changed_and_no_other_memory(place: Place) -> None:
             read.append(str(given[0])) if watching and event == "open" and ".md" in str(given[0]) else None
         )
     )
-    assert acts.repair(place).count == 0
+    assert acts.repair_links(place).count == 0
     assert read == []
     added = put(place, name="20260803-new")
     read.clear()
-    assert acts.repair(place).count == 0
+    assert acts.repair_links(place).count == 0
     watching = False
     assert [Path(one).name for one in read] == [added.name]
 
 
-def test_where_no_index_can_be_kept_links_are_read_from_the_files(place: Place, tmp_path: Path) -> None:
+def test_where_no_index_can_be_kept_links_are_read_from_the_files(place: ReviewPaths, tmp_path: Path) -> None:
     put(place)
     put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}]\n---\n\nIt"), name="20260802-newer")
     index = place.state / "index"
     (tmp_path / "elsewhere").mkdir()
     index.symlink_to(tmp_path / "elsewhere")
-    assert acts.repair(place).count == 1
-    assert acts.repair(place).count == 0
+    assert acts.repair_links(place).count == 1
+    assert acts.repair_links(place).count == 0
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_repair_leaves_a_header_alone_that_cannot_be_changed_line_by_line(place: Place) -> None:
+def test_a_repair_leaves_a_header_alone_that_cannot_be_changed_line_by_line(place: ReviewPaths) -> None:
     text = f"---\n{{id: {NAME}, title: x, created: 2026-08-01}}\n---\n\nMine.\n"
     path = put(place, text)
     put(place, DECISION.replace("---\n\nIt", f"supersedes: [{NAME}, 20260803-b]\n---\n\nIt"), name="20260802-newer")
     put(place, name="20260803-b")
-    done = acts.repair(place)
+    done = acts.repair_links(place)
     assert (done.count, [problem.path for problem in done.problems]) == (1, [str(path)])
     assert path.read_text() == text and place.store().read("20260803-b").status == "superseded"

@@ -8,24 +8,24 @@ import pytest
 from lerim.errors import MemoryError_, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 from lerim.review.views import candidate_view
 
 Make = Callable[..., Candidate]
 UV = ("Install packages with uv", "Installs go through `uv pip sync requirements.lock`.")
 
 
-def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
+def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
     return outcome.proposal
 
 
-def accepted(place: Place, candidate: Candidate) -> Path:
-    return Path(queue.accept(place, proposed(place, candidate).id, quotes="shared").path or "")
+def accepted(place: ReviewPaths, candidate: Candidate) -> Path:
+    return Path(queue.accept_candidate(place, proposed(place, candidate).id, quotes="shared").path or "")
 
 
-def files(place: Place) -> dict[str, bytes]:
+def files(place: ReviewPaths) -> dict[str, bytes]:
     """Everything that accepting may change, but what counts uses."""
     memory, review, quotes = place.project.memory_dir, place.review, place.private / "quotes"
     return {str(one): one.read_bytes() for root in (memory, review, quotes) for one in root.rglob("*") if one.is_file()}
@@ -35,10 +35,10 @@ def files(place: Place) -> dict[str, bytes]:
     ("title", "body"),
     [UV, ("install packages with **uv**.", UV[1]), (f"  {UV[0]}!", f"{UV[1]}\n"), (UV[0].upper(), UV[1])],
 )
-def test_only_the_same_text_is_nothing_new(place: Place, make: Make, title: str, body: str) -> None:
+def test_only_the_same_text_is_nothing_new(place: ReviewPaths, make: Make, title: str, body: str) -> None:
     path = accepted(place, make(*UV))
     before = path.read_bytes()
-    again = queue.propose(place, make(title, body, turn="t2", minutes=5))
+    again = queue.propose_candidate(place, make(title, body, turn="t2", minutes=5))
     assert isinstance(again, queue.AlreadyKnown) and again.id == path.stem and again.gained_evidence
     assert path.read_bytes() == before
     assert [one.turn for one in place.store().read(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
@@ -54,7 +54,7 @@ def test_only_the_same_text_is_nothing_new(place: Place, make: Make, title: str,
     ],
 )
 def test_any_other_text_is_an_addition_that_shows_its_neighbour(
-    place: Place, make: Make, title: str, body: str
+    place: ReviewPaths, make: Make, title: str, body: str
 ) -> None:
     path = accepted(place, make(*UV))
     found = proposed(place, make(title, body, turn="t2", minutes=5))
@@ -64,7 +64,7 @@ def test_any_other_text_is_an_addition_that_shows_its_neighbour(
     assert view.suggested is None
 
 
-def test_at_most_three_neighbours_are_shown_the_most_similar_first(place: Place, make: Make) -> None:
+def test_at_most_three_neighbours_are_shown_the_most_similar_first(place: ReviewPaths, make: Make) -> None:
     for number, tool in enumerate(("uv", "uv and pip", "pip", "poetry", "conda")):
         accepted(place, make(f"Install packages with {tool}", "", turn=f"t{number}"))
     accepted(place, make("Log to stderr", "", turn="t9"))
@@ -84,49 +84,51 @@ def test_at_most_three_neighbours_are_shown_the_most_similar_first(place: Place,
     ],
 )
 def test_what_says_that_something_is_given_up_suggests_to_replace_the_memory_that_names_it(
-    place: Place, make: Make, title: str, more: dict[str, object]
+    place: ReviewPaths, make: Make, title: str, more: dict[str, object]
 ) -> None:
     old = accepted(place, make("Install packages with pip", ""))
     found = proposed(place, make(title, **{"body": "", "turn": "t2", "minutes": 5, **more}))
     view = candidate_view(found).suggested
     assert view is not None and (view.answer, view.memory, view.by) == ("replaces", old.stem, "claim")
     assert "pip" in view.reason
-    assert queue.accept(place, found.id).ok and place.store().read(old.stem).status == "superseded"
+    assert queue.accept_candidate(place, found.id).ok and place.store().read(old.stem).status == "superseded"
 
 
 @pytest.mark.parametrize("title", ["We do not drop pip for packages", "Never replace pip for packages"])
-def test_what_is_not_given_up_is_not_replaced(place: Place, make: Make, title: str) -> None:
+def test_what_is_not_given_up_is_not_replaced(place: ReviewPaths, make: Make, title: str) -> None:
     accepted(place, make("Install packages with pip", ""))
     found = proposed(place, make(title, "", turn="t2", minutes=5))
     assert found.action == "add" and found.neighbours
 
 
 @pytest.mark.parametrize("minutes", [-5, 5])
-def test_an_earlier_turn_or_a_memory_that_says_it_too_is_not_replaced(place: Place, make: Make, minutes: int) -> None:
+def test_an_earlier_turn_or_a_memory_that_says_it_too_is_not_replaced(
+    place: ReviewPaths, make: Make, minutes: int
+) -> None:
     accepted(place, make("Install packages with pip" if minutes < 0 else "Install packages with uv, not pip", ""))
     found = proposed(place, make("Packages come from uv instead of pip", "", turn="t2", minutes=minutes))
     assert found.action == "add" and found.neighbours
 
 
-def test_an_answer_that_says_what_is_given_up_is_suggested_for_the_question(place: Place, make: Make) -> None:
+def test_an_answer_that_says_what_is_given_up_is_suggested_for_the_question(place: ReviewPaths, make: Make) -> None:
     asked = accepted(place, make("Does the cache live in Redis or in memory?", "", primitive="question"))
     found = proposed(place, make("The cache lives in Redis instead of memory", "", turn="t2", minutes=5))
     assert (found.action, found.target) == ("resolve", asked.stem)
-    assert queue.accept(place, found.id).ok and place.store().read(asked.stem).status == "resolved"
+    assert queue.accept_candidate(place, found.id).ok and place.store().read(asked.stem).status == "resolved"
 
 
 @pytest.mark.parametrize("answer", ["same", "replaces", "changes", "answers", "keep"])
 def test_each_answer_does_what_it_says_and_is_taken_back_exactly(
-    place: Place, make: Make, answer: queue.NeighbourAnswer
+    place: ReviewPaths, make: Make, answer: queue.NeighbourAnswer
 ) -> None:
     asked = make("Which tool installs packages?", "", primitive="question")
     old = accepted(place, asked if answer == "answers" else make(UV[0], ""))
     found = proposed(place, make("The tool that installs packages is uv", "It locks.", turn="t2", minutes=5))
     before = files(place)
-    done = queue.accept(place, found.id, choice=queue.Choice(answer, old.stem))
+    done = queue.accept_candidate(place, found.id, choice=queue.NeighbourChoice(answer, old.stem))
     store = place.store()
     stored = store.read(old.stem)
-    assert done.ok and queue.pending(place)[0] == []
+    assert done.ok and queue.list_pending(place)[0] == []
     match answer:
         case "same":
             assert done.code == "known" and store.path_of(found.id) is None
@@ -140,94 +142,104 @@ def test_each_answer_does_what_it_says_and_is_taken_back_exactly(
             assert (stored.status, stored.record.resolved_by) == ("resolved", found.id)
         case "keep":
             assert stored.status == "active" and store.read(found.id).status == "active"
-    assert queue.undo(place, done.action).ok and files(place) == before
-    shown = queue.with_neighbours(place, queue.pending(place)[0])
+    assert queue.undo_last(place, done.action).ok and files(place) == before
+    shown = queue.with_neighbours(place, queue.list_pending(place)[0])
     assert [one.stored.record.id for one in shown[0].neighbours] == [old.stem], "it can be chosen again"
 
 
-def test_an_edit_that_comes_with_changes_is_the_whole_text(place: Place, make: Make) -> None:
+def test_an_edit_that_comes_with_changes_is_the_whole_text(place: ReviewPaths, make: Make) -> None:
     old = accepted(place, make(*UV))
     old.write_text(old.read_text() + "\nMy own line.\n")
     found = proposed(place, make("Install packages with uv, frozen", "", turn="t2", minutes=5))
-    edit = queue.Edit("Install with uv", "Both texts, put together by me.", ())
-    assert queue.accept(place, found.id, edit, choice=queue.Choice("changes", old.stem)).ok
+    edit = queue.CandidateEdit("Install with uv", "Both texts, put together by me.", ())
+    assert queue.accept_candidate(place, found.id, edit, choice=queue.NeighbourChoice("changes", old.stem)).ok
     assert place.store().read(old.stem).record.body == "Both texts, put together by me."
 
 
-def test_without_an_edit_a_change_keeps_the_sentences_a_person_wrote(place: Place, make: Make) -> None:
+def test_without_an_edit_a_change_keeps_the_sentences_a_person_wrote(place: ReviewPaths, make: Make) -> None:
     old = accepted(place, make("Retry uploads 3 times", "Each upload is retried 3 times."))
     old.write_text(old.read_text() + "\nMy own line.\n")
     found = proposed(place, make("Retry uploads 5 times", "Each upload is retried 5 times.", turn="t2", minutes=5))
-    assert queue.accept(place, found.id, choice=queue.Choice("changes", old.stem)).ok
+    assert queue.accept_candidate(place, found.id, choice=queue.NeighbourChoice("changes", old.stem)).ok
     body = place.store().read(old.stem).record.body
     assert body.startswith("Each upload is retried 5 times.") and body.endswith("My own line.")
     assert "3 times" not in body, "Lerim wrote that sentence"
 
 
-def test_a_memory_that_is_not_as_it_was_shown_is_not_touched(place: Place, make: Make) -> None:
+def test_a_memory_that_is_not_as_it_was_shown_is_not_touched(place: ReviewPaths, make: Make) -> None:
     old = accepted(place, make(*UV))
     found = candidate_view(proposed(place, make("Install packages with uv, frozen", "", turn="t2", minutes=5)))
-    choice = queue.Choice("replaces", old.stem, found.neighbours[0].hash)
+    choice = queue.NeighbourChoice("replaces", old.stem, found.neighbours[0].hash)
     old.write_text(old.read_text() + "\nMy own line.\n")
     before = files(place)
     with pytest.raises(StaleError):
-        queue.accept(place, found.id, choice=choice)
+        queue.accept_candidate(place, found.id, choice=choice)
     assert files(place) == before
 
 
-def test_accepting_is_not_compared_again_with_what_was_accepted_meanwhile(place: Place, make: Make) -> None:
+def test_accepting_is_not_compared_again_with_what_was_accepted_meanwhile(place: ReviewPaths, make: Make) -> None:
     one = proposed(place, make(*UV))
     other = proposed(place, make("Packages come from uv", "", turn="t2", minutes=5))
-    assert queue.accept(place, one.id, quotes="shared").code == "accepted"
-    [waiting] = queue.with_neighbours(place, queue.pending(place)[0])
+    assert queue.accept_candidate(place, one.id, quotes="shared").code == "accepted"
+    [waiting] = queue.with_neighbours(place, queue.list_pending(place)[0])
     assert [near.stored.record.id for near in waiting.neighbours] == [one.id], "the list shows it"
-    assert queue.accept(place, other.id).code == "accepted"
+    assert queue.accept_candidate(place, other.id).code == "accepted"
 
 
-def test_a_pair_that_was_answered_is_not_shown_again(place: Place, make: Make) -> None:
+def test_a_pair_that_was_answered_is_not_shown_again(place: ReviewPaths, make: Make) -> None:
     old = accepted(place, make(*UV))
     beside = make("Install packages with uv in CI too", "", turn="t2", minutes=5)
     kept = accepted(place, beside)
-    assert queue.kept_apart(place) == {frozenset((old.stem, kept.stem))}
+    assert queue.pairs_kept_apart(place) == {frozenset((old.stem, kept.stem))}
     other = proposed(place, make("In CI install with conda, not uv", "", turn="t2", minutes=5))
     assert {one.stored.path for one in other.neighbours} == {old, kept}, "another claim of that turn"
-    queue.accept(place, other.id, choice=queue.Choice("replaces", kept.stem))
+    queue.accept_candidate(place, other.id, choice=queue.NeighbourChoice("replaces", kept.stem))
     again = proposed(place, make(beside.title, "", turn="t3", minutes=30))
     assert [one.stored.record.id for one in again.neighbours] == [other.id]
 
 
-def test_the_turn_of_a_claim_that_says_the_same_as_a_memory_is_not_asked_about_again(place: Place, make: Make) -> None:
+def test_the_turn_of_a_claim_that_says_the_same_as_a_memory_is_not_asked_about_again(
+    place: ReviewPaths, make: Make
+) -> None:
     old = accepted(place, make(*UV))
     reworded = make("Packages are installed with uv", "", turn="t2", minutes=5)
-    queue.accept(place, proposed(place, reworded).id, choice=queue.Choice("same", old.stem))
+    queue.accept_candidate(place, proposed(place, reworded).id, choice=queue.NeighbourChoice("same", old.stem))
     later_reading = make("Packages are installed with uv alone", "", turn="t2", minutes=5)
-    assert isinstance(queue.propose(place, later_reading), queue.AlreadyKnown)
+    assert isinstance(queue.propose_candidate(place, later_reading), queue.AlreadyKnown)
 
 
-def test_a_rejected_claim_is_held_back_in_the_same_text_and_asked_about_in_another(place: Place, make: Make) -> None:
-    queue.reject(place, proposed(place, make(*UV)).id)
-    assert isinstance(queue.propose(place, make(f"{UV[0]}.", UV[1], turn="t2", minutes=5)), queue.Blocked)
-    assert isinstance(queue.propose(place, make(f"{UV[0]} here", UV[1])), queue.Blocked), "the same turn, read again"
-    assert isinstance(queue.propose(place, make(f"{UV[0]} here", UV[1], turn="t3", minutes=6)), queue.Proposed)
+def test_a_rejected_claim_is_held_back_in_the_same_text_and_asked_about_in_another(
+    place: ReviewPaths, make: Make
+) -> None:
+    queue.reject_candidate(place, proposed(place, make(*UV)).id)
+    assert isinstance(
+        queue.propose_candidate(place, make(f"{UV[0]}.", UV[1], turn="t2", minutes=5)), queue.ClaimBlocked
+    )
+    assert isinstance(queue.propose_candidate(place, make(f"{UV[0]} here", UV[1])), queue.ClaimBlocked), (
+        "the same turn, read again"
+    )
+    assert isinstance(
+        queue.propose_candidate(place, make(f"{UV[0]} here", UV[1], turn="t3", minutes=6)), queue.CandidateProposed
+    )
 
 
-def test_a_model_suggests_and_never_decides(place: Place, make: Make) -> None:
+def test_a_model_suggests_and_never_decides(place: ReviewPaths, make: Make) -> None:
     old = accepted(place, make(*UV))
     found = proposed(place, make("Packages are installed with uv", "", turn="t2", minutes=5))
     queue.suggest_answer(place, found.id, "same", old.stem, "Both name uv.")
-    [waiting] = queue.pending(place)[0]
+    [waiting] = queue.list_pending(place)[0]
     view = candidate_view(waiting).suggested
     assert view is not None and (view.answer, view.memory, view.reason, view.by) == (
         *("same", old.stem),
         *("Both name uv.", "model"),
     )
-    assert queue.settle(place, waiting) is None, "it is not accepted automatically"
-    assert queue.accept(place, found.id, choice=queue.Choice("keep")).code == "accepted"
+    assert queue.auto_accept(place, waiting) is None, "it is not accepted automatically"
+    assert queue.accept_candidate(place, found.id, choice=queue.NeighbourChoice("keep")).code == "accepted"
 
 
-def test_there_is_nothing_to_choose_for_what_maintaining_proposes(place: Place, make: Make) -> None:
+def test_there_is_nothing_to_choose_for_what_maintaining_proposes(place: ReviewPaths, make: Make) -> None:
     old = place.store().read(accepted(place, make(*UV)).stem)
-    outcome = queue.suggest(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
-    assert isinstance(outcome, queue.Proposed)
+    outcome = queue.propose_suggestion(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
+    assert isinstance(outcome, queue.CandidateProposed)
     with pytest.raises(MemoryError_):
-        queue.accept(place, outcome.proposal.id, choice=queue.Choice("keep"))
+        queue.accept_candidate(place, outcome.proposal.id, choice=queue.NeighbourChoice("keep"))

@@ -7,22 +7,22 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import acts, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 Git = Callable[..., object]
 
 
-def accepted(place: Place, candidate: Candidate, changed: Path | None = None) -> Path:
-    found = queue.propose(place, candidate)
-    assert isinstance(found, queue.Proposed), found
-    choice = queue.Choice("changes", changed.stem) if changed else None
-    result = queue.accept(place, found.proposal.id, quotes="shared", choice=choice)
+def accepted(place: ReviewPaths, candidate: Candidate, changed: Path | None = None) -> Path:
+    found = queue.propose_candidate(place, candidate)
+    assert isinstance(found, queue.CandidateProposed), found
+    choice = queue.NeighbourChoice("changes", changed.stem) if changed else None
+    result = queue.accept_candidate(place, found.proposal.id, quotes="shared", choice=choice)
     assert result.ok and result.path
     return Path(result.path)
 
 
-def on_another_branch(place: Place, git: Git, candidate: Candidate, changed: Path | None = None) -> Path:
+def on_another_branch(place: ReviewPaths, git: Git, candidate: Candidate, changed: Path | None = None) -> Path:
     """Accept a candidate on a branch, and go back to where its text is not; `changed` is what it changes."""
     root = place.project.root
     git(root, "checkout", "-q", "-b", "other")
@@ -35,39 +35,39 @@ def on_another_branch(place: Place, git: Git, candidate: Candidate, changed: Pat
 
 
 def test_what_was_accepted_on_another_branch_is_proposed_here_when_it_is_said_again(
-    place: Place, make: Make, git: Git
+    place: ReviewPaths, make: Make, git: Git
 ) -> None:
     there = on_another_branch(place, git, make())
     here = accepted(place, make(turn="111111111111", minutes=5))
     assert here.exists() and here != there
-    again = queue.propose(place, make(turn="222222222222", minutes=9))
+    again = queue.propose_candidate(place, make(turn="222222222222", minutes=9))
     assert isinstance(again, queue.AlreadyKnown) and again.id == here.stem
 
 
-def test_what_was_rejected_is_rejected_on_every_branch(place: Place, make: Make, git: Git) -> None:
-    found = queue.propose(place, make())
-    assert isinstance(found, queue.Proposed)
-    queue.reject(place, found.proposal.id)
+def test_what_was_rejected_is_rejected_on_every_branch(place: ReviewPaths, make: Make, git: Git) -> None:
+    found = queue.propose_candidate(place, make())
+    assert isinstance(found, queue.CandidateProposed)
+    queue.reject_candidate(place, found.proposal.id)
     git(place.project.root, "checkout", "-q", "-b", "other")
-    assert isinstance(queue.propose(place, make(turn="111111111111", minutes=5)), queue.Blocked)
+    assert isinstance(queue.propose_candidate(place, make(turn="111111111111", minutes=5)), queue.ClaimBlocked)
 
 
-def test_what_lies_in_the_archive_here_counts(place: Place, make: Make) -> None:
+def test_what_lies_in_the_archive_here_counts(place: ReviewPaths, make: Make) -> None:
     path = accepted(place, make())
-    assert acts.archive(place, path.stem).ok
-    assert isinstance(queue.propose(place, make(turn="111111111111", minutes=-5)), queue.AlreadyKnown)
+    assert acts.archive_memory(place, path.stem).ok
+    assert isinstance(queue.propose_candidate(place, make(turn="111111111111", minutes=-5)), queue.AlreadyKnown)
 
 
-def test_the_turn_a_person_decided_on_does_not_bring_back_a_file_they_deleted(place: Place, make: Make) -> None:
+def test_the_turn_a_person_decided_on_does_not_bring_back_a_file_they_deleted(place: ReviewPaths, make: Make) -> None:
     accepted(place, make()).unlink()
-    assert isinstance(queue.propose(place, make()), queue.AlreadyKnown)
+    assert isinstance(queue.propose_candidate(place, make()), queue.AlreadyKnown)
 
 
 LONGER = "Installs go through `uv pip sync requirements.lock`. CI runs `uv pip check` after each of them."
 
 
 @pytest.fixture
-def updated_elsewhere(place: Place, make: Make, git: Git) -> Path:
+def updated_elsewhere(place: ReviewPaths, make: Make, git: Git) -> Path:
     """A memory of this branch, which a later turn changed on another one."""
     root = place.project.root
     path = accepted(place, make())
@@ -80,44 +80,46 @@ def updated_elsewhere(place: Place, make: Make, git: Git) -> Path:
 
 
 def test_an_update_of_another_branch_is_proposed_here_when_it_is_said_again(
-    place: Place, make: Make, git: Git, updated_elsewhere: Path
+    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
 ) -> None:
-    found = queue.propose(place, make(body=LONGER, turn="111111111111", minutes=90))
-    assert isinstance(found, queue.Proposed)
+    found = queue.propose_candidate(place, make(body=LONGER, turn="111111111111", minutes=90))
+    assert isinstance(found, queue.CandidateProposed)
 
 
 def test_the_turn_of_an_update_of_another_branch_may_be_proposed_here(
-    place: Place, make: Make, git: Git, updated_elsewhere: Path
+    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
 ) -> None:
     turn = make(body=LONGER, turn="444444444444", minutes=60)
-    assert isinstance(queue.propose(place, turn), queue.Proposed)
-    choice = queue.Choice("changes", updated_elsewhere.stem)
-    assert queue.accept(place, queue.pending(place)[0][0].id, choice=choice).ok
+    assert isinstance(queue.propose_candidate(place, turn), queue.CandidateProposed)
+    choice = queue.NeighbourChoice("changes", updated_elsewhere.stem)
+    assert queue.accept_candidate(place, queue.list_pending(place)[0][0].id, choice=choice).ok
     assert "uv pip check" in updated_elsewhere.read_text()
-    assert isinstance(queue.propose(place, turn), queue.AlreadyKnown)
+    assert isinstance(queue.propose_candidate(place, turn), queue.AlreadyKnown)
 
 
 def test_a_claim_older_than_an_update_of_another_branch_is_judged_by_the_text_that_is_here(
-    place: Place, make: Make, updated_elsewhere: Path
+    place: ReviewPaths, make: Make, updated_elsewhere: Path
 ) -> None:
     contrary = make("Use pip, not uv", "Installs go through `pip`.", turn="555555555555", minutes=30, replaces=("uv",))
-    found = queue.propose(place, contrary)
-    assert isinstance(found, queue.Proposed)
+    found = queue.propose_candidate(place, contrary)
+    assert isinstance(found, queue.CandidateProposed)
     assert [one.id for one in found.proposal.targets] == [updated_elsewhere.stem]
 
 
 def test_what_only_said_an_update_of_another_branch_again_is_said_nowhere_here(
-    place: Place, make: Make, git: Git, updated_elsewhere: Path
+    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
 ) -> None:
     again = make(body=LONGER, turn="777777777777", minutes=70)
     git(place.project.root, "checkout", "-q", "other")
-    assert isinstance(queue.propose(place, again), queue.AlreadyKnown)
+    assert isinstance(queue.propose_candidate(place, again), queue.AlreadyKnown)
     git(place.project.root, "checkout", "-q", "-")
     later = make(body=LONGER, turn="888888888888", minutes=80)
-    assert isinstance(queue.propose(place, later), queue.Proposed)
+    assert isinstance(queue.propose_candidate(place, later), queue.CandidateProposed)
 
 
-def test_after_the_merge_an_update_is_said_already(place: Place, make: Make, git: Git, updated_elsewhere: Path) -> None:
+def test_after_the_merge_an_update_is_said_already(
+    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
+) -> None:
     git(place.project.root, "merge", "-q", "other")
-    again = queue.propose(place, make(body=LONGER, turn="111111111111", minutes=90))
+    again = queue.propose_candidate(place, make(body=LONGER, turn="111111111111", minutes=90))
     assert isinstance(again, queue.AlreadyKnown) and again.id == updated_elsewhere.stem

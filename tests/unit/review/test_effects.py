@@ -11,30 +11,30 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord
 from lerim.memory.store import Stored
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 QUESTION = {"primitive": "question", "kind": None, "signal": "reply"}
 
 
-def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
+def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
     return outcome.proposal
 
 
-def memory(place: Place, candidate: Candidate) -> Stored:
-    done = queue.accept(place, proposed(place, candidate).id, quotes="shared")
+def memory(place: ReviewPaths, candidate: Candidate) -> Stored:
+    done = queue.accept_candidate(place, proposed(place, candidate).id, quotes="shared")
     assert done.ok and done.path
     return place.store().load(Path(done.path))[0]
 
 
 def suggested(
-    place: Place, action: str, targets: tuple[Stored, ...], record: MemoryRecord | None = None
+    place: ReviewPaths, action: str, targets: tuple[Stored, ...], record: MemoryRecord | None = None
 ) -> queue.Proposal:
     suggestion = queue.Suggestion(action, record or targets[0].record, targets, "Because.")  # type: ignore[arg-type]
-    outcome = queue.suggest(place, suggestion)
-    assert isinstance(outcome, queue.Proposed), outcome
+    outcome = queue.propose_suggestion(place, suggestion)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
     assert (outcome.proposal.reason, outcome.proposal.maker, outcome.proposal.platform) == (
         "Because.",
         "maintain",
@@ -43,28 +43,28 @@ def suggested(
     return outcome.proposal
 
 
-def files(place: Place) -> dict[str, str]:
+def files(place: ReviewPaths) -> dict[str, str]:
     folder = place.project.memory_dir
     return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.md")}
 
 
 def accepted_and_undone(
-    place: Place, proposal: queue.Proposal, check: Callable[[dict[str, str]], None], told: str = ""
+    place: ReviewPaths, proposal: queue.Proposal, check: Callable[[dict[str, str]], None], told: str = ""
 ) -> None:
     before, waiting = files(place), proposal.path.read_text("utf-8")
-    done = queue.accept(place, proposal.id)
+    done = queue.accept_candidate(place, proposal.id)
     assert done.ok and done.code == "accepted" and done.path and Path(done.path).exists()
     assert not proposal.path.exists()
     check(files(place))
     assert done.message == (told or f"Accepted: {proposal.record.title}")
-    undone = queue.undo(place, done.action)
+    undone = queue.undo_last(place, done.action)
     assert undone.ok and undone.message == f"Undone: {done.message}"
     assert files(place) == before and proposal.path.read_text("utf-8") == waiting
-    assert queue.accept(place, proposal.id).ok
+    assert queue.accept_candidate(place, proposal.id).ok
     check(files(place))
 
 
-def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: Place, make: Make) -> None:
+def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: ReviewPaths, make: Make) -> None:
     old = memory(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
     new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
     assert (new.action, new.target, new.ends) == ("supersede", old.record.id, (old.record.id,))
@@ -79,7 +79,7 @@ def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: P
     accepted_and_undone(place, new, check)
 
 
-def test_merging_keeps_one_memory_with_the_evidence_of_all(place: Place, make: Make) -> None:
+def test_merging_keeps_one_memory_with_the_evidence_of_all(place: ReviewPaths, make: Make) -> None:
     one = memory(place, make(title="Cache keys hold the tenant", body="See `src/cache.py`.", tags=("a",)))
     two = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", tags=("b",)))
     both = (*one.record.evidence, *two.record.evidence)
@@ -98,7 +98,7 @@ def test_merging_keeps_one_memory_with_the_evidence_of_all(place: Place, make: M
     accepted_and_undone(place, merge, check, "Merged: Cache keys hold the tenant's id")
 
 
-def test_several_learnings_become_one_that_names_them(place: Place, make: Make) -> None:
+def test_several_learnings_become_one_that_names_them(place: ReviewPaths, make: Make) -> None:
     sources = tuple(
         memory(place, make(title=title, body="Seen.", turn=title[:4], primitive="learning", kind="insight"))
         for title in ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
@@ -122,7 +122,7 @@ def test_several_learnings_become_one_that_names_them(place: Place, make: Make) 
     accepted_and_undone(place, group, check, "Put together: Tests meet the machine")
 
 
-def test_archiving_moves_the_file_and_changes_nothing_in_it(place: Place, make: Make) -> None:
+def test_archiving_moves_the_file_and_changes_nothing_in_it(place: ReviewPaths, make: Make) -> None:
     old = memory(place, make())
     archive = suggested(place, "archive", (old,))
     text = old.path.read_text()
@@ -133,7 +133,7 @@ def test_archiving_moves_the_file_and_changes_nothing_in_it(place: Place, make: 
     accepted_and_undone(place, archive, check, "Archived: Use uv, not pip")
 
 
-def test_references_alone_change_when_a_file_was_moved(place: Place, make: Make) -> None:
+def test_references_alone_change_when_a_file_was_moved(place: ReviewPaths, make: Make) -> None:
     old = memory(place, make(references=("src/a.py", "src/b.py#run")))
     old.path.write_text(old.path.read_text().replace("tags:", "mine: kept\ntags:"))
     old = place.store().load(old.path)[0]
@@ -147,7 +147,7 @@ def test_references_alone_change_when_a_file_was_moved(place: Place, make: Make)
     accepted_and_undone(place, refer, check, "Points to src/new.py now: Use uv, not pip")
 
 
-def test_a_question_is_closed_by_a_memory_that_is_there(place: Place, make: Make) -> None:
+def test_a_question_is_closed_by_a_memory_that_is_there(place: ReviewPaths, make: Make) -> None:
     question = memory(place, make(title="Which port does the database use?", body="Unclear.", **QUESTION))
     answer = memory(place, make(title="Keep money as cents", body="In `src/money.py`.", turn="t2", minutes=5))
     close = suggested(place, "close", (question, answer), answer.record)
@@ -160,40 +160,40 @@ def test_a_question_is_closed_by_a_memory_that_is_there(place: Place, make: Make
     accepted_and_undone(place, close, check, "Answered: Which port does the database use?")
 
 
-def test_a_suggestion_that_was_rejected_waits_for_another_text(place: Place, make: Make) -> None:
+def test_a_suggestion_that_was_rejected_waits_for_another_text(place: ReviewPaths, make: Make) -> None:
     old = memory(place, make())
     suggestion = queue.Suggestion("archive", old.record, (old,), "Nobody used it.")
-    first = queue.suggest(place, suggestion)
-    assert isinstance(first, queue.Proposed)
-    assert isinstance(queue.met(place, suggestion), queue.AlreadyKnown)
-    assert isinstance(queue.suggest(place, suggestion), queue.AlreadyKnown)
-    queue.reject(place, first.proposal.id)
-    assert queue.suggest(place, suggestion) == queue.Blocked(first.proposal.id, 1)
-    assert isinstance(queue.met(place, suggestion), queue.Blocked)
+    first = queue.propose_suggestion(place, suggestion)
+    assert isinstance(first, queue.CandidateProposed)
+    assert isinstance(queue.find_earlier_result(place, suggestion), queue.AlreadyKnown)
+    assert isinstance(queue.propose_suggestion(place, suggestion), queue.AlreadyKnown)
+    queue.reject_candidate(place, first.proposal.id)
+    assert queue.propose_suggestion(place, suggestion) == queue.ClaimBlocked(first.proposal.id, 1)
+    assert isinstance(queue.find_earlier_result(place, suggestion), queue.ClaimBlocked)
     old.path.write_text(old.path.read_text() + "My line.\n")
     old = place.store().load(old.path)[0]
-    assert isinstance(queue.suggest(place, replace(suggestion, targets=(old,))), queue.Proposed)
+    assert isinstance(queue.propose_suggestion(place, replace(suggestion, targets=(old,))), queue.CandidateProposed)
 
 
-def test_what_was_taken_back_may_be_suggested_again(place: Place, make: Make) -> None:
+def test_what_was_taken_back_may_be_suggested_again(place: ReviewPaths, make: Make) -> None:
     old = memory(place, make())
     first = suggested(place, "archive", (old,))
-    assert queue.withdraw_one(place, first.id, "It was used.")
-    assert not queue.withdraw_one(place, first.id, "It was used.")
+    assert queue.withdraw_candidate(place, first.id, "It was used.")
+    assert not queue.withdraw_candidate(place, first.id, "It was used.")
     assert suggested(place, "archive", (old,)).id != first.id
 
 
-def test_a_preview_writes_nothing(place: Place, make: Make) -> None:
+def test_a_preview_writes_nothing(place: ReviewPaths, make: Make) -> None:
     old = memory(place, make())
     before = sorted(place.project.root.rglob("*"))
-    shown = queue.preview(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
+    shown = queue.preview_suggestion(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
     assert (shown.action, shown.reason, shown.ends) == ("archive", "Nobody used it.", (old.record.id,))
-    assert sorted(place.project.root.rglob("*")) == before and queue.pending(place)[0] == []
+    assert sorted(place.project.root.rglob("*")) == before and queue.list_pending(place)[0] == []
 
 
 @pytest.mark.parametrize("action", ["archive", "merge"])
 def test_a_suggestion_is_shown_again_when_a_memory_changed_and_goes_when_it_is_gone(
-    place: Place, make: Make, action: str
+    place: ReviewPaths, make: Make, action: str
 ) -> None:
     one = memory(place, make())
     two = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2"))
@@ -201,40 +201,45 @@ def test_a_suggestion_is_shown_again_when_a_memory_changed_and_goes_when_it_is_g
     waits = suggested(place, action, targets)
     one.path.write_text(one.path.read_text() + "My line.\n")
     with pytest.raises(StaleError):
-        queue.accept(place, waits.id)
+        queue.accept_candidate(place, waits.id)
     assert one.path.read_text().endswith("My line.\n")
     one.path.unlink()
     with pytest.raises(StaleError):
-        queue.accept(place, waits.id)
-    assert queue.pending(place)[0] == []
+        queue.accept_candidate(place, waits.id)
+    assert queue.list_pending(place)[0] == []
 
 
-def test_a_later_claim_on_another_memory_keeps_what_a_person_wrote_there(place: Place, make: Make) -> None:
+def test_a_later_claim_on_another_memory_keeps_what_a_person_wrote_there(place: ReviewPaths, make: Make) -> None:
     old = memory(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
     old.path.write_text(old.path.read_text() + "\nMy line.\n")
     new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
-    assert queue.accept(place, new.id).ok
+    assert queue.accept_candidate(place, new.id).ok
     assert place.store().read(old.record.id).path.read_text().endswith("My line.\n")
 
 
-def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: Place, make: Make) -> None:
-    first = queue.accept(place, proposed(place, make()).id, quotes="local")
-    second = queue.accept(place, proposed(place, make(title="Pin the port to 5433", body="`a.py`", turn="t2")).id)
+def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, make: Make) -> None:
+    first = queue.accept_candidate(place, proposed(place, make()).id, quotes="local")
+    second = queue.accept_candidate(
+        place, proposed(place, make(title="Pin the port to 5433", body="`a.py`", turn="t2")).id
+    )
     assert first.path and second.path
     one, two = (place.store().load(Path(path))[0] for path in (first.path, second.path))
     both = replace(one.record, evidence=(*one.record.evidence, *two.record.evidence))
-    assert queue.accept(place, suggested(place, "merge", (one, two), both).id).ok
+    assert queue.accept_candidate(place, suggested(place, "merge", (one, two), both).id).ok
     assert not any("no: " in text for text in files(place).values())
     kept = place.store().read(one.record.id).record
     assert {item.quote for item in kept.evidence} == {"no: Use uv, not pip", "no: Pin the port to 5433"}
     assert all(isinstance(item, Evidence) for item in kept.evidence)
 
 
-def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place: Place, make: Make) -> None:
+def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place: ReviewPaths, make: Make) -> None:
     said = "It concerns `src/app.py` and `run.sh`."
     body = f"Start with `run.sh`. {said}\n\nSee `run.sh`."
-    done = queue.propose(place, make("Start with the script", body, references=("run.sh", "src/app.py#load")))
-    assert isinstance(done, queue.Proposed) and queue.accept(place, done.proposal.id, quotes="shared").ok
+    done = queue.propose_candidate(place, make("Start with the script", body, references=("run.sh", "src/app.py#load")))
+    assert (
+        isinstance(done, queue.CandidateProposed)
+        and queue.accept_candidate(place, done.proposal.id, quotes="shared").ok
+    )
     old = place.store().read(done.proposal.id)
     moved = replace(old.record, references=("bin/start.sh", "lib/app.py#load"))
     refer = suggested(place, "refer", (old,), moved)
@@ -244,24 +249,29 @@ def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place
         and "+Start with `run.sh`. It concerns `lib/app.py`" in refer.diff
     )
     before = old.path.read_text()
-    action = queue.accept(place, refer.id, quotes="shared").action
+    action = queue.accept_candidate(place, refer.id, quotes="shared").action
     now = place.store().read(done.proposal.id).record
     assert now.body == body.replace(said, "It concerns `lib/app.py` and `bin/start.sh`.")
-    assert queue.undo(place, action).ok and old.path.read_text() == before
+    assert queue.undo_last(place, action).ok and old.path.read_text() == before
 
 
-def test_a_sentence_of_a_persons_own_keeps_the_place_it_names(place: Place) -> None:
-    path = queue.add(place, "decision", "Start", "It concerns `run.sh`.", references=("run.sh",)).path
+def test_a_sentence_of_a_persons_own_keeps_the_place_it_names(place: ReviewPaths) -> None:
+    path = queue.add_memory(place, "decision", "Start", "It concerns `run.sh`.", references=("run.sh",)).path
     old = place.store().load(Path(path or ""))[0]
     refer = suggested(place, "refer", (old,), replace(old.record, references=("start.sh",)))
-    assert queue.accept(place, refer.id, quotes="shared").ok
+    assert queue.accept_candidate(place, refer.id, quotes="shared").ok
     assert place.store().read(old.record.id).record.body == "It concerns `run.sh`."
 
 
-def test_places_that_became_one_are_named_once(place: Place, make: Make) -> None:
-    done = queue.propose(place, make("Start", "Start so. It concerns `a.sh` and `b.sh`.", references=("a.sh", "b.sh")))
-    assert isinstance(done, queue.Proposed) and queue.accept(place, done.proposal.id, quotes="shared").ok
+def test_places_that_became_one_are_named_once(place: ReviewPaths, make: Make) -> None:
+    done = queue.propose_candidate(
+        place, make("Start", "Start so. It concerns `a.sh` and `b.sh`.", references=("a.sh", "b.sh"))
+    )
+    assert (
+        isinstance(done, queue.CandidateProposed)
+        and queue.accept_candidate(place, done.proposal.id, quotes="shared").ok
+    )
     old = place.store().read(done.proposal.id)
     refer = suggested(place, "refer", (old,), replace(old.record, references=("b.sh",)))
-    assert queue.accept(place, refer.id, quotes="shared").ok
+    assert queue.accept_candidate(place, refer.id, quotes="shared").ok
     assert place.store().read(done.proposal.id).record.body == "Start so. It concerns `b.sh`."

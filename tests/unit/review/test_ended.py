@@ -8,10 +8,10 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from lerim.cli import app
+from lerim.cli.app import app
 from lerim.review import acts, queue
-from lerim.review.place import Place
-from lerim.review.queue import Suggestion
+from lerim.review.review_paths import ReviewPaths
+from lerim.review.suggestions import Suggestion
 
 
 def run(*arguments: str) -> str:
@@ -24,25 +24,27 @@ def shown(repo: Path, memory: str) -> Any:
     return json.loads(run("memory", "show", memory, "--repo", str(repo), "--json"))
 
 
-def test_the_reason_a_memory_was_archived_for_is_shown_with_it(place: Place) -> None:
-    added = Path(queue.add(place, "decision", "Use uv", "").path or "").stem
+def test_the_reason_a_memory_was_archived_for_is_shown_with_it(place: ReviewPaths) -> None:
+    added = Path(queue.add_memory(place, "decision", "Use uv", "").path or "").stem
     assert (shown(place.project.root, added)["ended"], shown(place.project.root, added)["why"]) == ("", "")
-    done = acts.archive(place, added, "We moved (again) to pip")
+    done = acts.archive_memory(place, added, "We moved (again) to pip")
     view = shown(place.project.root, added)
     assert view["why"] == "We moved (again) to pip" and view["ended"][:2] == "20"
     assert f"archived {view['ended'][:10]}: We moved (again) to pip" in run(
         "memory", "show", added, "--repo", str(place.project.root)
     )
-    queue.undo(place, done.action)
+    queue.undo_last(place, done.action)
     assert shown(place.project.root, added)["ended"] == ""
-    acts.archive(place, added)
+    acts.archive_memory(place, added)
     assert shown(place.project.root, added)["why"] == ""
 
 
-def test_the_reason_of_a_proposal_that_archived_it_is_shown_with_it(place: Place) -> None:
-    added = Path(queue.add(place, "learning", "The cache is slow", "", kind="insight").path or "")
+def test_the_reason_of_a_proposal_that_archived_it_is_shown_with_it(place: ReviewPaths) -> None:
+    added = Path(queue.add_memory(place, "learning", "The cache is slow", "", kind="insight").path or "")
     stored = place.store().load(added)[0]
-    offered = queue.suggest(place, Suggestion("archive", stored.record, (stored,), "Nobody used it for 300 days."))
-    assert isinstance(offered, queue.Proposed)
-    assert queue.accept(place, offered.proposal.id, quotes="shared").ok
-    assert shown(place.project.root, added.stem)["why"] == "Nobody used it for 300 days."
+    offered = queue.propose_suggestion(
+        place, Suggestion("archive", stored.record, (stored,), "It was not used for 300 days.")
+    )
+    assert isinstance(offered, queue.CandidateProposed)
+    assert queue.accept_candidate(place, offered.proposal.id, quotes="shared").ok
+    assert shown(place.project.root, added.stem)["why"] == "It was not used for 300 days."

@@ -8,24 +8,24 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import acts, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 
 
-def accepted(place: Place, candidate: Candidate) -> str:
-    found = queue.propose(place, candidate)
-    assert isinstance(found, queue.Proposed), found
-    result = queue.accept(place, found.proposal.id, quotes="shared")
+def accepted(place: ReviewPaths, candidate: Candidate) -> str:
+    found = queue.propose_candidate(place, candidate)
+    assert isinstance(found, queue.CandidateProposed), found
+    result = queue.accept_candidate(place, found.proposal.id, quotes="shared")
     assert result.ok and result.path, result
     return Path(result.path).stem
 
 
 @pytest.fixture
-def clone(place: Place) -> Callable[[], Place]:
+def clone(place: ReviewPaths) -> Callable[[], ReviewPaths]:
     """Leaves of this installation's work what git would carry to a teammate."""
 
-    def made() -> Place:
+    def made() -> ReviewPaths:
         shutil.rmtree(place.home.root)
         shutil.rmtree(place.review, ignore_errors=True)
         assert not place.private.exists()
@@ -36,30 +36,32 @@ def clone(place: Place) -> Callable[[], Place]:
 
 @pytest.mark.parametrize("minutes", [-90, -1, 0])
 def test_what_lies_archived_is_not_proposed_again_from_an_earlier_turn(
-    place: Place, make: Make, clone: Callable[[], Place], minutes: int
+    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths], minutes: int
 ) -> None:
     name = accepted(place, make())
-    acts.archive(place, name)
-    again = queue.propose(clone(), make(turn="t2", minutes=minutes))
+    acts.archive_memory(place, name)
+    again = queue.propose_candidate(clone(), make(turn="t2", minutes=minutes))
     assert isinstance(again, queue.AlreadyKnown) and again.id == name
     assert "over" in again.reason
-    assert queue.pending(place)[0] == []
+    assert queue.list_pending(place)[0] == []
 
 
-def test_the_very_turn_that_made_it_is_read_again(place: Place, make: Make, clone: Callable[[], Place]) -> None:
+def test_the_very_turn_that_made_it_is_read_again(
+    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
+) -> None:
     candidate = make()
     candidate = make(time=candidate.time.replace(microsecond=700_000))
-    acts.archive(place, accepted(place, candidate))
-    assert isinstance(queue.propose(clone(), candidate), queue.AlreadyKnown)
+    acts.archive_memory(place, accepted(place, candidate))
+    assert isinstance(queue.propose_candidate(clone(), candidate), queue.AlreadyKnown)
 
 
-def test_a_later_turn_says_it_anew(place: Place, make: Make, clone: Callable[[], Place]) -> None:
-    acts.archive(place, accepted(place, make()))
-    assert isinstance(queue.propose(clone(), make(turn="t2", minutes=5)), queue.Proposed)
+def test_a_later_turn_says_it_anew(place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]) -> None:
+    acts.archive_memory(place, accepted(place, make()))
+    assert isinstance(queue.propose_candidate(clone(), make(turn="t2", minutes=5)), queue.CandidateProposed)
 
 
 def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
-    place: Place, make: Make, clone: Callable[[], Place]
+    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
 ) -> None:
     old = accepted(place, make("Store the cache in Redis", "Workers share it.", minutes=0))
     new = accepted(
@@ -68,32 +70,34 @@ def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
     )
     assert place.store().read(old).record.superseded_by == new
     clone()
-    again = queue.propose(place, make("Store the cache in Redis", "Workers share it.", turn="t3", minutes=-5))
+    again = queue.propose_candidate(place, make("Store the cache in Redis", "Workers share it.", turn="t3", minutes=-5))
     assert isinstance(again, queue.AlreadyKnown) and again.id == old
 
 
 def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(
-    place: Place, make: Make, clone: Callable[[], Place]
+    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
 ) -> None:
     asked = make("Where do we store the build cache?", "Open.", primitive="question", signal="reply")
     name = accepted(place, asked)
-    acts.promote(place, name, "Store the build cache in `~/.cache/build`", "There is room.")
+    acts.promote_question(place, name, "Store the build cache in `~/.cache/build`", "There is room.")
     clone()
     earlier = make(asked.title, asked.body, turn="t2", minutes=-5, primitive="question", signal="reply")
-    again = queue.propose(place, earlier)
+    again = queue.propose_candidate(place, earlier)
     assert isinstance(again, queue.AlreadyKnown) and again.id == name
 
 
-def test_what_a_person_wrote_and_archived_stays_so(place: Place, make: Make) -> None:
-    written = Path(queue.add(place, "decision", make().title, make().body).path or "").stem
-    acts.archive(place, written)
-    assert isinstance(queue.propose(place, make()), queue.AlreadyKnown)
+def test_what_a_person_wrote_and_archived_stays_so(place: ReviewPaths, make: Make) -> None:
+    written = Path(queue.add_memory(place, "decision", make().title, make().body).path or "").stem
+    acts.archive_memory(place, written)
+    assert isinstance(queue.propose_candidate(place, make()), queue.AlreadyKnown)
 
 
-def test_what_is_over_is_neither_changed_nor_ended(place: Place, make: Make, clone: Callable[[], Place]) -> None:
+def test_what_is_over_is_neither_changed_nor_ended(
+    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
+) -> None:
     name = accepted(place, make("Retry uploads 3 times", "It is `upload.py` that does."))
-    acts.archive(place, name)
+    acts.archive_memory(place, name)
     clone()
-    found = queue.propose(place, make("Retry uploads 5 times", "Three were too few.", turn="t2", minutes=5))
-    assert isinstance(found, queue.Proposed)
+    found = queue.propose_candidate(place, make("Retry uploads 5 times", "Three were too few.", turn="t2", minutes=5))
+    assert isinstance(found, queue.CandidateProposed)
     assert (found.proposal.action, found.proposal.targets) == ("add", ())

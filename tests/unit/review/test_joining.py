@@ -9,17 +9,17 @@ import pytest
 from test_acts import DECISION, NAME, files_of, put
 
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, StaleError
-from lerim.memory.kept import joined
-from lerim.memory.references import ReferenceMap
-from lerim.memory.search import search
+from lerim.memory.merge_text import merge_bodies
+from lerim.memory.references.reference_map import ReferenceMap
+from lerim.memory.search.memory_search import search_memories
 from lerim.review import joining, queue
-from lerim.review.joining import unmerged
-from lerim.review.place import Place
+from lerim.review.joining import find_unmerged_problems
+from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
 
 
-def conflict(place: Place, git: Git, ours: str, theirs: str) -> Path:
+def conflict(place: ReviewPaths, git: Git, ours: str, theirs: str) -> Path:
     """Two branches add or change the same memory; git leaves both in the file."""
     repo = place.project.root
     for branch, text in (("theirs", theirs), ("main", ours)):
@@ -43,7 +43,7 @@ THEIRS = (
 OURS = DECISION.replace("It is fast.", "It is fast. We measured 4 s for a sync.")
 
 
-def test_a_conflict_is_told_once_with_what_to_do_and_the_rest_goes_on(place: Place, git: Git) -> None:
+def test_a_conflict_is_told_once_with_what_to_do_and_the_rest_goes_on(place: ReviewPaths, git: Git) -> None:
     path = conflict(place, git, OURS, THEIRS)
     put(place, name="20260802-other")
     stored, problems = place.store().load_all()
@@ -55,12 +55,12 @@ def test_a_conflict_is_told_once_with_what_to_do_and_the_rest_goes_on(place: Pla
     shown.scan()
     assert [one.code for one in shown.problems] == ["memory-conflict"]
     assert [entry.id for entry in shown.for_file("src/app.py")] == ["20260802-other"]
-    found = search(place.project, place.home, "fast", problems=problems)
+    found = search_memories(place.project, place.home, "fast", problems=problems)
     assert [hit.record.id for hit in found] == ["20260802-other"]
     assert [one.code for one in problems] == ["memory-conflict"] * 2
 
 
-def test_both_sides_are_joined_after_a_look_at_the_difference(place: Place, git: Git) -> None:
+def test_both_sides_are_joined_after_a_look_at_the_difference(place: ReviewPaths, git: Git) -> None:
     path = conflict(place, git, OURS, THEIRS)
     before = files_of(place)
     look = joining.merge_conflict(place, path, preview=True)
@@ -75,10 +75,10 @@ def test_both_sides_are_joined_after_a_look_at_the_difference(place: Place, git:
     text, record = path.read_text(), place.store().read(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s for a sync." in record.body
     assert set(record.tags) == {"packaging", "ci"} and "ticket: 7\n" in text and "reviewer: Ada\n" in text
-    assert queue.undo(place).ok and files_of(place) == before
+    assert queue.undo_last(place).ok and files_of(place) == before
 
 
-def test_two_files_of_one_id_become_one(place: Place) -> None:
+def test_two_files_of_one_id_become_one(place: ReviewPaths) -> None:
     live = put(place, OURS)
     put(place, THEIRS, "archived/decisions")
     before = files_of(place)
@@ -86,10 +86,10 @@ def test_two_files_of_one_id_become_one(place: Place) -> None:
     assert place.store().paths_of(NAME) == [live]
     record = place.store().read(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s" in record.body
-    assert queue.undo(place).ok and files_of(place) == before
+    assert queue.undo_last(place).ok and files_of(place) == before
 
 
-def test_the_file_that_stays_is_named_and_the_other_is_not_shown_as_lost(place: Place) -> None:
+def test_the_file_that_stays_is_named_and_the_other_is_not_shown_as_lost(place: ReviewPaths) -> None:
     live = put(place, OURS)
     put(place, THEIRS, "archived/decisions")
     look = joining.merge_conflict(place, live, preview=True)
@@ -97,7 +97,7 @@ def test_the_file_that_stays_is_named_and_the_other_is_not_shown_as_lost(place: 
     assert f"archived/decisions/{NAME}.md goes" in look.diff.splitlines()[-1]
 
 
-def test_what_git_is_to_be_told_next_is_said(place: Place, git: Git) -> None:
+def test_what_git_is_to_be_told_next_is_said(place: ReviewPaths, git: Git) -> None:
     path = conflict(place, git, OURS, THEIRS)
     done = joining.merge_conflict(place, path).result
     assert done and done.message.endswith(f"Tell git with `git add {path}`.")
@@ -108,7 +108,7 @@ def test_what_git_is_to_be_told_next_is_said(place: Place, git: Git) -> None:
     assert other and "git" not in other.message
 
 
-def test_of_a_memory_that_both_branches_moved_git_is_told_all_three_places(place: Place, git: Git) -> None:
+def test_of_a_memory_that_both_branches_moved_git_is_told_all_three_places(place: ReviewPaths, git: Git) -> None:
     repo = place.project.root
     base = put(place, DECISION)
     git(repo, "add", "-A", ".lerim")
@@ -132,25 +132,27 @@ def test_of_a_memory_that_both_branches_moved_git_is_told_all_three_places(place
     assert git(repo, "status", "--porcelain") == ""
 
 
-def test_markers_do_not_come_back_into_what_git_was_told_is_merged(place: Place, git: Git) -> None:
-    earlier = queue.add(place, "decision", "Pin the ports", "They are fixed.")
+def test_markers_do_not_come_back_into_what_git_was_told_is_merged(place: ReviewPaths, git: Git) -> None:
+    earlier = queue.add_memory(place, "decision", "Pin the ports", "They are fixed.")
     path = conflict(place, git, OURS, THEIRS)
     done = joining.merge_conflict(place, path).result
-    assert done and queue.undo(place).ok and b"<<<<<<<" in path.read_bytes(), "git waits for it still"
+    assert done and queue.undo_last(place).ok and b"<<<<<<<" in path.read_bytes(), "git waits for it still"
     done = joining.merge_conflict(place, path).result
     git(place.project.root, "add", "-A", ".lerim")
     git(place.project.root, "commit", "-q", "-m", "merged")
     joined_file = path.read_bytes()
     for action in (None, done.action if done else None):
         with pytest.raises(StaleError, match="git has it as merged") as told:
-            queue.undo(place, action)
+            queue.undo_last(place, action)
         assert path.read_bytes() == joined_file and "<<<<<<<" not in told.value.diff
-    assert queue.steps(place)[0].state == "changed"
-    assert queue.undo(place).action == earlier.action, "plain undo goes on to the step before it"
+    assert queue.list_steps(place)[0].state == "changed"
+    assert queue.undo_last(place).action == earlier.action, "plain undo goes on to the step before it"
 
 
 @pytest.mark.parametrize("removed", ["ours", "theirs"])
-def test_a_memory_that_one_branch_removed_and_the_other_changed_is_told(place: Place, git: Git, removed: str) -> None:
+def test_a_memory_that_one_branch_removed_and_the_other_changed_is_told(
+    place: ReviewPaths, git: Git, removed: str
+) -> None:
     repo = place.project.root
     path = put(place, DECISION)
     git(repo, "add", "-A", ".lerim")
@@ -166,14 +168,14 @@ def test_a_memory_that_one_branch_removed_and_the_other_changed_is_told(place: P
     with pytest.raises(ConflictError, match="the other removed it") as told:
         joining.merge_conflict(place, path, preview=True)
     assert f"git add {path}" in told.value.todo and f"git rm {path}" in told.value.todo
-    assert [(one.code, one.path) for one in unmerged(place)] == [("memory-conflict", str(path))]
+    assert [(one.code, one.path) for one in find_unmerged_problems(place)] == [("memory-conflict", str(path))]
     git(repo, "add", str(path))
-    assert unmerged(place) == []
+    assert find_unmerged_problems(place) == []
     with pytest.raises(MemoryError_, match="Only one file"):
         joining.merge_conflict(place, path, preview=True)
 
 
-def test_what_one_side_says_is_over_is_over(place: Place) -> None:
+def test_what_one_side_says_is_over_is_over(place: ReviewPaths) -> None:
     live = put(place, OURS)
     put(place, THEIRS.replace("source:", "superseded_by: 20260901-x\nsource:"), "archived/decisions")
     joining.merge_conflict(place, live)
@@ -181,7 +183,7 @@ def test_what_one_side_says_is_over_is_over(place: Place) -> None:
     assert "archived" in path.parts and place.store().read(NAME).status == "superseded"
 
 
-def test_one_sound_file_is_not_joined(place: Place) -> None:
+def test_one_sound_file_is_not_joined(place: ReviewPaths) -> None:
     path = put(place)
     with pytest.raises(MemoryError_, match="Only one file"):
         joining.merge_conflict(place, path)
@@ -192,6 +194,6 @@ def test_one_sound_file_is_not_joined(place: Place) -> None:
 
 def test_a_code_block_that_both_have_is_not_said_twice() -> None:
     block = "```\nmake ci\n```"
-    assert joined(f"Ours.\n\n{block}\n\n```\nmake all\n```", "Run it", f"Theirs.\n\n{block}") == (
+    assert merge_bodies(f"Ours.\n\n{block}\n\n```\nmake all\n```", "Run it", f"Theirs.\n\n{block}") == (
         f"Theirs.\n\n{block}\n\nOurs.\n\n```\nmake all\n```"
     )

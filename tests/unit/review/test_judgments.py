@@ -9,16 +9,16 @@ from collections.abc import Callable
 import pytest
 
 from killer import DONE, KILLED, in_child
-from lerim.extraction.candidate import Candidate, drop
-from lerim.extraction.ranking.features import NAMES
+from lerim.extraction.candidate import Candidate, drop_candidate
+from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.review import queue
-from lerim.review.judgments import count, forget, ledgers
-from lerim.review.place import Place
-from lerim.review.signal_outcomes import by_signal
+from lerim.review.ledger.judgments import count_judgments, find_ledgers, forget_judgments
+from lerim.review.ledger.signal_outcomes import outcomes_by_signal
+from lerim.review.review_paths import ReviewPaths
 from rights import bound, close
 
 Make = Callable[..., Candidate]
-FEATURES = tuple(float(name in ("source prompt", "cue generalizes")) for name in NAMES)
+FEATURES = tuple(float(name in ("source prompt", "cue generalizes")) for name in FEATURE_NAMES)
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
@@ -34,13 +34,13 @@ def ranked(make: Make) -> Make:
     return candidate
 
 
-def propose(place: Place, candidate: Candidate) -> str:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed)
+def propose(place: ReviewPaths, candidate: Candidate) -> str:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed)
     return outcome.proposal.id
 
 
-def decided(place: Place) -> list[tuple[str, str]]:
+def decided(place: ReviewPaths) -> list[tuple[str, str]]:
     """The decisions kept: what, and about which candidate."""
     with sqlite3.connect(place.private / "review.sqlite3") as book:
         found = book.execute("SELECT what, candidate FROM judgments ORDER BY number").fetchall()
@@ -48,97 +48,105 @@ def decided(place: Place) -> list[tuple[str, str]]:
     return found
 
 
-def test_each_act_is_kept_and_goes_with_its_undo(place: Place, ranked: Make) -> None:
+def test_each_act_is_kept_and_goes_with_its_undo(place: ReviewPaths, ranked: Make) -> None:
     first, second, third = (propose(place, ranked(number)) for number in range(3))
-    queue.leave_out(place, [drop(ranked(3), "below-the-cut", "", 0.1)])
-    queue.accept(place, first, quotes="shared")
-    queue.edit(place, second, queue.Edit(title="Name parts after issues"))
-    queue.accept(place, second)
-    queue.reject(place, third)
-    queue.propose_anyway(place, queue.left_out(place)[0][0].id)
+    queue.keep_left_out(place, [drop_candidate(ranked(3), "below-the-cut", "", 0.1)])
+    queue.accept_candidate(place, first, quotes="shared")
+    queue.edit_candidate(place, second, queue.CandidateEdit(title="Name parts after issues"))
+    queue.accept_candidate(place, second)
+    queue.reject_candidate(place, third)
+    queue.propose_anyway(place, queue.list_left_out(place)[0][0].id)
     assert [what for what, _ in decided(place)] == ["accepted", "edited", "edited", "rejected", "wanted"]
-    assert count(place.home) == 4
+    assert count_judgments(place.home) == 4
     for _ in range(5):
-        assert queue.undo(place).ok
+        assert queue.undo_last(place).ok
     assert decided(place) == []
 
 
-def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place: Place, make: Make) -> None:
+def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place: ReviewPaths, make: Make) -> None:
     for number, more in enumerate(({}, {"score": 0.3, "features": FEATURES[1:]}, {"score": 0.3})):
-        queue.reject(place, propose(place, make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more)))
+        queue.reject_candidate(
+            place, propose(place, make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more))
+        )
     assert decided(place) == []
 
 
 def test_a_ledger_of_the_version_before_is_read_as_empty_and_brought_up_by_the_next_act(
-    place: Place, ranked: Make
+    place: ReviewPaths, ranked: Make
 ) -> None:
     candidate = propose(place, ranked())
     with sqlite3.connect(place.private / "review.sqlite3") as older:
         older.execute("DROP TABLE judgments")
         older.execute("PRAGMA user_version=4")
     older.close()
-    assert (count(place.home), forget(place.home).forgotten) == (0, 0)
-    assert [one.proposed for one in by_signal(ledgers(place.home))[0]] == [1]
-    assert queue.reject(place, candidate).ok
-    assert count(place.home) == 1
+    assert (count_judgments(place.home), forget_judgments(place.home).forgotten) == (0, 0)
+    assert [one.proposed for one in outcomes_by_signal(find_ledgers(place.home))[0]] == [1]
+    assert queue.reject_candidate(place, candidate).ok
+    assert count_judgments(place.home) == 1
 
 
-def test_a_damaged_ledger_costs_only_itself(place: Place, ranked: Make) -> None:
-    queue.reject(place, propose(place, ranked()))
+def test_a_damaged_ledger_costs_only_itself(place: ReviewPaths, ranked: Make) -> None:
+    queue.reject_candidate(place, propose(place, ranked()))
     other = place.home.project("f" * 16)
     other.mkdir()
     (other / "review.sqlite3").write_bytes(b"no database " * 400)
-    assert count(place.home) == 1
-    figures, problems = by_signal(ledgers(place.home))
+    assert count_judgments(place.home) == 1
+    figures, problems = outcomes_by_signal(find_ledgers(place.home))
     assert [one.rejected for one in figures] == [1]
     assert [one.path for one in problems] == [str(other / "review.sqlite3")]
-    done = forget(place.home)
+    done = forget_judgments(place.home)
     assert (done.forgotten, [one.path for one in done.problems]) == (1, [str(other / "review.sqlite3")])
 
 
-def test_what_was_forgotten_stands_nowhere_in_the_ledger_as_a_decision(place: Place, ranked: Make) -> None:
-    queue.reject(place, propose(place, ranked()))
+def test_what_was_forgotten_stands_nowhere_in_the_ledger_as_a_decision(place: ReviewPaths, ranked: Make) -> None:
+    queue.reject_candidate(place, propose(place, ranked()))
     assert b"cue generalizes" in (place.private / "review.sqlite3").read_bytes()
-    assert forget(place.home).forgotten == 1
+    assert forget_judgments(place.home).forgotten == 1
     assert b"cue generalizes" not in (place.private / "review.sqlite3").read_bytes()
-    assert forget(place.home).forgotten == 0
-    assert queue.undo(place).ok
+    assert forget_judgments(place.home).forgotten == 0
+    assert queue.undo_last(place).ok
 
 
-def test_a_home_that_may_only_be_read_still_ranks_and_says_that_it_cannot_forget(place: Place, ranked: Make) -> None:
-    queue.reject(place, propose(place, ranked()))
-    weights = queue.correction(place.home).weights
+def test_a_home_that_may_only_be_read_still_ranks_and_says_that_it_cannot_forget(
+    place: ReviewPaths, ranked: Make
+) -> None:
+    queue.reject_candidate(place, propose(place, ranked()))
+    weights = queue.load_correction(place.home).weights
     close(place.home.root)
     try:
         with bound():
-            assert queue.correction(place.home).weights == weights
-            done = forget(place.home)
+            assert queue.load_correction(place.home).weights == weights
+            done = forget_judgments(place.home)
             assert (done.forgotten, len(done.problems)) == (0, 1)
             assert "cannot be forgotten" in done.problems[0].message
     finally:
         close(place.home.root, mode=0o755)
-    assert queue.correction(place.home).weights == weights
+    assert queue.load_correction(place.home).weights == weights
 
 
 @forks
 @pytest.mark.parametrize("act", ["reject", "accept", "wanted"])
 def test_killed_at_any_instant_an_act_and_its_decision_are_both_there_or_neither(
-    place: Place, ranked: Make, act: str
+    place: ReviewPaths, ranked: Make, act: str
 ) -> None:
     instants = 0
     while True:
         if act == "wanted":
-            queue.leave_out(place, [drop(ranked(instants), "below-the-cut", "", 0.1)])
-            item = queue.left_out(place)[0][0].id
+            queue.keep_left_out(place, [drop_candidate(ranked(instants), "below-the-cut", "", 0.1)])
+            item = queue.list_left_out(place)[0][0].id
             work = lambda: queue.propose_anyway(place, item)  # noqa: B023, E731
         else:
             name = propose(place, ranked(instants))
-            do = queue.reject if act == "reject" else lambda at, which: queue.accept(at, which, quotes="shared")
+            do = (
+                queue.reject_candidate
+                if act == "reject"
+                else lambda at, which: queue.accept_candidate(at, which, quotes="shared")
+            )
             work = lambda: do(place, name)  # noqa: B023, E731
         code = in_child(work, instants)
         assert code in (KILLED, DONE)
         work()
-        assert len(decided(place)) == count(place.home) == instants + 1
+        assert len(decided(place)) == count_judgments(place.home) == instants + 1
         if code == DONE:
             break
         instants += 1
@@ -146,14 +154,14 @@ def test_killed_at_any_instant_an_act_and_its_decision_are_both_there_or_neither
 
 
 @forks
-def test_killed_at_any_instant_of_an_undo_the_decision_goes_with_it(place: Place, ranked: Make) -> None:
+def test_killed_at_any_instant_of_an_undo_the_decision_goes_with_it(place: ReviewPaths, ranked: Make) -> None:
     candidate = propose(place, ranked())
     instants = 0
     while True:
-        assert queue.reject(place, candidate).ok
-        code = in_child(lambda: queue.undo(place), instants)
-        queue.undo(place)
-        assert queue.pending(place)[0] and decided(place) == []
+        assert queue.reject_candidate(place, candidate).ok
+        code = in_child(lambda: queue.undo_last(place), instants)
+        queue.undo_last(place)
+        assert queue.list_pending(place)[0] and decided(place) == []
         if code == DONE:
             break
         instants += 1
@@ -161,15 +169,15 @@ def test_killed_at_any_instant_of_an_undo_the_decision_goes_with_it(place: Place
 
 
 @forks
-def test_killed_while_forgetting_the_next_forgets_the_rest(place: Place, ranked: Make) -> None:
+def test_killed_while_forgetting_the_next_forgets_the_rest(place: ReviewPaths, ranked: Make) -> None:
     instants = 0
     while True:
-        queue.reject(place, propose(place, ranked(instants)))
-        code = in_child(lambda: forget(place.home), instants)
+        queue.reject_candidate(place, propose(place, ranked(instants)))
+        code = in_child(lambda: forget_judgments(place.home), instants)
         assert code in (KILLED, DONE)
-        assert count(place.home) in (0, 1)
-        forget(place.home)
-        assert count(place.home) == 0
+        assert count_judgments(place.home) in (0, 1)
+        forget_judgments(place.home)
+        assert count_judgments(place.home) == 0
         if code == DONE:
             break
         instants += 1

@@ -8,24 +8,26 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lerim import maintain
-from lerim.maintained import MaintainOptions, MaintainReport
-from lerim.memory.record import MemoryRecord, render
+from lerim.jobs import maintain
+from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue
-from lerim.review.candidates import Edit
-from lerim.review.place import Place
+from lerim.review.candidates import CandidateEdit
+from lerim.review.review_paths import ReviewPaths
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LONG_AGO = NOW - timedelta(days=400)
 
 
-def maintained(place: Place, now: datetime = NOW) -> MaintainReport:
+def maintained(place: ReviewPaths, now: datetime = NOW) -> MaintainReport:
     options = MaintainOptions(dry_run=True, model="none")
-    return maintain.run(place.project, place.home, os.environ, options, lambda _: None, lambda: False, lambda: now)
+    return maintain.maintain_project(
+        place.project, place.home, os.environ, options, lambda _: None, lambda: False, lambda: now
+    )
 
 
-def written(place: Place, days: int = 400, *, file_days: int = 400, verified: str = "") -> str:
+def written(place: ReviewPaths, days: int = 400, *, file_days: int = 400, verified: str = "") -> str:
     """A learning that came with git, its words so many days old and its file here for so many."""
     at = NOW - timedelta(days=days)
     record = MemoryRecord(
@@ -35,13 +37,13 @@ def written(place: Place, days: int = 400, *, file_days: int = 400, verified: st
     )
     path = place.store().place(record)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render(record), encoding="utf-8")
+    path.write_text(render_record(record), encoding="utf-8")
     here = (NOW - timedelta(days=file_days)).timestamp()
     os.utime(path, (here, here))
     return record.id
 
 
-def fade(place: Place, memory: str) -> None:
+def fade(place: ReviewPaths, memory: str) -> None:
     """Nobody looked at it for as long as its words are old, and its file is as old."""
     Uses(place.private).path.unlink(missing_ok=True)
     path = place.store().path_of(memory)
@@ -50,27 +52,31 @@ def fade(place: Place, memory: str) -> None:
     assert maintained(place).counts["decayed"] == 1
 
 
-def test_what_was_just_accepted_of_year_old_sessions_is_not_put_away(place: Place, make: Callable[..., object]) -> None:
+def test_what_was_just_accepted_of_year_old_sessions_is_not_put_away(
+    place: ReviewPaths, make: Callable[..., object]
+) -> None:
     candidate = make(primitive="learning", kind="pitfall", time=LONG_AGO)
-    outcome = queue.propose(place, candidate)  # type: ignore[arg-type]
-    assert isinstance(outcome, queue.Proposed)
-    done = queue.accept(place, outcome.proposal.id, quotes="shared")
+    outcome = queue.propose_candidate(place, candidate)  # type: ignore[arg-type]
+    assert isinstance(outcome, queue.CandidateProposed)
+    done = queue.accept_candidate(place, outcome.proposal.id, quotes="shared")
     assert done.path is not None
     os.utime(done.path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))  # it is the use that counts, not the file's time
     assert "decayed" not in maintained(place).counts
     assert maintained(place, NOW + timedelta(days=400)).counts["decayed"] == 1
 
 
-ACTS: dict[str, Callable[[Place, str], object]] = {
-    "edited": lambda place, memory: acts.edit(place, memory, Edit("Clear the cache first", "It is old.", ("cache",))),
-    "verified": acts.verify,
+ACTS: dict[str, Callable[[ReviewPaths, str], object]] = {
+    "edited": lambda place, memory: acts.edit_memory(
+        place, memory, CandidateEdit("Clear the cache first", "It is old.", ("cache",))
+    ),
+    "verified": acts.verify_memory,
     "of another kind": lambda place, memory: acts.change_kind(place, memory, "learning", "friction"),
-    "found useful": lambda place, memory: acts.feedback(place, memory, "useful"),
+    "found useful": lambda place, memory: acts.give_feedback(place, memory, "useful"),
 }
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_what_a_person_put_right_by_hand_is_used(place: Place, act: str) -> None:
+def test_what_a_person_put_right_by_hand_is_used(place: ReviewPaths, act: str) -> None:
     memory = written(place)
     fade(place, memory)
     ACTS[act](place, memory)
@@ -80,34 +86,34 @@ def test_what_a_person_put_right_by_hand_is_used(place: Place, act: str) -> None
     assert "decayed" not in maintained(place).counts
 
 
-def test_what_a_person_brought_back_is_used(place: Place) -> None:
+def test_what_a_person_brought_back_is_used(place: ReviewPaths) -> None:
     memory = written(place)
     fade(place, memory)
-    gone = acts.archive(place, memory)
-    queue.undo(place, gone.action)
+    gone = acts.archive_memory(place, memory)
+    queue.undo_last(place, gone.action)
     assert "decayed" not in maintained(place).counts
     fade(place, memory)
-    acts.archive(place, memory)
-    acts.restore(place, memory)
+    acts.archive_memory(place, memory)
+    acts.restore_memory(place, memory)
     assert "decayed" not in maintained(place).counts
 
 
-def test_that_git_wrote_a_file_is_no_use_of_its_memory(place: Place) -> None:
+def test_that_git_wrote_a_file_is_no_use_of_its_memory(place: ReviewPaths) -> None:
     written(place, file_days=0)
     assert maintained(place).counts["decayed"] == 1
 
 
-def test_a_memory_a_teammate_verified_counts_as_unused_since_then(place: Place) -> None:
+def test_a_memory_a_teammate_verified_counts_as_unused_since_then(place: ReviewPaths) -> None:
     written(place, verified=f"{NOW - timedelta(days=3):%Y-%m-%d}@0123456789ab")
     assert "decayed" not in maintained(place).counts
 
 
-def test_one_used_long_ago_is_unused_though_its_file_was_written_again(place: Place) -> None:
+def test_one_used_long_ago_is_unused_though_its_file_was_written_again(place: ReviewPaths) -> None:
     memory = written(place, file_days=0)
     Uses(place.private).note([memory], "opened", LONG_AGO)
     assert maintained(place).counts["decayed"] == 1
 
 
-def test_a_memory_whose_verified_is_no_date_is_looked_after_all_the_same(place: Place) -> None:
+def test_a_memory_whose_verified_is_no_date_is_looked_after_all_the_same(place: ReviewPaths) -> None:
     written(place, verified="yesterday")
     assert maintained(place).counts["decayed"] == 1

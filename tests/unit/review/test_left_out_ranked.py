@@ -6,52 +6,52 @@ import pytest
 from test_queue import Make, proposed
 
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 TURN = "0a1b2c3d4e5f"
 SOURCE = "claude:s1"
 
 
-def waiting(place: Place) -> list[str]:
-    return [one.record.title for one in queue.pending(place)[0]]
+def waiting(place: ReviewPaths) -> list[str]:
+    return [one.record.title for one in queue.list_pending(place)[0]]
 
 
-def test_it_is_taken_back_and_listed_as_left_out(place: Place, make: Make) -> None:
+def test_it_is_taken_back_and_listed_as_left_out(place: ReviewPaths, make: Make) -> None:
     one = proposed(place, make())
     [(taken, dropped)] = queue.leave_out_ranked(place, SOURCE, {TURN})
     assert (taken, dropped.reason) == (one.id, "model-read")
     assert waiting(place) == []
-    assert [item.title for item in queue.left_out(place)[0]] == [one.record.title]
+    assert [item.title for item in queue.list_left_out(place)[0]] == [one.record.title]
 
 
 @pytest.mark.parametrize(("source", "turn"), [("claude:s2", TURN), (SOURCE, "other"), ("codex:s1", TURN)])
-def test_other_sessions_and_turns_stay(place: Place, make: Make, source: str, turn: str) -> None:
+def test_other_sessions_and_turns_stay(place: ReviewPaths, make: Make, source: str, turn: str) -> None:
     proposed(place, make())
     assert queue.leave_out_ranked(place, source, {turn}) == []
     assert len(waiting(place)) == 1
 
 
 @pytest.mark.parametrize("signal", ["fixed-command", "model", "theme"])
-def test_what_something_else_than_its_rank_speaks_for_stays(place: Place, make: Make, signal: str) -> None:
+def test_what_something_else_than_its_rank_speaks_for_stays(place: ReviewPaths, make: Make, signal: str) -> None:
     proposed(place, make(signal=signal))
     assert queue.leave_out_ranked(place, SOURCE, {TURN}) == []
 
 
 @pytest.mark.parametrize("by", ["the review", "an editor"])
-def test_what_a_person_changed_stays_to_the_byte(place: Place, make: Make, by: str) -> None:
+def test_what_a_person_changed_stays_to_the_byte(place: ReviewPaths, make: Make, by: str) -> None:
     one = proposed(place, make())
     if by == "the review":
-        queue.edit(place, one.id, queue.Edit(title="Mine"))
+        queue.edit_candidate(place, one.id, queue.CandidateEdit(title="Mine"))
     else:
         one.path.write_text(one.text.replace("Installs go", "In my words installs go"), encoding="utf-8")
     before = one.path.read_bytes()
     assert queue.leave_out_ranked(place, SOURCE, {TURN}) == []
-    assert queue.withdraw(place, TURN, "taken back later") == []
-    assert not queue.withdraw_one(place, one.id, "taken back later")
+    assert queue.withdraw_candidates(place, TURN, "taken back later") == []
+    assert not queue.withdraw_candidate(place, one.id, "taken back later")
     assert one.path.read_bytes() == before
 
 
-def test_the_models_words_of_the_same_turn_are_proposed(place: Place, make: Make) -> None:
+def test_the_models_words_of_the_same_turn_are_proposed(place: ReviewPaths, make: Make) -> None:
     proposed(place, make())
     queue.leave_out_ranked(place, SOURCE, {TURN})
     proposed(place, make(signal="model"))

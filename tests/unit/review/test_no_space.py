@@ -10,7 +10,7 @@ from lerim.errors import LerimError
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 from long import LONG
 from rights import bound
 
@@ -40,18 +40,18 @@ def in_full_child(work: Callable[[], object], limit: int) -> int:
         os._exit(1)
 
 
-def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
+def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
     return outcome.proposal
 
 
-def leftovers(place: Place) -> list[Path]:
+def leftovers(place: ReviewPaths) -> list[Path]:
     return [path for folder in (place.project.lerim, place.private) for path in folder.rglob("*.tmp")]
 
 
-def waiting(place: Place) -> list[str]:
-    found, problems, _ = queue.pending(place)
+def waiting(place: ReviewPaths) -> list[str]:
+    found, problems, _ = queue.list_pending(place)
     assert problems == []
     return [one.id for one in found]
 
@@ -59,42 +59,42 @@ def waiting(place: Place) -> list[str]:
 @forks
 @pytest.mark.parametrize("quotes", ["shared", "local"])
 def test_an_accept_without_space_is_refused_and_works_with_it(
-    place: Place, make: Make, quotes: queue.QuoteChoice
+    place: ReviewPaths, make: Make, quotes: queue.QuoteChoice
 ) -> None:
     outcomes = set()
     for number, limit in enumerate(LIMITS):
         said = (Evidence("no: use it", f"t{number}", "user"), Evidence("x" * 200, f"t{number}", "user"))
         candidate = make(title=f"Name it number{number}", body=f"`f{number}.py`", turn=f"t{number}", evidence=said)
         one = proposed(place, candidate)
-        code = in_full_child(lambda found=one.id: queue.accept(place, found, quotes=quotes), limit)  # type: ignore[misc]
+        code = in_full_child(lambda found=one.id: queue.accept_candidate(place, found, quotes=quotes), limit)  # type: ignore[misc]
         outcomes.add(code)
         memory = place.store().path_of(one.id)
         assert one.path.exists() or memory is not None
         if code == DONE:
             assert waiting(place) == [] and memory is not None
-        assert queue.accept(place, one.id, quotes=quotes).ok
+        assert queue.accept_candidate(place, one.id, quotes=quotes).ok
         assert place.store().read(one.id).record.evidence == said
         assert not one.path.exists() and leftovers(place) == []
     assert outcomes == {DONE, REFUSED}
 
 
 @forks
-def test_a_change_without_space_leaves_the_memory_whole(place: Place, make: Make) -> None:
+def test_a_change_without_space_leaves_the_memory_whole(place: ReviewPaths, make: Make) -> None:
     outcomes = set()
     body = "Installs go through `uv pip sync --jobs 5 requirements.lock`."
-    memory = Path(queue.accept(place, proposed(place, make(body=body)).id, quotes="local").path or "")
+    memory = Path(queue.accept_candidate(place, proposed(place, make(body=body)).id, quotes="local").path or "")
     for number, limit in enumerate(LIMITS):
         memory.write_text(memory.read_text().partition("My line")[0] + f"My line {number}.\n")
         mine = memory.read_bytes()
         newer = body.replace("5", str(10 + number))
         one = proposed(place, make(body=newer, turn=f"t{number}", minutes=5 + number))
-        choice = queue.Choice("changes", memory.stem)
-        code = in_full_child(lambda found=one.id, to=choice: queue.accept(place, found, choice=to), limit)  # type: ignore[misc]
+        choice = queue.NeighbourChoice("changes", memory.stem)
+        code = in_full_child(lambda found=one.id, to=choice: queue.accept_candidate(place, found, choice=to), limit)  # type: ignore[misc]
         outcomes.add(code)
         assert f"My line {number}." in memory.read_text()
         if memory.read_bytes() == mine:
             assert code == REFUSED
-        assert queue.accept(place, one.id, choice=choice).ok
+        assert queue.accept_candidate(place, one.id, choice=choice).ok
         assert f"--jobs {10 + number} " in memory.read_text() and f"My line {number}." in memory.read_text()
         assert waiting(place) == [] and leftovers(place) == []
     assert outcomes == {DONE, REFUSED}
@@ -102,18 +102,18 @@ def test_a_change_without_space_leaves_the_memory_whole(place: Place, make: Make
 
 @forks
 @pytest.mark.parametrize("step", ["edit", "reject", "undo"])
-def test_the_other_steps_without_space_are_refused_or_done(place: Place, make: Make, step: str) -> None:
+def test_the_other_steps_without_space_are_refused_or_done(place: ReviewPaths, make: Make, step: str) -> None:
     outcomes = set()
     for number, limit in enumerate(LIMITS):
         one = proposed(place, make(title=f"Name it number{number}", body=f"`f{number}.py`", turn=f"t{number}"))
-        words = queue.Edit("My title", "My words. " * 100, ())
-        done = queue.accept(place, one.id, words, quotes="shared") if step == "undo" else None
+        words = queue.CandidateEdit("My title", "My words. " * 100, ())
+        done = queue.accept_candidate(place, one.id, words, quotes="shared") if step == "undo" else None
         kept = Path(done.path or "").read_bytes() if done else one.path.read_bytes()
 
-        def act(found: str = one.id, words: queue.Edit = words) -> object:
+        def act(found: str = one.id, words: queue.CandidateEdit = words) -> object:
             if step == "edit":
-                return queue.edit(place, found, words)
-            return queue.reject(place, found) if step == "reject" else queue.undo(place)
+                return queue.edit_candidate(place, found, words)
+            return queue.reject_candidate(place, found) if step == "reject" else queue.undo_last(place)
 
         code = in_full_child(act, limit)
         outcomes.add(code)
@@ -124,39 +124,39 @@ def test_the_other_steps_without_space_are_refused_or_done(place: Place, make: M
         if code == REFUSED and step == "undo" and memory is not None:
             assert memory.read_bytes() == kept
         if step == "undo":
-            queue.undo(place, done.action if done else None)
+            queue.undo_last(place, done.action if done else None)
             assert waiting(place) == [one.id] and place.store().path_of(one.id) is None
-        queue.reject(place, one.id)
+        queue.reject_candidate(place, one.id)
         assert waiting(place) == [] and leftovers(place) == []
     assert outcomes == {DONE, REFUSED}
 
 
 @forks
-def test_a_proposal_without_space_is_made_by_the_next_sync(place: Place, make: Make) -> None:
-    queue.reject(place, proposed(place, make()).id)
+def test_a_proposal_without_space_is_made_by_the_next_sync(place: ReviewPaths, make: Make) -> None:
+    queue.reject_candidate(place, proposed(place, make()).id)
     outcomes = set()
     for number, limit in enumerate(LIMITS):
         one = make(title=f"Name it number{number}", body=f"`f{number}.py`", turn=f"t{number}")
-        outcomes.add(in_full_child(lambda one=one: queue.propose(place, one), limit))  # type: ignore[misc]
-        queue.propose(place, one)
-        assert [found.record.title for found in queue.pending(place)[0]].count(one.title) == 1
+        outcomes.add(in_full_child(lambda one=one: queue.propose_candidate(place, one), limit))  # type: ignore[misc]
+        queue.propose_candidate(place, one)
+        assert [found.record.title for found in queue.list_pending(place)[0]].count(one.title) == 1
     assert outcomes == {DONE, REFUSED} and len(waiting(place)) == len(LIMITS)
 
 
 @pytest.mark.parametrize("closed", ["memory", "review", "private"])
-def test_in_a_closed_folder_a_step_is_refused_and_changes_nothing(place: Place, make: Make, closed: str) -> None:
-    first = Path(queue.accept(place, proposed(place, make()).id, quotes="local").path or "")
+def test_in_a_closed_folder_a_step_is_refused_and_changes_nothing(place: ReviewPaths, make: Make, closed: str) -> None:
+    first = Path(queue.accept_candidate(place, proposed(place, make()).id, quotes="local").path or "")
     one = proposed(place, make(title="Name it", body="`f.py`", turn="t1"))
     folders = {"memory": first.parent, "review": place.review, "private": place.private / "quotes"}
     before = one.path.read_bytes()
     folders[closed].chmod(0o555)
     try:
         with bound(), pytest.raises(LerimError) as caught:
-            queue.accept(place, one.id)
+            queue.accept_candidate(place, one.id)
         assert caught.value.where and caught.value.todo
         assert one.path.read_bytes() == before
         assert place.store().path_of(one.id) is None and not place.store().quotes.path(one.id).exists()
         assert waiting(place) == [one.id]
     finally:
         folders[closed].chmod(0o755)
-    assert queue.accept(place, one.id).ok
+    assert queue.accept_candidate(place, one.id).ok

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.record import parse
+from lerim.memory.record import parse_record
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 ASKED = {
@@ -17,30 +17,32 @@ ASKED = {
 }
 
 
-def accepted(place: Place, candidate: Candidate) -> Path:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
-    result = queue.accept(place, outcome.proposal.id, quotes="shared")
+def accepted(place: ReviewPaths, candidate: Candidate) -> Path:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
+    result = queue.accept_candidate(place, outcome.proposal.id, quotes="shared")
     assert result.ok and result.path
     return Path(result.path)
 
 
-def test_a_question_becomes_a_file_of_its_own_folder(place: Place, make: Make) -> None:
+def test_a_question_becomes_a_file_of_its_own_folder(place: ReviewPaths, make: Make) -> None:
     path = accepted(place, make(**ASKED))
     assert path.parent == place.project.root / ".lerim/memory/questions"
-    memory = parse(path.read_text(), path)
+    memory = parse_record(path.read_text(), path)
     assert (memory.primitive, memory.kind, memory.title) == ("question", None, "Extract the quota check, or not?")
 
 
-def test_a_question_asked_again_is_known_and_a_decision_of_the_same_words_is_not(place: Place, make: Make) -> None:
+def test_a_question_asked_again_is_known_and_a_decision_of_the_same_words_is_not(
+    place: ReviewPaths, make: Make
+) -> None:
     accepted(place, make(**ASKED))
-    assert isinstance(queue.propose(place, make(**ASKED, turn="later")), queue.AlreadyKnown)
+    assert isinstance(queue.propose_candidate(place, make(**ASKED, turn="later")), queue.AlreadyKnown)
     decided = make(title="Extract the quota check", body="It is shared by `api` and `cli`.", turn="decided")
-    assert isinstance(queue.propose(place, decided), queue.Proposed)
+    assert isinstance(queue.propose_candidate(place, decided), queue.CandidateProposed)
 
 
-def test_a_rejected_question_stays_rejected(place: Place, make: Make) -> None:
-    outcome = queue.propose(place, make(**ASKED))
-    assert isinstance(outcome, queue.Proposed)
-    queue.reject(place, outcome.proposal.id)
-    assert not isinstance(queue.propose(place, make(**ASKED, turn="later")), queue.Proposed)
+def test_a_rejected_question_stays_rejected(place: ReviewPaths, make: Make) -> None:
+    outcome = queue.propose_candidate(place, make(**ASKED))
+    assert isinstance(outcome, queue.CandidateProposed)
+    queue.reject_candidate(place, outcome.proposal.id)
+    assert not isinstance(queue.propose_candidate(place, make(**ASKED, turn="later")), queue.CandidateProposed)

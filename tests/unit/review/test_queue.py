@@ -8,75 +8,77 @@ import pytest
 
 from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
-from lerim.memory.record import parse
-from lerim.memory.search import MemorySearch
+from lerim.memory.record import parse_record
+from lerim.memory.search.memory_search import MemorySearch
 from lerim.review import queue
-from lerim.review.choices import Choice
-from lerim.review.place import Place
+from lerim.review.choices import NeighbourChoice
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 
 
-def accepted(place: Place, candidate_id: str) -> Path:
-    result = queue.accept(place, candidate_id, quotes="shared")
+def accepted(place: ReviewPaths, candidate_id: str) -> Path:
+    result = queue.accept_candidate(place, candidate_id, quotes="shared")
     assert result.ok and result.path
     return Path(result.path)
 
 
-def proposed(place: Place, candidate: object) -> queue.Proposal:
-    outcome = queue.propose(place, candidate)  # type: ignore[arg-type]
-    assert isinstance(outcome, queue.Proposed), outcome
+def proposed(place: ReviewPaths, candidate: object) -> queue.Proposal:
+    outcome = queue.propose_candidate(place, candidate)  # type: ignore[arg-type]
+    assert isinstance(outcome, queue.CandidateProposed), outcome
     return outcome.proposal
 
 
-def test_a_candidate_waits_as_a_file_and_becomes_a_memory_file(place: Place, make: Make) -> None:
+def test_a_candidate_waits_as_a_file_and_becomes_a_memory_file(place: ReviewPaths, make: Make) -> None:
     candidate = make()
     proposal = proposed(place, candidate)
     assert proposal.path == place.project.root / ".lerim/review/20260801-use-uv-not-pip.md"
-    waiting, problems, blocked = queue.pending(place)
+    waiting, problems, blocked = queue.list_pending(place)
     assert ([one.id for one in waiting], problems, blocked) == ([proposal.id], [], 0)
     path = accepted(place, proposal.id)
     assert path == place.project.root / ".lerim/memory/decisions/20260801-use-uv-not-pip.md"
-    memory = parse(path.read_text(), path)
+    memory = parse_record(path.read_text(), path)
     assert (memory.title, memory.body, memory.source) == (candidate.title, candidate.body, candidate.source)
     assert memory.evidence == candidate.evidence
     assert not proposal.path.exists()
-    assert queue.pending(place)[0] == []
+    assert queue.list_pending(place)[0] == []
 
 
-def test_the_same_candidate_waits_once(place: Place, make: Make) -> None:
+def test_the_same_candidate_waits_once(place: ReviewPaths, make: Make) -> None:
     first = proposed(place, make())
-    again = queue.propose(place, make(turn="another"))
+    again = queue.propose_candidate(place, make(turn="another"))
     assert isinstance(again, queue.AlreadyKnown) and again.id == first.id
 
 
-def test_an_accepted_turn_is_not_proposed_again_even_if_its_words_changed(place: Place, make: Make) -> None:
+def test_an_accepted_turn_is_not_proposed_again_even_if_its_words_changed(place: ReviewPaths, make: Make) -> None:
     accepted(place, proposed(place, make()).id)
-    again = queue.propose(place, make(title="Use uv instead of pip", body="uv pip sync requirements.lock installs."))
+    again = queue.propose_candidate(
+        place, make(title="Use uv instead of pip", body="uv pip sync requirements.lock installs.")
+    )
     assert isinstance(again, queue.AlreadyKnown)
 
 
-def test_the_first_accept_asks_about_quotes_and_does_nothing(place: Place, make: Make) -> None:
+def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
-    result = queue.accept(place, proposal.id)
+    result = queue.accept_candidate(place, proposal.id)
     assert result.ask_quotes and not result.ok
     assert proposal.path.exists() and not place.project.memory_dir.exists()
-    assert queue.accept(place, proposal.id, quotes="local").ok
+    assert queue.accept_candidate(place, proposal.id, quotes="local").ok
     second = proposed(place, make(title="Run `make check`", body="It is `make check` here.", turn="other"))
-    assert queue.accept(place, second.id).ok
+    assert queue.accept_candidate(place, second.id).ok
 
 
-def test_local_quotes_stay_out_of_the_file_and_are_shown_all_the_same(place: Place, make: Make) -> None:
+def test_local_quotes_stay_out_of_the_file_and_are_shown_all_the_same(place: ReviewPaths, make: Make) -> None:
     candidate = make()
-    path = queue.accept(place, proposed(place, candidate).id, quotes="local").path
+    path = queue.accept_candidate(place, proposed(place, candidate).id, quotes="local").path
     assert path and candidate.evidence[0].quote not in Path(path).read_text()
     assert place.store().read(Path(path).stem).record.evidence == candidate.evidence
-    queue.undo(place)
+    queue.undo_last(place)
     assert not list((place.private / "quotes").iterdir())
 
 
-def test_rejecting_a_claim_does_not_reject_its_opposite(place: Place, make: Make) -> None:
-    queue.reject(place, proposed(place, make(body="In `setup.py`.")).id)
+def test_rejecting_a_claim_does_not_reject_its_opposite(place: ReviewPaths, make: Make) -> None:
+    queue.reject_candidate(place, proposed(place, make(body="In `setup.py`.")).id)
     proposed(place, make(title="Use pip, not uv", body="In `setup.py`.", turn="t2"))
     proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3"))
 
@@ -87,10 +89,10 @@ HELD = "This holds for all further work. It concerns `src/app.py`."
 VERSION_2, UNTIL = "Keep the API at version 2", "Keep the public API at version 2 until Berta says so"
 
 
-def test_the_ledger_holds_no_word_of_a_rejected_claim(place: Place, make: Make) -> None:
-    queue.reject(place, proposed(place, make(title="Zanzibar over Kilimanjaro", body="`x.py`")).id)
-    queue.undo(place)
-    queue.reject(place, "20260801-zanzibar-over-kilimanjaro")
+def test_the_ledger_holds_no_word_of_a_rejected_claim(place: ReviewPaths, make: Make) -> None:
+    queue.reject_candidate(place, proposed(place, make(title="Zanzibar over Kilimanjaro", body="`x.py`")).id)
+    queue.undo_last(place)
+    queue.reject_candidate(place, "20260801-zanzibar-over-kilimanjaro")
     import sqlite3
 
     with sqlite3.connect(place.private / "review.sqlite3") as book:
@@ -98,7 +100,7 @@ def test_the_ledger_holds_no_word_of_a_rejected_claim(place: Place, make: Make) 
     assert b"zanzibar" not in b"".join(row).lower()
 
 
-def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Place, make: Make) -> None:
+def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: ReviewPaths, make: Make) -> None:
     path = accepted(place, proposed(place, make()).id)
     newer = make(body="Installs go through `uv pip sync --frozen requirements.lock`.", turn="t2", minutes=5)
     proposal = queue.suggest_answer(place, proposed(place, newer).id, "changes", path.stem, "It adds an option.")
@@ -106,7 +108,7 @@ def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Place
     assert "+Installs go through `uv pip sync --frozen requirements.lock`." in proposal.diff
     path.write_text(path.read_text().replace("tags:", "mine: kept  # by hand\ntags:"))
     with pytest.raises(StaleError) as caught:
-        queue.accept(place, proposal.id)
+        queue.accept_candidate(place, proposal.id)
     assert "+Installs go through `uv pip sync --frozen requirements.lock`." in caught.value.diff
     assert "--frozen" not in str(caught.value)
     accepted(place, proposal.id)
@@ -117,134 +119,140 @@ def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Place
     assert memory.updated == newer.time
 
 
-def test_nothing_new_adds_its_evidence_without_touching_the_file(place: Place, make: Make) -> None:
+def test_nothing_new_adds_its_evidence_without_touching_the_file(place: ReviewPaths, make: Make) -> None:
     path = accepted(place, proposed(place, make()).id)
     before = path.read_bytes()
     extra = make(title="use **uv**, not pip.", turn="t2", minutes=5)
-    outcome = queue.propose(place, extra)
+    outcome = queue.propose_candidate(place, extra)
     assert isinstance(outcome, queue.AlreadyKnown) and outcome.gained_evidence
     assert path.read_bytes() == before
     assert [item.turn for item in place.store().read(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
 
 
-def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: Place, make: Make) -> None:
+def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
-    queue.edit(place, proposal.id, queue.Edit("Use uv: always", "Because `uv` locks.\r\n", ("uv", "uv")))
+    queue.edit_candidate(
+        place, proposal.id, queue.CandidateEdit("Use uv: always", "Because `uv` locks.\r\n", ("uv", "uv"))
+    )
     path = accepted(place, proposal.id)
-    memory = parse(path.read_text(), path)
+    memory = parse_record(path.read_text(), path)
     assert (memory.title, memory.body, memory.tags) == ("Use uv: always", "Because `uv` locks.", ("uv",))
     assert memory.confidence == 0.95
 
 
-def test_what_a_person_accepts_is_no_longer_only_as_likely_as_the_ranker_said(place: Place, make: Make) -> None:
+def test_what_a_person_accepts_is_no_longer_only_as_likely_as_the_ranker_said(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make(confidence=0.47))
     waiting = proposal.path.read_text()
     path = accepted(place, proposal.id)
-    assert parse(path.read_text(), path).confidence == 0.9
-    assert queue.undo(place).ok and proposal.path.read_text() == waiting
-    assert queue.show(place, proposal.id).record.confidence == 0.47
+    assert parse_record(path.read_text(), path).confidence == 0.9
+    assert queue.undo_last(place).ok and proposal.path.read_text() == waiting
+    assert queue.load_pending(place, proposal.id).record.confidence == 0.47
 
 
-def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepted(place: Place, make: Make) -> None:
-    result = queue.accept(place, proposed(place, make(confidence=0.47)).id, quotes="shared", unseen=True)
+def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepted(
+    place: ReviewPaths, make: Make
+) -> None:
+    result = queue.accept_candidate(place, proposed(place, make(confidence=0.47)).id, quotes="shared", unseen=True)
     path = Path(result.path or "")
-    assert parse(path.read_text(), path).confidence == 0.47
+    assert parse_record(path.read_text(), path).confidence == 0.47
     body = "Installs go through `uv pip sync requirements.lock` here, twice a day."
     update = proposed(place, make(body=body, turn="t2", minutes=5, confidence=0.3))
-    assert queue.accept(place, update.id, choice=Choice("changes", path.stem), quotes="shared").ok
-    assert parse(path.read_text(), path).confidence == 0.9
+    assert queue.accept_candidate(place, update.id, choice=NeighbourChoice("changes", path.stem), quotes="shared").ok
+    assert parse_record(path.read_text(), path).confidence == 0.9
 
 
-def test_every_step_can_be_taken_back(place: Place, make: Make) -> None:
+def test_every_step_can_be_taken_back(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
     waiting = proposal.path.read_text()
-    queue.edit(place, proposal.id, queue.Edit("Other", "Words", ()))
+    queue.edit_candidate(place, proposal.id, queue.CandidateEdit("Other", "Words", ()))
     path = accepted(place, proposal.id)
-    assert queue.undo(place).ok and not path.exists()
-    assert queue.undo(place).ok and proposal.path.read_text() == waiting
-    queue.reject(place, proposal.id)
-    assert queue.undo(place).ok and proposal.path.read_text() == waiting
-    assert queue.undo(place).code == "nothing"
+    assert queue.undo_last(place).ok and not path.exists()
+    assert queue.undo_last(place).ok and proposal.path.read_text() == waiting
+    queue.reject_candidate(place, proposal.id)
+    assert queue.undo_last(place).ok and proposal.path.read_text() == waiting
+    assert queue.undo_last(place).code == "nothing"
     accepted(place, proposal.id)
 
 
-def test_undo_says_what_a_person_changed_since_and_keeps_it(place: Place, make: Make) -> None:
+def test_undo_says_what_a_person_changed_since_and_keeps_it(place: ReviewPaths, make: Make) -> None:
     path = accepted(place, proposed(place, make()).id)
     path.write_text(path.read_text() + "My own line.\n")
     with pytest.raises(StaleError) as caught:
-        queue.undo(place)
+        queue.undo_last(place)
     assert "+My own line." in caught.value.diff
     assert "My own line" not in str(caught.value)  # what is logged of an error is its message
     assert path.read_text().endswith("My own line.\n")
 
 
-def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: Place, make: Make) -> None:
+def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
-    assert queue.withdraw(place, "0a1b2c3d4e5f", "“no, pip after all”") == [proposal.id]
-    assert queue.pending(place)[0] == []
-    again = queue.propose(place, make())
+    assert queue.withdraw_candidates(place, "0a1b2c3d4e5f", "“no, pip after all”") == [proposal.id]
+    assert queue.list_pending(place)[0] == []
+    again = queue.propose_candidate(place, make())
     assert isinstance(again, queue.AlreadyKnown) and "pip after all" in again.reason
-    assert queue.undoable(place) is None
+    assert queue.find_undoable(place) is None
 
 
-def test_accepting_twice_is_accepting_once(place: Place, make: Make) -> None:
+def test_accepting_twice_is_accepting_once(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
     path = accepted(place, proposal.id)
-    assert queue.accept(place, proposal.id).path == str(path)
+    assert queue.accept_candidate(place, proposal.id).path == str(path)
     with pytest.raises(NotFoundError):
-        queue.accept(place, "20260101-none")
+        queue.accept_candidate(place, "20260101-none")
 
 
-def test_planted_candidates_and_links_are_ignored_and_reported(place: Place, make: Make, tmp_path: Path) -> None:
+def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPaths, make: Make, tmp_path: Path) -> None:
     proposal = proposed(place, make())
     (place.review / "20260801-evil.md").write_text(proposal.path.read_text())
     secret = tmp_path / "secret.md"
     secret.write_text(proposal.path.read_text())
     proposal.path.unlink()
     proposal.path.symlink_to(secret)
-    waiting, problems, _ = queue.pending(place)
+    waiting, problems, _ = queue.list_pending(place)
     assert waiting == []
     assert sorted(problem.code for problem in problems) == ["candidate-unreadable", "foreign-candidate"]
 
 
-def test_a_memory_written_by_hand_has_no_transcript_and_can_be_undone(place: Place) -> None:
-    result = queue.add(place, "learning", "Mind the gap", "In `a.py`.", kind="pitfall", references=["a.py"])
+def test_a_memory_written_by_hand_has_no_transcript_and_can_be_undone(place: ReviewPaths) -> None:
+    result = queue.add_memory(place, "learning", "Mind the gap", "In `a.py`.", kind="pitfall", references=["a.py"])
     assert result.path and place.store().read(Path(result.path).stem).record.source == "manual"
-    queue.undo(place)
+    queue.undo_last(place)
     assert not Path(result.path).exists()
 
 
-def test_looking_writes_nothing(place: Place) -> None:
-    assert queue.pending(place) == ([], [], 0)
-    assert queue.undoable(place) is None
-    assert queue.withdraw(place, "t", "r") == []
+def test_looking_writes_nothing(place: ReviewPaths) -> None:
+    assert queue.list_pending(place) == ([], [], 0)
+    assert queue.find_undoable(place) is None
+    assert queue.withdraw_candidates(place, "t", "r") == []
     assert not place.home.root.exists() and not place.project.lerim.exists()
 
 
-def test_a_deleted_review_folder_is_no_rejection(place: Place, make: Make) -> None:
+def test_a_deleted_review_folder_is_no_rejection(place: ReviewPaths, make: Make) -> None:
     first = proposed(place, make())
     shutil.rmtree(place.review)
     assert proposed(place, make()).id == first.id
 
 
-def test_one_search_kept_open_for_many_candidates_knows_what_was_accepted_meanwhile(place: Place, make: Make) -> None:
+def test_one_search_kept_open_for_many_candidates_knows_what_was_accepted_meanwhile(
+    place: ReviewPaths, make: Make
+) -> None:
     with MemorySearch(place.project, place.home) as memories:
-        first = queue.propose(place, make(), memories)
-        assert isinstance(first, queue.Proposed)
+        first = queue.propose_candidate(place, make(), memories)
+        assert isinstance(first, queue.CandidateProposed)
         accepted(place, first.proposal.id)
-        again = queue.propose(place, make(turn="t2", minutes=5), memories)
+        again = queue.propose_candidate(place, make(turn="t2", minutes=5), memories)
         assert isinstance(again, queue.AlreadyKnown) and again.gained_evidence
         body = "Installs go through `uv pip sync --frozen requirements.lock`."
-        newer = queue.propose(place, make(turn="t3", minutes=9, body=body), memories)
-        assert isinstance(newer, queue.Proposed) and len(newer.proposal.neighbours) == 1
+        newer = queue.propose_candidate(place, make(turn="t3", minutes=9, body=body), memories)
+        assert isinstance(newer, queue.CandidateProposed) and len(newer.proposal.neighbours) == 1
         accepted(place, newer.proposal.id).unlink()
         accepted(place, first.proposal.id).unlink()
         body = "Installs go through `uv pip sync --offline requirements.lock`."
-        newest = queue.propose(place, make(turn="t4", minutes=20, body=body), memories)
-        assert isinstance(newest, queue.Proposed) and newest.proposal.neighbours == ()
+        newest = queue.propose_candidate(place, make(turn="t4", minutes=20, body=body), memories)
+        assert isinstance(newest, queue.CandidateProposed) and newest.proposal.neighbours == ()
 
 
-def test_the_persons_own_memories_hide_none_of_the_projects(place: Place, make: Make) -> None:
+def test_the_persons_own_memories_hide_none_of_the_projects(place: ReviewPaths, make: Make) -> None:
     path = accepted(place, proposed(place, make()).id)
     text = path.read_text()
     everywhere = place.home.memory / "decisions"

@@ -9,28 +9,37 @@ import msgspec
 import pytest
 
 from lerim.errors import MemoryError_
-from lerim.extraction.candidate import Candidate, Dropped
-from lerim.models.usage import Spent, Step, Usage
-from lerim.review.place import Place
-from lerim.review.run import KEPT_RUNS, LastRun, MemoryAction, Run, add_actions, last_asked, runs, try_write
+from lerim.extraction.candidate import Candidate, DroppedSignal
+from lerim.models.money.usage import ModelStep, RoleUsage, Usage
+from lerim.review.review_paths import ReviewPaths
+from lerim.review.run_folder import (
+    KEPT_RUNS,
+    LastRun,
+    MemoryAction,
+    RunFolder,
+    add_memory_actions,
+    find_last_model_run,
+    list_run_folders,
+    try_write_run,
+)
 
 Make = Callable[..., Candidate]
 NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
 
 
-def test_a_run_that_extracted_nothing_leaves_nothing(place: Place) -> None:
-    run = Run(place, NOW)
+def test_a_run_that_extracted_nothing_leaves_nothing(place: ReviewPaths) -> None:
+    run = RunFolder(place, NOW)
     run.note("looked")
     assert run.write() is None
     assert not place.project.lerim.exists()
 
 
-def test_a_file_is_written_only_for_what_there_is(place: Place, make: Make) -> None:
-    folder = Run(place, NOW, [make(), Dropped("no-evidence", "T", "s", "t")]).write()
+def test_a_file_is_written_only_for_what_there_is(place: ReviewPaths, make: Make) -> None:
+    folder = RunFolder(place, NOW, [make(), DroppedSignal("no-evidence", "T", "s", "t")]).write()
     assert folder is not None and folder.name.startswith("sync-20260801-102030-")
     assert [path.name for path in folder.iterdir()] == ["extract.json"]
     assert [item["outcome"] for item in json.loads((folder / "extract.json").read_text())] == ["candidate", "dropped"]
-    run = Run(place, NOW, [make()], [MemoryAction("accepted", "c", "Use uv", undo="u")])
+    run = RunFolder(place, NOW, [make()], [MemoryAction("accepted", "c", "Use uv", undo="u")])
     run.note("one\nline")
     folder = run.write()
     assert folder is not None
@@ -38,61 +47,63 @@ def test_a_file_is_written_only_for_what_there_is(place: Place, make: Make) -> N
     assert (folder / "session.log").read_text().endswith(" one line\n")
 
 
-def test_what_is_done_after_the_folder_was_written_is_added_to_it(place: Place, make: Make) -> None:
+def test_what_is_done_after_the_folder_was_written_is_added_to_it(place: ReviewPaths, make: Make) -> None:
     first, second = MemoryAction("proposed-add", "c", "Use uv"), MemoryAction("accepted", "c", "Use uv", "m", "u")
-    for run, before in ((Run(place, NOW, [make()], [first]), [first]), (Run(place, NOW, [make()]), [])):
+    for run, before in ((RunFolder(place, NOW, [make()], [first]), [first]), (RunFolder(place, NOW, [make()]), [])):
         folder = run.write()
         assert folder is not None
-        add_actions(folder, [second])
+        add_memory_actions(folder, [second])
         told = msgspec.json.decode((folder / "memory_actions.json").read_bytes(), type=list[MemoryAction])
         assert told == [*before, second]
     (folder / "memory_actions.json").write_text("{}")
     with pytest.raises(MemoryError_, match="no list of actions"):
-        add_actions(folder, [second])
+        add_memory_actions(folder, [second])
 
 
-def test_what_was_done_though_nothing_was_extracted_leaves_a_folder(place: Place) -> None:
-    folder = Run(place, NOW, actions=[MemoryAction("accepted", "c", "Use uv")]).write()
+def test_what_was_done_though_nothing_was_extracted_leaves_a_folder(place: ReviewPaths) -> None:
+    folder = RunFolder(place, NOW, actions=[MemoryAction("accepted", "c", "Use uv")]).write()
     assert folder is not None and [path.name for path in folder.iterdir()] == ["memory_actions.json"]
 
 
-def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: Place, make: Make) -> None:
+def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: ReviewPaths, make: Make) -> None:
     other = place.state / "workspace" / "mine"
     other.mkdir(parents=True)
     for minute in range(KEPT_RUNS + 3):
-        Run(place, NOW + timedelta(minutes=minute), [make()]).write()
-    kept = runs(place)
+        RunFolder(place, NOW + timedelta(minutes=minute), [make()]).write()
+    kept = list_run_folders(place)
     assert len(kept) == KEPT_RUNS and kept[0].name.startswith("sync-20260801-102330")
     assert other.is_dir()
 
 
 def test_a_workspace_that_leads_elsewhere_is_a_problem_and_fails_nothing(
-    place: Place, make: Make, tmp_path: Path
+    place: ReviewPaths, make: Make, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     place.state.mkdir(parents=True)
     (place.state / "workspace").symlink_to(tmp_path / "elsewhere")
-    folder, problems = try_write(Run(place, NOW, [make()]))
+    folder, problems = try_write_run(RunFolder(place, NOW, [make()]))
     assert folder is None and [problem.code for problem in problems] == ["run-folder"]
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_the_newest_run_that_asked_a_model_says_what_it_took_whatever_lies_beside_it(place: Place, make: Make) -> None:
-    assert last_asked(place) == LastRun()
+def test_the_newest_run_that_asked_a_model_says_what_it_took_whatever_lies_beside_it(
+    place: ReviewPaths, make: Make
+) -> None:
+    assert find_last_model_run(place) == LastRun()
     began = datetime(2026, 7, 1, 12, tzinfo=UTC)
-    spent = Spent("extract", "openai:m", Usage(2, 1_000, 50, 100, 0.002, seconds=1.5))
-    step = Step("retried", "extract", "openai:m", "too many requests", "claude:1f0c", "2 of 5")
-    run = Run(place, began, extracted=[make()], spent=[spent], steps=[step])
+    spent = RoleUsage("extract", "openai:m", Usage(2, 1_000, 50, 100, 0.002, seconds=1.5))
+    step = ModelStep("retried", "extract", "openai:m", "too many requests", "claude:1f0c", "2 of 5")
+    run = RunFolder(place, began, extracted=[make()], spent=[spent], steps=[step])
     folder = run.write()
     assert folder
     log = (folder / "session.log").read_text()
     assert "extract, openai:m: 2 calls, 1,000 tokens in (100 from its cache), 50 out, $0.0020" in log
     assert "extract, openai:m: retried: too many requests (claude:1f0c, 2 of 5)" in log
-    Run(place, began + timedelta(hours=1), extracted=[make()]).write()
+    RunFolder(place, began + timedelta(hours=1), extracted=[make()]).write()
     for number, text in enumerate(
         ("{", "[1]", '[{"outcome": "asked", "role": 5}]', '[{"outcome": "step", "kind": "x"}]')
     ):
         broken = folder.with_name(f"sync-20270101-00000{number}-abcdef")
         broken.mkdir()
         (broken / "extract.json").write_text(text)
-    assert last_asked(place) == LastRun(str(folder), [spent], [step])
+    assert find_last_model_run(place) == LastRun(str(folder), [spent], [step])

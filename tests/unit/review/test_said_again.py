@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lerim import maintain
 from lerim.extraction.candidate import Candidate
-from lerim.maintained import MaintainOptions
-from lerim.memory.record import Evidence, render
+from lerim.jobs import maintain
+from lerim.jobs.maintain_report import MaintainOptions
+from lerim.memory.record import Evidence, render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 AUTO = '[review]\nmode = "auto"\nquotes = "shared"\n'
@@ -43,131 +43,133 @@ def said(days: float, title: str = TITLE, body: str = "Set `POOL_TIMEOUT`.") -> 
     )
 
 
-def learned(place: Place, days: int = 300) -> Path:
+def learned(place: ReviewPaths, days: int = 300) -> Path:
     """A learning accepted so many days before NOW."""
-    outcome = queue.propose(place, said(days))
-    assert isinstance(outcome, queue.Proposed)
-    done = queue.accept(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=days))
+    outcome = queue.propose_candidate(place, said(days))
+    assert isinstance(outcome, queue.CandidateProposed)
+    done = queue.accept_candidate(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=days))
     assert done.path
     return Path(done.path)
 
 
-def maintained(place: Place, now: datetime = NOW, settings: str = "") -> list[str]:
+def maintained(place: ReviewPaths, now: datetime = NOW, settings: str = "") -> list[str]:
     """What a maintaining proposes or does, and accepts."""
     place.home.root.mkdir(mode=0o700, exist_ok=True)
     place.home.config.write_text(settings, encoding="utf-8")
-    report = maintain.run(
+    report = maintain.maintain_project(
         place.project, place.home, os.environ, MaintainOptions(model="none"), lambda _: None, lambda: False, lambda: now
     )
     for one in report.proposals:
-        assert queue.accept(place, one.id).ok
+        assert queue.accept_candidate(place, one.id).ok
     return [one.action for one in report.done]
 
 
-def titles(place: Place) -> list[str]:
+def titles(place: ReviewPaths) -> list[str]:
     return [one.record.title for one in place.store().load_all()[0] if one.status == "active"]
 
 
-def test_what_is_said_again_every_week_is_in_use(place: Place) -> None:
+def test_what_is_said_again_every_week_is_in_use(place: ReviewPaths) -> None:
     path = learned(place)
     for days in range(280, 0, -7):
-        assert isinstance(queue.propose(place, said(days)), queue.AlreadyKnown)
+        assert isinstance(queue.propose_candidate(place, said(days)), queue.AlreadyKnown)
     assert maintained(place) == [] and path.exists()
     assert maintained(place, NOW + timedelta(days=300)) == ["proposed-archive"]
 
 
-def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back_as_it_was(place: Place) -> None:
+def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back_as_it_was(place: ReviewPaths) -> None:
     path = learned(place)
     was = place.store().load(path)[0].record
     assert maintained(place) == ["proposed-archive"] and titles(place) == []
-    later = queue.propose(place, said(-5))
-    assert isinstance(later, queue.Proposed)
+    later = queue.propose_candidate(place, said(-5))
+    assert isinstance(later, queue.CandidateProposed)
     proposal = later.proposal
     assert (proposal.action, proposal.target, proposal.ends) == ("add", was.id, ())
     assert "comes back" in proposal.reason
     before = {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")}
-    done = queue.accept(place, proposal.id)
+    done = queue.accept_candidate(place, proposal.id)
     now = place.store().load(path)[0].record
     assert done.path == str(path) and (now.id, now.created, now.title) == (was.id, was.created, TITLE)
     assert [item.turn for item in now.evidence] == ["t-5", "t300"]
     assert [one.record.id for one in place.store().load_all(archived=True)[0]] == [was.id]
     assert maintained(place, NOW + timedelta(days=20)) == []
-    assert queue.undo(place, done.action).ok
+    assert queue.undo_last(place, done.action).ok
     assert {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")} == before
-    assert [one.id for one in queue.pending(place)[0]] == [proposal.id]
+    assert [one.id for one in queue.list_pending(place)[0]] == [proposal.id]
 
 
-def test_under_an_automatic_review_it_comes_back_by_itself(place: Place) -> None:
-    outcome = queue.propose(place, said(300))
-    assert isinstance(outcome, queue.Proposed)
-    queue.accept(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=300))
+def test_under_an_automatic_review_it_comes_back_by_itself(place: ReviewPaths) -> None:
+    outcome = queue.propose_candidate(place, said(300))
+    assert isinstance(outcome, queue.CandidateProposed)
+    queue.accept_candidate(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=300))
     assert maintained(place, settings=AUTO) == ["accepted-archive"] and titles(place) == []
-    queue.propose(place, said(-5))
-    assert [result.code for _, result in queue.settle_all(place)[0]] == ["accepted"]
-    assert titles(place) == [TITLE] and queue.pending(place)[0] == []
+    queue.propose_candidate(place, said(-5))
+    assert [result.code for _, result in queue.auto_accept_all(place)[0]] == ["accepted"]
+    assert titles(place) == [TITLE] and queue.list_pending(place)[0] == []
 
 
-def test_what_the_bound_put_away_comes_back_too(place: Place) -> None:
+def test_what_the_bound_put_away_comes_back_too(place: ReviewPaths) -> None:
     path = learned(place, 9)
     for number, word in enumerate(WORDS):
-        other = queue.propose(place, said(1 + number / 10, f"The {word} is slow", f"It is the {word}'s {word}s."))
-        assert isinstance(other, queue.Proposed)
-        queue.accept(place, other.proposal.id, now=NOW - timedelta(days=1))
+        other = queue.propose_candidate(
+            place, said(1 + number / 10, f"The {word} is slow", f"It is the {word}'s {word}s.")
+        )
+        assert isinstance(other, queue.CandidateProposed)
+        queue.accept_candidate(place, other.proposal.id, now=NOW - timedelta(days=1))
     assert maintained(place, settings="[maintain]\nmost_learnings = 10\n") == ["proposed-archive"]
     assert not path.exists()
-    again = queue.propose(place, said(0))
-    assert isinstance(again, queue.Proposed) and queue.accept(place, again.proposal.id).ok
+    again = queue.propose_candidate(place, said(0))
+    assert isinstance(again, queue.CandidateProposed) and queue.accept_candidate(place, again.proposal.id).ok
     assert path.exists()
 
 
-def test_an_earlier_turn_brings_nothing_back(place: Place) -> None:
+def test_an_earlier_turn_brings_nothing_back(place: ReviewPaths) -> None:
     learned(place)
     maintained(place)
-    assert isinstance(queue.propose(place, said(301)), queue.AlreadyKnown)
-    assert queue.pending(place)[0] == []
+    assert isinstance(queue.propose_candidate(place, said(301)), queue.AlreadyKnown)
+    assert queue.list_pending(place)[0] == []
 
 
-def test_what_a_person_archived_stays_away(place: Place) -> None:
+def test_what_a_person_archived_stays_away(place: ReviewPaths) -> None:
     path = learned(place)
-    acts.archive(place, path.stem)
-    assert isinstance(queue.propose(place, said(-5)), queue.AlreadyKnown)
-    assert titles(place) == [] and queue.pending(place)[0] == []
+    acts.archive_memory(place, path.stem)
+    assert isinstance(queue.propose_candidate(place, said(-5)), queue.AlreadyKnown)
+    assert titles(place) == [] and queue.list_pending(place)[0] == []
 
 
 @pytest.mark.parametrize("word", ["wrong", "outdated"])
-def test_what_a_person_does_not_want_stays_away(place: Place, word: acts.Feedback) -> None:
+def test_what_a_person_does_not_want_stays_away(place: ReviewPaths, word: acts.Feedback) -> None:
     path = learned(place)
-    acts.feedback(place, path.stem, word)
+    acts.give_feedback(place, path.stem, word)
     assert maintained(place) == ["proposed-archive"]
-    assert isinstance(queue.propose(place, said(-5)), queue.AlreadyKnown)
+    assert isinstance(queue.propose_candidate(place, said(-5)), queue.AlreadyKnown)
 
 
-def test_what_a_person_restored_and_archived_again_stays_away(place: Place) -> None:
+def test_what_a_person_restored_and_archived_again_stays_away(place: ReviewPaths) -> None:
     path = learned(place)
     maintained(place)
-    acts.restore(place, path.stem)
-    acts.archive(place, path.stem)
-    assert isinstance(queue.propose(place, said(-5)), queue.AlreadyKnown)
+    acts.restore_memory(place, path.stem)
+    acts.archive_memory(place, path.stem)
+    assert isinstance(queue.propose_candidate(place, said(-5)), queue.AlreadyKnown)
 
 
-def test_a_file_that_a_clone_wrote_today_is_as_old_as_it_says_and_never_put_away_unseen(place: Place) -> None:
+def test_a_file_that_a_clone_wrote_today_is_as_old_as_it_says_and_never_put_away_unseen(place: ReviewPaths) -> None:
     path = learned(place)
     record = place.store().load(path)[0].record
     path.unlink()
     old = NOW - timedelta(days=400)
     cloned = record.id.replace("pool", "old-pool")
-    text = render(record).replace(record.id, cloned).replace(f"{record.updated:%Y-%m-%d}", f"{old:%Y-%m-%d}")
+    text = render_record(record).replace(record.id, cloned).replace(f"{record.updated:%Y-%m-%d}", f"{old:%Y-%m-%d}")
     there = path.with_name(f"{cloned}.md")
     there.write_text(text.replace(f"verified: {datetime.now(UTC):%Y-%m-%d}", f"verified: {old:%Y-%m-%d}"))
     assert Uses(place.private).last(cloned) is None
     place.home.config.write_text(AUTO, encoding="utf-8")
-    report = maintain.run(
+    report = maintain.maintain_project(
         place.project, place.home, os.environ, MaintainOptions(model="none"), lambda _: None, lambda: False, lambda: NOW
     )
     assert [one.action for one in report.done] == ["proposed-archive"] and there.exists()
 
 
-def test_where_the_uses_are_lost_disuse_begins_when_it_was_accepted_here(place: Place) -> None:
+def test_where_the_uses_are_lost_disuse_begins_when_it_was_accepted_here(place: ReviewPaths) -> None:
     path = learned(place)  # accepted by the clock, whatever its session's day
     Uses(place.private).path.unlink()
     assert maintained(place, datetime.now(UTC) + timedelta(days=1)) == [] and path.exists()
@@ -176,28 +178,30 @@ def test_where_the_uses_are_lost_disuse_begins_when_it_was_accepted_here(place: 
 Make = Callable[..., Candidate]
 
 
-def test_what_was_accepted_unseen_is_undone_when_the_person_takes_it_back(place: Place, make: Make) -> None:
-    first = queue.propose(place, make("Use pip, not uv", "Installs go through `pip`."))
-    assert isinstance(first, queue.Proposed)
-    queue.settle_all(place)
-    second = queue.propose(place, make("Log to stderr", "Quieter.", turn="t2", minutes=9))
-    assert isinstance(second, queue.Proposed)
-    queue.settle_all(place)
+def test_what_was_accepted_unseen_is_undone_when_the_person_takes_it_back(place: ReviewPaths, make: Make) -> None:
+    first = queue.propose_candidate(place, make("Use pip, not uv", "Installs go through `pip`."))
+    assert isinstance(first, queue.CandidateProposed)
+    queue.auto_accept_all(place)
+    second = queue.propose_candidate(place, make("Log to stderr", "Quieter.", turn="t2", minutes=9))
+    assert isinstance(second, queue.CandidateProposed)
+    queue.auto_accept_all(place)
     assert sorted(titles(place)) == ["Log to stderr", "Use pip, not uv"]
-    assert queue.withdraw(place, "t2", "the person then said: no") == [second.proposal.id]
-    assert titles(place) == ["Use pip, not uv"] and queue.pending(place)[0] == []
-    assert queue.settle_all(place) == ([], [])
+    assert queue.withdraw_candidates(place, "t2", "the person then said: no") == [second.proposal.id]
+    assert titles(place) == ["Use pip, not uv"] and queue.list_pending(place)[0] == []
+    assert queue.auto_accept_all(place) == ([], [])
 
 
-def test_what_a_person_accepted_or_changed_since_stays(place: Place, make: Make) -> None:
-    first = queue.propose(place, make())
-    assert isinstance(first, queue.Proposed)
-    queue.accept(place, first.proposal.id, quotes="shared")
-    assert queue.withdraw(place, "0a1b2c3d4e5f", "no") == []
-    second = queue.propose(place, make("Run `make lint` before a commit", "It is quick.", turn="t2", minutes=9))
-    assert isinstance(second, queue.Proposed)
-    [(_, result)] = queue.settle_all(place)[0]
+def test_what_a_person_accepted_or_changed_since_stays(place: ReviewPaths, make: Make) -> None:
+    first = queue.propose_candidate(place, make())
+    assert isinstance(first, queue.CandidateProposed)
+    queue.accept_candidate(place, first.proposal.id, quotes="shared")
+    assert queue.withdraw_candidates(place, "0a1b2c3d4e5f", "no") == []
+    second = queue.propose_candidate(
+        place, make("Run `make lint` before a commit", "It is quick.", turn="t2", minutes=9)
+    )
+    assert isinstance(second, queue.CandidateProposed)
+    [(_, result)] = queue.auto_accept_all(place)[0]
     path = Path(result.path or "")
     path.write_text(path.read_text() + "\nMy line.\n")
-    assert queue.withdraw(place, "t2", "no") == []
+    assert queue.withdraw_candidates(place, "t2", "no") == []
     assert len(titles(place)) == 2

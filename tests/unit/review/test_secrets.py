@@ -7,22 +7,22 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
-from lerim.review.place import Place
-from lerim.review.rewrite import difference
+from lerim.review.review_paths import ReviewPaths
+from lerim.review.rewrite import redacted_diff
 
 Make = Callable[..., Candidate]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["accepted with the edit", "edited, then accepted"])
-def test_a_secret_in_an_edit_reaches_no_file(place: Place, make: Make, at_once: bool) -> None:
-    outcome = queue.propose(place, make())
-    assert isinstance(outcome, queue.Proposed)
+def test_a_secret_in_an_edit_reaches_no_file(place: ReviewPaths, make: Make, at_once: bool) -> None:
+    outcome = queue.propose_candidate(place, make())
+    assert isinstance(outcome, queue.CandidateProposed)
     waiting = outcome.proposal
-    words = queue.Edit(f"Deploy with {SECRET}", "DB_PASSWORD: swordfishy", ("deploy", SECRET))
+    words = queue.CandidateEdit(f"Deploy with {SECRET}", "DB_PASSWORD: swordfishy", ("deploy", SECRET))
     if not at_once:
-        assert queue.edit(place, waiting.id, words).ok
-    result = queue.accept(place, waiting.id, words if at_once else None, quotes="shared")
+        assert queue.edit_candidate(place, waiting.id, words).ok
+    result = queue.accept_candidate(place, waiting.id, words if at_once else None, quotes="shared")
     assert result.path is not None
     written = "".join(path.read_text(encoding="utf-8") for path in place.project.lerim.rglob("*.md"))
     assert "Deploy with [redacted:github-token]" in written
@@ -30,8 +30,8 @@ def test_a_secret_in_an_edit_reaches_no_file(place: Place, make: Make, at_once: 
     assert "swordfishy" not in written
 
 
-def test_a_secret_in_a_memory_written_by_hand_reaches_no_file(place: Place) -> None:
-    result = queue.add(place, "decision", f"Deploy with {SECRET}", f"It is {SECRET}.", tags=(SECRET,))
+def test_a_secret_in_a_memory_written_by_hand_reaches_no_file(place: ReviewPaths) -> None:
+    result = queue.add_memory(place, "decision", f"Deploy with {SECRET}", f"It is {SECRET}.", tags=(SECRET,))
     assert result.path is not None
     written = Path(result.path).read_text(encoding="utf-8")
     assert SECRET not in written + result.message + result.path
@@ -40,6 +40,6 @@ def test_a_secret_in_a_memory_written_by_hand_reaches_no_file(place: Place) -> N
 
 
 def test_a_difference_shows_no_secret_of_the_memory_it_changes() -> None:
-    told = difference(f"It is {SECRET}.\nUse pip.", f"It is {SECRET}.\nUse uv.", "deploy.md")
+    told = redacted_diff(f"It is {SECRET}.\nUse pip.", f"It is {SECRET}.\nUse uv.", "deploy.md")
     assert SECRET not in told
     assert "-Use pip.\n+Use uv." in told

@@ -9,32 +9,32 @@ from test_standing_kept import CHANGED, LOAD, Make, accepted, edit, filled, memo
 
 from lerim.memory.store import Stored
 from lerim.paths import Home
-from lerim.project import locate
-from lerim.review.place import Place
+from lerim.project.project import locate_project
+from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
-Clone = Callable[[], Place]
+Clone = Callable[[], ReviewPaths]
 FETCH = "src/app.py#fetch"
 
 
 @pytest.fixture
-def clone(place: Place, git: Git, tmp_path: Path) -> Clone:
+def clone(place: ReviewPaths, git: Git, tmp_path: Path) -> Clone:
     """Commits all there is, and gives another person's clone of it."""
 
-    def made() -> Place:
+    def made() -> ReviewPaths:
         git(place.project.root, "add", ".")
         git(place.project.root, "commit", "-q", "-m", "All")
         git(tmp_path, "clone", "-q", str(place.project.root), "clone")
         home = Home(tmp_path / "another")
-        project = locate((tmp_path / "clone").resolve(), home)
+        project = locate_project((tmp_path / "clone").resolve(), home)
         assert project is not None
-        return Place(project, home)
+        return ReviewPaths(project, home)
 
     return made
 
 
 @pytest.fixture
-def renamed(place: Place, make: Make, git: Git) -> Stored:
+def renamed(place: ReviewPaths, make: Make, git: Git) -> Stored:
     """`load` of a long file is `fetch` by now, and its memory says so; nothing of that is committed."""
     filled(place, git)
     one = memory(place, make(references=(LOAD,)))
@@ -53,7 +53,7 @@ def test_it_is_fresh_in_a_clone_until_the_function_changes(renamed: Stored, clon
 
 
 def test_it_has_drifted_in_a_clone_when_the_function_changed_since(
-    place: Place, git: Git, renamed: Stored, clone: Clone
+    place: ReviewPaths, git: Git, renamed: Stored, clone: Clone
 ) -> None:
     git(place.project.root, "add", ".")
     git(place.project.root, "commit", "-q", "-m", "Renamed")
@@ -65,15 +65,15 @@ def test_it_has_drifted_in_a_clone_when_the_function_changed_since(
     assert standing(clone()) == {renamed.record.id: ("drifted", FETCH, "")}
 
 
-def test_it_is_found_where_the_rename_is_not_committed_yet(place: Place, git: Git, renamed: Stored) -> None:
-    again = Place(place.project, Home(place.home.root.parent / "another"))
+def test_it_is_found_where_the_rename_is_not_committed_yet(place: ReviewPaths, git: Git, renamed: Stored) -> None:
+    again = ReviewPaths(place.project, Home(place.home.root.parent / "another"))
     assert standing(again) == {}
     edit(place, *CHANGED)
     assert standing(again) == {renamed.record.id: ("drifted", FETCH, "")}
 
 
 def test_a_function_that_was_new_after_the_memory_is_no_rename(
-    place: Place, make: Make, git: Git, clone: Clone
+    place: ReviewPaths, make: Make, git: Git, clone: Clone
 ) -> None:
     filled(place, git)
     one = memory(place, make(references=(FETCH,)))

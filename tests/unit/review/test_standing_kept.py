@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.freshness import Freshness
+from lerim.memory.freshness.drift import DriftChecker
 from lerim.memory.record import MemoryRecord
-from lerim.memory.renames import git_at
 from lerim.memory.store import Stored
 from lerim.paths import Home
-from lerim.project import locate
+from lerim.project.git import open_git
+from lerim.project.project import locate_project
 from lerim.review import acts, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 Git = Callable[..., str]
@@ -24,9 +24,9 @@ LOAD, SAVE = "src/app.py#load", "src/app.py#Store"
 CHANGED = ("return open(path).read()", "yield from open(path)")
 
 
-def standing(place: Place) -> dict[str, tuple[str, str, str]]:
+def standing(place: ReviewPaths) -> dict[str, tuple[str, str, str]]:
     """How each memory stands after a look with git, and once more after a second one: that changes nothing."""
-    fresh = Freshness(place.project, place.home, git_at(place.project.root, os.environ))
+    fresh = DriftChecker(place.project, place.home, open_git(place.project.root, os.environ))
     seen: list[dict[str, tuple[str, str, str]]] = []
     for _ in range(2):
         fresh.check()
@@ -35,31 +35,31 @@ def standing(place: Place) -> dict[str, tuple[str, str, str]]:
     return seen[0]
 
 
-def edit(place: Place, old: str, new: str, path: str = "src/app.py") -> None:
+def edit(place: ReviewPaths, old: str, new: str, path: str = "src/app.py") -> None:
     file = place.project.root / path
     text = file.read_text("utf-8")
     assert old in text
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def memory(place: Place, candidate: Candidate) -> Stored:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
-    done = queue.accept(place, outcome.proposal.id, quotes="shared")
+def memory(place: ReviewPaths, candidate: Candidate) -> Stored:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
+    done = queue.accept_candidate(place, outcome.proposal.id, quotes="shared")
     assert done.ok and done.path
     return place.store().load(Path(done.path))[0]
 
 
-def accepted(place: Place, action: str, targets: tuple[Stored, ...], record: MemoryRecord) -> tuple[str, str]:
+def accepted(place: ReviewPaths, action: str, targets: tuple[Stored, ...], record: MemoryRecord) -> tuple[str, str]:
     """The memory that came of a suggestion, and the action that made it."""
-    outcome = queue.suggest(place, queue.Suggestion(action, record, targets, "Because."))  # type: ignore[arg-type]
-    assert isinstance(outcome, queue.Proposed), outcome
-    done = queue.accept(place, outcome.proposal.id)
+    outcome = queue.propose_suggestion(place, queue.Suggestion(action, record, targets, "Because."))  # type: ignore[arg-type]
+    assert isinstance(outcome, queue.CandidateProposed), outcome
+    done = queue.accept_candidate(place, outcome.proposal.id)
     assert done.ok and done.path and done.action
     return Path(done.path).stem, done.action
 
 
-def learnings(place: Place, make: Make) -> tuple[Stored, ...]:
+def learnings(place: ReviewPaths, make: Make) -> tuple[Stored, ...]:
     titles = ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
     kinds = {"primitive": "learning", "kind": "insight", "references": (LOAD,)}
     return tuple(memory(place, make(title=one, body="Seen.", turn=one[:4], **kinds)) for one in titles)
@@ -70,26 +70,28 @@ def insight(sources: tuple[Stored, ...], *references: str) -> MemoryRecord:
     return replace(made, references=references)
 
 
-def test_learnings_put_together_stand_as_the_worst_of_them(place: Place, make: Make) -> None:
+def test_learnings_put_together_stand_as_the_worst_of_them(place: ReviewPaths, make: Make) -> None:
     sources = learnings(place, make)
     edit(place, *CHANGED)
     assert set(standing(place)) == {one.record.id for one in sources}
     together, action = accepted(place, "consolidate", sources, insight(sources, LOAD))
     assert place.store().read(together).record.verified == sources[0].record.verified
     assert standing(place) == {together: ("drifted", LOAD, "")}
-    assert queue.undo(place, action).ok
+    assert queue.undo_last(place, action).ok
     assert standing(place) == {one.record.id: ("drifted", LOAD, "") for one in sources}
 
 
-def test_what_stands_of_learnings_put_together_is_served_before_any_look(place: Place, make: Make) -> None:
+def test_what_stands_of_learnings_put_together_is_served_before_any_look(place: ReviewPaths, make: Make) -> None:
     sources = learnings(place, make)
     edit(place, *CHANGED)
     standing(place)
     together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
-    assert Freshness(place.project, place.home).standing(together).state == "drifted"
+    assert DriftChecker(place.project, place.home).standing(together).state == "drifted"
 
 
-def test_learnings_put_together_that_were_fresh_are_fresh_until_the_code_changes(place: Place, make: Make) -> None:
+def test_learnings_put_together_that_were_fresh_are_fresh_until_the_code_changes(
+    place: ReviewPaths, make: Make
+) -> None:
     sources = learnings(place, make)
     together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
     assert standing(place) == {}
@@ -97,7 +99,9 @@ def test_learnings_put_together_that_were_fresh_are_fresh_until_the_code_changes
     assert standing(place) == {together: ("drifted", LOAD, "")}
 
 
-def test_learnings_nobody_looked_at_since_the_change_are_found_drifted_put_together(place: Place, make: Make) -> None:
+def test_learnings_nobody_looked_at_since_the_change_are_found_drifted_put_together(
+    place: ReviewPaths, make: Make
+) -> None:
     sources = learnings(place, make)
     edit(place, *CHANGED)
     together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
@@ -106,24 +110,26 @@ def test_learnings_nobody_looked_at_since_the_change_are_found_drifted_put_toget
 
 @pytest.mark.parametrize("verified_again", [False, True])
 def test_a_merged_memory_stands_where_the_other_had_drifted(
-    place: Place, make: Make, git: Git, verified_again: bool
+    place: ReviewPaths, make: Make, git: Git, verified_again: bool
 ) -> None:
     kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", references=(SAVE,)))
     other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", references=(LOAD,)))
     edit(place, *CHANGED)
     git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
     if verified_again:
-        acts.verify(place, kept.record.id)
+        acts.verify_memory(place, kept.record.id)
         kept = place.store().read(kept.record.id)
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
     words = replace(kept.record, references=(SAVE, LOAD))
     _, action = accepted(place, "merge", (kept, other), words)
     assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
-    assert queue.undo(place, action).ok
+    assert queue.undo_last(place, action).ok
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
 
 
-def test_of_a_place_both_refer_to_the_worse_is_kept_and_still_true_ends_it(place: Place, make: Make, git: Git) -> None:
+def test_of_a_place_both_refer_to_the_worse_is_kept_and_still_true_ends_it(
+    place: ReviewPaths, make: Make, git: Git
+) -> None:
     other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", references=(LOAD,)))
     edit(place, *CHANGED)
     git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
@@ -132,14 +138,14 @@ def test_of_a_place_both_refer_to_the_worse_is_kept_and_still_true_ends_it(place
     _, action = accepted(place, "merge", (kept, other), kept.record)
     assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
     assert place.store().read(kept.record.id).record.verified == other.record.verified
-    assert queue.undo(place, action).ok
+    assert queue.undo_last(place, action).ok
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
-    assert queue.accept(place, queue.pending(place)[0][0].id).ok
-    acts.verify(place, kept.record.id)
+    assert queue.accept_candidate(place, queue.list_pending(place)[0][0].id).ok
+    acts.verify_memory(place, kept.record.id)
     assert standing(place) == {}
 
 
-def moved(place: Place, git: Git, *changes: tuple[str, str]) -> None:
+def moved(place: ReviewPaths, git: Git, *changes: tuple[str, str]) -> None:
     """`src/app.py`, by now a file of many functions, is `src/other.py`, with these changes."""
     root = place.project.root
     git(root, "mv", "src/app.py", "src/other.py")
@@ -148,7 +154,7 @@ def moved(place: Place, git: Git, *changes: tuple[str, str]) -> None:
     git(root, "commit", "-q", "-a", "-m", "Moved")
 
 
-def filled(place: Place, git: Git) -> None:
+def filled(place: ReviewPaths, git: Git) -> None:
     more = "".join(f"\n\ndef one{at}(a):\n    return a + {at} * {at * 7}\n" for at in range(30))
     edit(place, "pass\n", f"pass\n{more}")
     git(place.project.root, "commit", "-q", "-a", "-m", "More")
@@ -157,19 +163,21 @@ def filled(place: Place, git: Git) -> None:
 OTHER = "src/other.py#load"
 
 
-def test_a_memory_referred_to_where_its_changed_place_is_stays_drifted(place: Place, make: Make, git: Git) -> None:
+def test_a_memory_referred_to_where_its_changed_place_is_stays_drifted(
+    place: ReviewPaths, make: Make, git: Git
+) -> None:
     filled(place, git)
     one = memory(place, make(references=(LOAD,)))
     moved(place, git, CHANGED)
     assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
     _, action = accepted(place, "refer", (one,), replace(one.record, references=(OTHER,)))
     assert standing(place) == {one.record.id: ("drifted", OTHER, "")}
-    assert queue.undo(place, action).ok
+    assert queue.undo_last(place, action).ok
     assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
 
 
 def test_a_memory_referred_to_where_its_place_is_is_fresh_until_that_changes(
-    place: Place, make: Make, git: Git
+    place: ReviewPaths, make: Make, git: Git
 ) -> None:
     filled(place, git)
     one = memory(place, make(references=(LOAD, "README.md")))
@@ -182,7 +190,9 @@ def test_a_memory_referred_to_where_its_place_is_is_fresh_until_that_changes(
 
 
 @pytest.mark.parametrize("call", ["load(path)", "json.load(path)"])
-def test_a_renamed_function_is_fresh_under_its_new_name_and_drifts_there(place: Place, make: Make, call: str) -> None:
+def test_a_renamed_function_is_fresh_under_its_new_name_and_drifts_there(
+    place: ReviewPaths, make: Make, call: str
+) -> None:
     edit(place, "open(path).read()", f"open(path).read() or {call}")
     one = memory(place, make(references=(LOAD,)))
     edit(place, "def load", "def fetch")
@@ -195,7 +205,7 @@ def test_a_renamed_function_is_fresh_under_its_new_name_and_drifts_there(place: 
 
 
 def test_a_clone_finds_drifted_what_was_referred_to_its_new_place_elsewhere(
-    place: Place, make: Make, git: Git, tmp_path: Path
+    place: ReviewPaths, make: Make, git: Git, tmp_path: Path
 ) -> None:
     filled(place, git)
     one = memory(place, make(references=(LOAD,)))
@@ -206,16 +216,16 @@ def test_a_clone_finds_drifted_what_was_referred_to_its_new_place_elsewhere(
     git(place.project.root, "commit", "-q", "-m", "A memory")
     git(tmp_path, "clone", "-q", str(place.project.root), "clone")
     home = Home(tmp_path / "another")
-    clone = locate((tmp_path / "clone").resolve(), home)
+    clone = locate_project((tmp_path / "clone").resolve(), home)
     assert clone is not None
-    assert standing(Place(clone, home)) == {one.record.id: ("drifted", OTHER, "")}
+    assert standing(ReviewPaths(clone, home)) == {one.record.id: ("drifted", OTHER, "")}
 
 
-def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(place: Place) -> None:
-    made = queue.add(place, "decision", "Load reads all", "At once.", references=(LOAD,))
-    question = queue.add(place, "question", "Should load read all?", "Or lines?", references=(LOAD,))
+def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(place: ReviewPaths) -> None:
+    made = queue.add_memory(place, "decision", "Load reads all", "At once.", references=(LOAD,))
+    question = queue.add_memory(place, "question", "Should load read all?", "Or lines?", references=(LOAD,))
     assert made.path and question.path
-    decided = acts.promote(place, Path(question.path).stem, "Load reads lines")
+    decided = acts.promote_question(place, Path(question.path).stem, "Load reads lines")
     assert decided.path
     today = f"{datetime.now(UTC):%Y-%m-%d}@"
     for path in (made.path, decided.path):
@@ -224,58 +234,58 @@ def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(pla
     assert standing(place) == {Path(path).stem: ("drifted", LOAD, "") for path in (made.path, decided.path)}
 
 
-def test_still_true_is_a_step_of_its_own_that_can_be_taken_back(place: Place, make: Make) -> None:
+def test_still_true_is_a_step_of_its_own_that_can_be_taken_back(place: ReviewPaths, make: Make) -> None:
     one = memory(place, make(references=(LOAD,)))
     edit(place, *CHANGED)
     assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
-    done = acts.verify(place, one.record.id)
+    done = acts.verify_memory(place, one.record.id)
     assert done.action and standing(place) == {}
-    assert queue.undo(place).action == done.action
+    assert queue.undo_last(place).action == done.action
     assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
 
 
-def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: Place, make: Make) -> None:
+def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: ReviewPaths, make: Make) -> None:
     one = memory(place, make(references=(LOAD,)))
     edit(place, *CHANGED)
     newer = "Installs go through `uv pip sync --frozen requirements.lock`."
-    outcome = queue.propose(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
-    assert isinstance(outcome, queue.Proposed)
-    assert queue.accept(place, outcome.proposal.id, choice=queue.Choice("changes", one.record.id)).ok
+    outcome = queue.propose_candidate(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
+    assert isinstance(outcome, queue.CandidateProposed)
+    assert queue.accept_candidate(place, outcome.proposal.id, choice=queue.NeighbourChoice("changes", one.record.id)).ok
     assert standing(place) == {}
-    assert queue.undo(place).ok
+    assert queue.undo_last(place).ok
     assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
 
 
-def test_a_merge_that_is_taken_back_the_same_day_leaves_the_kept_one_fresh(place: Place, make: Make) -> None:
+def test_a_merge_that_is_taken_back_the_same_day_leaves_the_kept_one_fresh(place: ReviewPaths, make: Make) -> None:
     other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", references=(LOAD,)))
     edit(place, *CHANGED)
     kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", turn="t2", references=(LOAD,)))
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
     _, action = accepted(place, "merge", (kept, other), kept.record)
     assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
-    assert queue.undo(place, action).ok
+    assert queue.undo_last(place, action).ok
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
 
 
 @pytest.mark.parametrize("change", [(), (CHANGED,)])
 def test_still_true_of_a_place_that_moved_is_said_of_where_it_is(
-    place: Place, make: Make, git: Git, change: tuple[tuple[str, str], ...]
+    place: ReviewPaths, make: Make, git: Git, change: tuple[tuple[str, str], ...]
 ) -> None:
     filled(place, git)
     one = memory(place, make(references=(LOAD,)))
     moved(place, git, *change)
     assert standing(place) == {one.record.id: ("drifted" if change else "fresh", LOAD, OTHER)}
-    assert acts.verify(place, one.record.id).ok
+    assert acts.verify_memory(place, one.record.id).ok
     assert standing(place) == {one.record.id: ("fresh", LOAD, OTHER)}
     edit(place, "open(path)", "open(path, 'rb')", "src/other.py")
     assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
 
 
-def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: Place, make: Make) -> None:
+def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: ReviewPaths, make: Make) -> None:
     one = memory(place, make(references=(LOAD,)))
     edit(place, "def load", "def fetch")
     assert standing(place) == {one.record.id: ("fresh", LOAD, "src/app.py#fetch")}
-    assert acts.verify(place, one.record.id).ok
+    assert acts.verify_memory(place, one.record.id).ok
     assert standing(place) == {one.record.id: ("fresh", LOAD, "src/app.py#fetch")}
     edit(place, "open(path)", "open(path, 'rb')")
     assert standing(place) == {one.record.id: ("gone", LOAD, "")}

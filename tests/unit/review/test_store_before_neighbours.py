@@ -9,8 +9,8 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
-from lerim.review.ledger import opened
-from lerim.review.place import Place
+from lerim.review.ledger.ledger import open_ledger
+from lerim.review.review_paths import ReviewPaths
 from lerim.review.views import candidate_view
 
 Make = Callable[..., Candidate]
@@ -18,7 +18,7 @@ RECORDED = Path(__file__).resolve().parents[2] / "recorded" / "store_of_november
 
 
 @pytest.fixture
-def old_store(place: Place) -> Place:
+def old_store(place: ReviewPaths) -> ReviewPaths:
     """A copy of the recorded store; its steps name the files of the copy."""
     shutil.copytree(RECORDED / "project", place.state, dirs_exist_ok=True)
     shutil.copytree(RECORDED / "private", place.private, dirs_exist_ok=True)
@@ -32,8 +32,8 @@ def old_store(place: Place) -> Place:
     return place
 
 
-def test_what_waits_is_listed_with_the_old_decisions_as_suggestions(old_store: Place) -> None:
-    found, problems, _ = queue.pending(old_store)
+def test_what_waits_is_listed_with_the_old_decisions_as_suggestions(old_store: ReviewPaths) -> None:
+    found, problems, _ = queue.list_pending(old_store)
     assert problems == []
     views = {one.record.title: candidate_view(one) for one in queue.with_neighbours(old_store, found)}
     answers = {title: view.suggested.answer if view.suggested else None for title, view in views.items()}
@@ -48,17 +48,18 @@ def test_what_waits_is_listed_with_the_old_decisions_as_suggestions(old_store: P
     assert all(view.neighbours for title, view in views.items() if answers[title])
 
 
-def test_what_was_decided_before_is_remembered(old_store: Place, make: Make) -> None:
+def test_what_was_decided_before_is_remembered(old_store: ReviewPaths, make: Make) -> None:
     assert isinstance(
-        queue.propose(old_store, make("Write every commit message in capitals", "", turn="t1")), queue.Blocked
+        queue.propose_candidate(old_store, make("Write every commit message in capitals", "", turn="t1")),
+        queue.ClaimBlocked,
     )
-    known = queue.propose(
+    known = queue.propose_candidate(
         old_store, make("Log to stderr", "The command writes its log to stderr.", turn="t2", minutes=60)
     )
     assert isinstance(known, queue.AlreadyKnown) and known.gained_evidence
     outdated = make("Use tabs in the Makefile", "Use tabs for indentation in the Makefile.", turn="t3", minutes=-5)
-    assert isinstance(queue.propose(old_store, outdated), queue.AlreadyKnown)
-    with opened(old_store.private) as book:
+    assert isinstance(queue.propose_candidate(old_store, outdated), queue.AlreadyKnown)
+    with open_ledger(old_store.private) as book:
         assert {one.state for one in book.claims()} == {
             "pending",
             "accepted",
@@ -69,24 +70,26 @@ def test_what_was_decided_before_is_remembered(old_store: Place, make: Make) -> 
         }
 
 
-def test_what_an_old_claim_took_back_comes_again_once_that_is_rejected(old_store: Place) -> None:
-    queue.reject(old_store, "20260801-use-spaces-in-the-makefile-not-tabs")
-    assert "Use tabs in the Makefile" in [one.record.title for one in queue.pending(old_store)[0]]
+def test_what_an_old_claim_took_back_comes_again_once_that_is_rejected(old_store: ReviewPaths) -> None:
+    queue.reject_candidate(old_store, "20260801-use-spaces-in-the-makefile-not-tabs")
+    assert "Use tabs in the Makefile" in [one.record.title for one in queue.list_pending(old_store)[0]]
 
 
 @pytest.mark.parametrize("answer", ["same", "replaces", "changes", "keep"])
-def test_a_candidate_is_accepted_with_a_choice_and_undone(old_store: Place, answer: queue.NeighbourAnswer) -> None:
+def test_a_candidate_is_accepted_with_a_choice_and_undone(
+    old_store: ReviewPaths, answer: queue.NeighbourAnswer
+) -> None:
     memory = "20260801-install-packages-with-uv-not-pip"
     name = "20260801-packages-come-from-uv-and-its-lock-file"
     before = {one: one.read_bytes() for one in sorted(old_store.state.rglob("*.md"))}
-    done = queue.accept(old_store, name, choice=queue.Choice(answer, memory))
-    assert done.ok and name not in [one.id for one in queue.pending(old_store)[0]]
-    assert queue.undo(old_store, done.action).ok
+    done = queue.accept_candidate(old_store, name, choice=queue.NeighbourChoice(answer, memory))
+    assert done.ok and name not in [one.id for one in queue.list_pending(old_store)[0]]
+    assert queue.undo_last(old_store, done.action).ok
     assert {one: one.read_bytes() for one in sorted(old_store.state.rglob("*.md"))} == before
 
 
-def test_old_steps_can_still_be_undone(old_store: Place) -> None:
-    assert queue.undo(old_store).message == "Undone: Rejected: Write every commit message in capitals"
-    [step] = [one for one in queue.steps(old_store) if one.label == "Accepted: Retry uploads three times"]
-    assert queue.undo(old_store, step.action).ok
-    assert "Retry uploads three times" in [one.record.title for one in queue.pending(old_store)[0]]
+def test_old_steps_can_still_be_undone(old_store: ReviewPaths) -> None:
+    assert queue.undo_last(old_store).message == "Undone: Rejected: Write every commit message in capitals"
+    [step] = [one for one in queue.list_steps(old_store) if one.label == "Accepted: Retry uploads three times"]
+    assert queue.undo_last(old_store, step.action).ok
+    assert "Retry uploads three times" in [one.record.title for one in queue.list_pending(old_store)[0]]

@@ -9,21 +9,21 @@ import pytest
 from lerim.errors import StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 NEWER = "Installs go through `uv pip sync --frozen requirements.lock`."
 
 
-def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
+def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
     return outcome.proposal
 
 
-def update(place: Place, make: Make) -> tuple[queue.Proposal, Path]:
+def update(place: ReviewPaths, make: Make) -> tuple[queue.Proposal, Path]:
     """A candidate that changes a memory, and that memory's file."""
-    path = queue.accept(place, proposed(place, make()).id, quotes="shared").path
+    path = queue.accept_candidate(place, proposed(place, make()).id, quotes="shared").path
     found = proposed(place, make(body=NEWER, turn="t2", minutes=5))
     assert path
     found = queue.suggest_answer(place, found.id, "changes", Path(path).stem, "It adds an option.")
@@ -49,42 +49,42 @@ def remove(path: Path) -> Path:
 
 @pytest.mark.parametrize("end", [archive, supersede, remove])
 def test_a_change_of_a_memory_that_is_over_becomes_a_new_one_and_is_looked_at_first(
-    place: Place, make: Make, end: Callable[[Path], Path]
+    place: ReviewPaths, make: Make, end: Callable[[Path], Path]
 ) -> None:
     change, path = update(place, make)
     over = end(path)
     before = over.read_bytes() if over.exists() else b""
-    shown = queue.show(place, change.id)
+    shown = queue.load_pending(place, change.id)
     assert (shown.action, shown.target, shown.diff) == ("add", "", "")
     with pytest.raises(StaleError) as caught:  # the person may have looked at the change
-        queue.accept(place, change.id)
+        queue.accept_candidate(place, change.id)
     assert caught.value.todo and NEWER not in str(caught.value)
-    assert [one.action for one in queue.pending(place)[0]] == ["add"]
-    done = queue.accept(place, change.id)
+    assert [one.action for one in queue.list_pending(place)[0]] == ["add"]
+    done = queue.accept_candidate(place, change.id)
     assert done.ok and done.path and Path(done.path).parent == place.project.memory_dir / "decisions"
     assert (over.read_bytes() if over.exists() else b"") == before
     assert place.store().read(change.id).record.body == NEWER
 
 
-def test_an_edit_can_be_taken_back_after_the_change_was_shown_anew(place: Place, make: Make) -> None:
+def test_an_edit_can_be_taken_back_after_the_change_was_shown_anew(place: ReviewPaths, make: Make) -> None:
     change, path = update(place, make)
-    queue.edit(place, change.id, queue.Edit("Use uv, frozen", NEWER, ()))
+    queue.edit_candidate(place, change.id, queue.CandidateEdit("Use uv, frozen", NEWER, ()))
     path.write_text(path.read_text() + "My own line.\n")
     with pytest.raises(StaleError):
-        queue.accept(place, change.id)
-    assert queue.undo(place).ok
-    assert queue.show(place, change.id).record.title == change.record.title
+        queue.accept_candidate(place, change.id)
+    assert queue.undo_last(place).ok
+    assert queue.load_pending(place, change.id).record.title == change.record.title
 
 
-def test_the_words_that_came_with_an_accept_are_kept_when_it_is_refused(place: Place, make: Make) -> None:
+def test_the_words_that_came_with_an_accept_are_kept_when_it_is_refused(place: ReviewPaths, make: Make) -> None:
     change, path = update(place, make)
     path.write_text(path.read_text() + "My own line.\n")
     with pytest.raises(StaleError):
-        queue.accept(place, change.id, queue.Edit("My title", "My words.", ()))
-    assert queue.show(place, change.id).record.title == "My title"
+        queue.accept_candidate(place, change.id, queue.CandidateEdit("My title", "My words.", ()))
+    assert queue.load_pending(place, change.id).record.title == "My title"
 
 
-def test_a_ledger_of_the_first_version_is_taken_over(place: Place, make: Make) -> None:
+def test_a_ledger_of_the_first_version_is_taken_over(place: ReviewPaths, make: Make) -> None:
     found = proposed(place, make())
     with sqlite3.connect(place.private / "review.sqlite3") as book:
         book.execute("ALTER TABLE claims ADD COLUMN hard BLOB NOT NULL DEFAULT x''")
@@ -93,5 +93,5 @@ def test_a_ledger_of_the_first_version_is_taken_over(place: Place, make: Make) -
         book.execute("DROP TABLE ours")
         book.execute("DROP TABLE left_out")
         book.execute("PRAGMA user_version=1")
-    assert [one.id for one in queue.pending(place)[0]] == [found.id]
-    assert queue.accept(place, found.id, quotes="shared").ok
+    assert [one.id for one in queue.list_pending(place)[0]] == [found.id]
+    assert queue.accept_candidate(place, found.id, quotes="shared").ok

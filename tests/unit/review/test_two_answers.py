@@ -11,28 +11,28 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lerim import maintain
-from lerim.cli import app
-from lerim.maintained import MaintainOptions, MaintainReport
-from lerim.memory.references import ReferenceMap
+from lerim.cli.app import app
+from lerim.jobs import maintain
+from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.memory.references.reference_map import ReferenceMap
 from lerim.review import acts, joining, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
 QUESTION = "Where do we store the build cache?"
 ANSWERS = ("Store the build cache in Redis", "Store the build cache in SQLite")
 
 
-def merged(place: Place, git: Git, answers: tuple[str, str]) -> tuple[str, str, str]:
+def merged(place: ReviewPaths, git: Git, answers: tuple[str, str]) -> tuple[str, str, str]:
     """A question and what two branches made of it, after the merge; their ids."""
     root = place.project.root
-    asked = Path(queue.add(place, "question", QUESTION, "Nobody knows.").path or "").stem
+    asked = Path(queue.add_memory(place, "question", QUESTION, "Nobody knows.").path or "").stem
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Asked")
     names: list[str] = []
     for branch, title in zip(("one", "two"), answers, strict=True):
         git(root, "checkout", "-q", "-b", branch, "main")
-        names.append(Path(acts.promote(place, asked, title, "Decided at last.").path or "").stem)
+        names.append(Path(acts.promote_question(place, asked, title, "Decided at last.").path or "").stem)
         git(root, "add", "-A", ".")
         git(root, "commit", "-q", "-m", branch)
     done = subprocess.run(["git", "merge", "-q", "one"], cwd=root, capture_output=True, check=False)
@@ -44,23 +44,25 @@ def merged(place: Place, git: Git, answers: tuple[str, str]) -> tuple[str, str, 
 
 
 @pytest.fixture
-def two(place: Place, git: Git) -> tuple[str, str, str]:
+def two(place: ReviewPaths, git: Git) -> tuple[str, str, str]:
     return merged(place, git, ANSWERS)
 
 
-def run(place: Place) -> MaintainReport:
+def run(place: ReviewPaths) -> MaintainReport:
     options = MaintainOptions(model="none")
-    return maintain.run(place.project, place.home, os.environ, options, lambda _: None, lambda: False)
+    return maintain.maintain_project(place.project, place.home, os.environ, options, lambda _: None, lambda: False)
 
 
-def status(place: Place) -> list[dict[str, str]]:
+def status(place: ReviewPaths) -> list[dict[str, str]]:
     shown = CliRunner().invoke(app, ["status", "--repo", str(place.project.root), "--json"])
     return [one for one in json.loads(shown.stdout)["problems"] if one["code"] == "two-answers"]
 
 
-def test_both_answers_and_their_links_are_kept_and_the_person_is_told(place: Place, two: tuple[str, str, str]) -> None:
+def test_both_answers_and_their_links_are_kept_and_the_person_is_told(
+    place: ReviewPaths, two: tuple[str, str, str]
+) -> None:
     asked, one, other = two
-    acts.repair(place)
+    acts.repair_links(place)
     store = place.store()
     assert store.read(asked).status == "resolved"
     assert {store.read(name).status for name in (one, other)} == {"active"}
@@ -73,7 +75,7 @@ def test_both_answers_and_their_links_are_kept_and_the_person_is_told(place: Pla
     assert [one.code for one in run(place).problems] == ["two-answers"]
 
 
-def test_maintaining_proposes_that_the_later_answer_stays(place: Place, two: tuple[str, str, str]) -> None:
+def test_maintaining_proposes_that_the_later_answer_stays(place: ReviewPaths, two: tuple[str, str, str]) -> None:
     asked, one, other = two
     [proposal] = run(place).proposals
     kept = proposal.target
@@ -81,7 +83,7 @@ def test_maintaining_proposes_that_the_later_answer_stays(place: Place, two: tup
     assert (proposal.action, {kept, ended}) == ("merge", {one, other})
     assert proposal.flags == ["two-answers"] and all(title in proposal.reason for title in ANSWERS)
     before = place.store().read(kept or "").record
-    assert queue.accept(place, proposal.id, quotes="shared").ok
+    assert queue.accept_candidate(place, proposal.id, quotes="shared").ok
     after = place.store().read(kept or "").record
     assert (after.title, after.body, after.resolves, after.supersedes) == (
         *(before.title, before.body, (asked,)),
@@ -90,26 +92,26 @@ def test_maintaining_proposes_that_the_later_answer_stays(place: Place, two: tup
     assert place.store().read(ended).status == "superseded"
     assert place.store().read(ended).record.resolves == (asked,)
     assert status(place) == [] and run(place).proposals == []
-    assert queue.undo(place).ok and len(status(place)) == 1
+    assert queue.undo_last(place).ok and len(status(place)) == 1
 
 
-def test_an_automatic_review_leaves_it_to_the_person(place: Place, two: tuple[str, str, str]) -> None:
+def test_an_automatic_review_leaves_it_to_the_person(place: ReviewPaths, two: tuple[str, str, str]) -> None:
     place.home.config.write_text('[review]\nmode = "auto"\n', encoding="utf-8")
     run(place)
-    assert [one.action for one in queue.pending(place)[0]] == ["merge"]
+    assert [one.action for one in queue.list_pending(place)[0]] == ["merge"]
     assert {place.store().read(name).status for name in two[1:]} == {"active"}
 
 
 @pytest.mark.parametrize("how", ["archive", "unlink"])
 def test_one_answer_that_is_put_away_or_answers_no_more_ends_it(
-    place: Place, two: tuple[str, str, str], how: str
+    place: ReviewPaths, two: tuple[str, str, str], how: str
 ) -> None:
     run(place)
     if how == "archive":
-        acts.archive(place, two[1])
+        acts.archive_memory(place, two[1])
     else:
         path = place.store().read(two[1]).path
         path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("resolves")))
     assert status(place) == []
     run(place)
-    assert queue.pending(place)[0] == []
+    assert queue.list_pending(place)[0] == []

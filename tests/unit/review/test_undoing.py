@@ -6,12 +6,12 @@ import pytest
 
 from lerim.errors import StaleError
 from lerim.review import acts, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 
-def added(place: Place, title: str) -> tuple[str, Path]:
+def added(place: ReviewPaths, title: str) -> tuple[str, Path]:
     """A memory a person wrote: its step, and its file."""
-    done = queue.add(place, "decision", title, "Because.")
+    done = queue.add_memory(place, "decision", title, "Because.")
     assert done.action and done.path
     return done.action, Path(done.path)
 
@@ -21,49 +21,49 @@ def by_hand(path: Path) -> str:
     return path.read_text()
 
 
-def test_the_next_undo_goes_on_to_the_step_before(place: Place) -> None:
+def test_the_next_undo_goes_on_to_the_step_before(place: ReviewPaths) -> None:
     first, one = added(place, "Use uv")
     second, two = added(place, "Pin the port")
     mine = by_hand(two)
-    assert (label := queue.undoable(place)) and label.id == second
+    assert (label := queue.find_undoable(place)) and label.id == second
     with pytest.raises(StaleError) as caught:
-        queue.undo(place)
+        queue.undo_last(place)
     assert second in caught.value.todo and "Added: Pin the port" in caught.value.message
-    assert (label := queue.undoable(place)) and label.id == first
-    assert queue.undo(place).action == first and not one.exists()
-    assert queue.undo(place).code == "nothing" and queue.undoable(place) is None
+    assert (label := queue.find_undoable(place)) and label.id == first
+    assert queue.undo_last(place).action == first and not one.exists()
+    assert queue.undo_last(place).code == "nothing" and queue.find_undoable(place) is None
     assert two.read_text() == mine
 
 
-def test_a_step_that_was_passed_is_taken_back_once_its_file_is_as_it_left_it(place: Place) -> None:
+def test_a_step_that_was_passed_is_taken_back_once_its_file_is_as_it_left_it(place: ReviewPaths) -> None:
     first, _ = added(place, "Use uv")
     second, path = added(place, "Pin the port")
     before = path.read_text()
     by_hand(path)
     with pytest.raises(StaleError):
-        queue.undo(place)
+        queue.undo_last(place)
     path.write_text(before)
-    assert queue.undo(place).action == second and not path.exists()
-    assert queue.undo(place).action == first
+    assert queue.undo_last(place).action == second and not path.exists()
+    assert queue.undo_last(place).action == first
 
 
-def test_a_step_that_is_named_is_told_as_often_as_it_is_asked_for_and_passed_by_plain_undo(place: Place) -> None:
+def test_a_step_that_is_named_is_told_as_often_as_it_is_asked_for_and_passed_by_plain_undo(place: ReviewPaths) -> None:
     first, _ = added(place, "Use uv")
     second, path = added(place, "Pin the port")
     path.unlink()
     for _ in range(2):
         with pytest.raises(StaleError, match="removed"):
-            queue.undo(place, second)
-    assert queue.undo(place).action == first
+            queue.undo_last(place, second)
+    assert queue.undo_last(place).action == first
 
 
-def test_the_last_steps_are_listed_newest_first_with_what_became_of_them(place: Place) -> None:
+def test_the_last_steps_are_listed_newest_first_with_what_became_of_them(place: ReviewPaths) -> None:
     first, one = added(place, "Use uv")
     second, two = added(place, "Pin the port")
-    archived = acts.archive(place, one.stem).action
+    archived = acts.archive_memory(place, one.stem).action
     by_hand(two)
-    queue.undo(place, archived)
-    steps = queue.steps(place)
+    queue.undo_last(place, archived)
+    steps = queue.list_steps(place)
     assert [(step.action, step.label, step.state) for step in steps] == [
         (archived, "Archived: Use uv", "undone"),
         (second, "Added: Pin the port", "changed"),
@@ -72,8 +72,8 @@ def test_the_last_steps_are_listed_newest_first_with_what_became_of_them(place: 
     assert all(step.time for step in steps)
     for number in range(20):
         added(place, f"Number {number} is right")
-    assert len(queue.steps(place)) == 20
+    assert len(queue.list_steps(place)) == 20
 
 
-def test_without_a_ledger_no_step_is_listed_and_nothing_is_made(place: Place) -> None:
-    assert queue.steps(place) == [] and not place.private.exists()
+def test_without_a_ledger_no_step_is_listed_and_nothing_is_made(place: ReviewPaths) -> None:
+    assert queue.list_steps(place) == [] and not place.private.exists()

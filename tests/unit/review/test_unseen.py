@@ -8,41 +8,41 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
 from lerim.review import acts, queue
-from lerim.review.place import Place
+from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 
 
-def proposed(place: Place, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose(place, candidate)
-    assert isinstance(outcome, queue.Proposed), outcome
+def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
     return outcome.proposal
 
 
-def titles(place: Place) -> list[str]:
+def titles(place: ReviewPaths) -> list[str]:
     return sorted(one.record.title for one in place.store().load_all()[0])
 
 
-def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(place: Place, make: Make) -> None:
+def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(place: ReviewPaths, make: Make) -> None:
     proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
-    done, problems = queue.settle_all(place)
+    done, problems = queue.auto_accept_all(place)
     assert [result.code for _, result in done] == ["accepted"] and problems == []
     [(_, result)] = done
-    assert queue.undo(place, result.action).ok and titles(place) == []
+    assert queue.undo_last(place, result.action).ok and titles(place) == []
 
 
-def test_what_has_a_near_neighbour_or_replaces_a_memory_waits_for_a_person(place: Place, make: Make) -> None:
+def test_what_has_a_near_neighbour_or_replaces_a_memory_waits_for_a_person(place: ReviewPaths, make: Make) -> None:
     proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
-    assert len(queue.settle_all(place)[0]) == 1
+    assert len(queue.auto_accept_all(place)[0]) == 1
     replacing = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
     beside = proposed(place, make(title="Use pip with hashes", body="", turn="t3", minutes=9))
     assert (replacing.action, beside.action) == ("supersede", "add")
-    assert queue.settle_all(place) == ([], []) and titles(place) == ["Use pip, not uv"]
+    assert queue.auto_accept_all(place) == ([], []) and titles(place) == ["Use pip, not uv"]
 
 
-def test_quotes_stay_here_until_the_person_chose(place: Place, make: Make) -> None:
+def test_quotes_stay_here_until_the_person_chose(place: ReviewPaths, make: Make) -> None:
     found = proposed(place, make())
-    queue.settle_all(place)
+    queue.auto_accept_all(place)
     assert place.store().quotes.choice() == "local"
     stored = place.store().read(found.id)
     assert stored.record.evidence[0].quote and "no: Use uv" not in stored.path.read_text()
@@ -56,60 +56,62 @@ def test_quotes_stay_here_until_the_person_chose(place: Place, make: Make) -> No
         {"evidence": (Evidence("Use uv, not pip", "t1", "tool"),)},
     ],
 )
-def test_what_is_flagged_or_only_a_tool_or_page_says_waits(place: Place, make: Make, change: dict[str, object]) -> None:
+def test_what_is_flagged_or_only_a_tool_or_page_says_waits(
+    place: ReviewPaths, make: Make, change: dict[str, object]
+) -> None:
     found = proposed(place, make(**change))
-    assert queue.settle(place, found) is None
-    assert queue.settle_all(place) == ([], []) and titles(place) == []
+    assert queue.auto_accept(place, found) is None
+    assert queue.auto_accept_all(place) == ([], []) and titles(place) == []
 
 
-def test_what_a_person_edited_or_wrote_is_not_touched(place: Place, make: Make) -> None:
+def test_what_a_person_edited_or_wrote_is_not_touched(place: ReviewPaths, make: Make) -> None:
     found = proposed(
         place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`.")
     )
-    queue.edit(place, found.id, queue.Edit("Use pip here, not uv", found.record.body, ()))
-    assert queue.settle_all(place) == ([], [])
-    path = Path(queue.accept(place, found.id, quotes="shared").path or "")
+    queue.edit_candidate(place, found.id, queue.CandidateEdit("Use pip here, not uv", found.record.body, ()))
+    assert queue.auto_accept_all(place) == ([], [])
+    path = Path(queue.accept_candidate(place, found.id, quotes="shared").path or "")
     proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
-    assert queue.settle_all(place) == ([], [])  # the memory has a person's words
-    assert path.exists() and len(queue.pending(place)[0]) == 1
+    assert queue.auto_accept_all(place) == ([], [])  # the memory has a person's words
+    assert path.exists() and len(queue.list_pending(place)[0]) == 1
 
 
-def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: Place, make: Make) -> None:
+def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: ReviewPaths, make: Make) -> None:
     found = proposed(place, make())
-    [(_, result)] = queue.settle_all(place)[0]
+    [(_, result)] = queue.auto_accept_all(place)[0]
     path = Path(result.path or "")
     path.write_text(path.read_text() + "\nMy line.\n")
     stored = place.store().read(found.id)
     suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
-    assert isinstance(queue.suggest(place, suggestion), queue.Proposed)
-    assert queue.settle_all(place) == ([], []) and path.exists()
+    assert isinstance(queue.propose_suggestion(place, suggestion), queue.CandidateProposed)
+    assert queue.auto_accept_all(place) == ([], []) and path.exists()
 
 
-def test_what_a_person_took_back_waits_for_them(place: Place, make: Make) -> None:
+def test_what_a_person_took_back_waits_for_them(place: ReviewPaths, make: Make) -> None:
     proposed(place, make())
-    [(_, result)] = queue.settle_all(place)[0]
-    assert queue.undo(place, result.action).ok
-    assert queue.settle_all(place) == ([], []) and titles(place) == []
-    assert len(queue.pending(place)[0]) == 1
+    [(_, result)] = queue.auto_accept_all(place)[0]
+    assert queue.undo_last(place, result.action).ok
+    assert queue.auto_accept_all(place) == ([], []) and titles(place) == []
+    assert len(queue.list_pending(place)[0]) == 1
 
 
-def test_what_a_person_restored_is_put_away_by_nobody_else(place: Place, make: Make) -> None:
+def test_what_a_person_restored_is_put_away_by_nobody_else(place: ReviewPaths, make: Make) -> None:
     found = proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install`."))
-    queue.settle_all(place)
-    acts.archive(place, found.id)
-    acts.restore(place, found.id)
+    queue.auto_accept_all(place)
+    acts.archive_memory(place, found.id)
+    acts.restore_memory(place, found.id)
     stored = place.store().read(found.id)
     suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
-    outcome = queue.suggest(place, suggestion)
-    assert isinstance(outcome, queue.Proposed)
-    assert queue.settle(place, outcome.proposal) is None and titles(place) == ["Use pip, not uv"]
+    outcome = queue.propose_suggestion(place, suggestion)
+    assert isinstance(outcome, queue.CandidateProposed)
+    assert queue.auto_accept(place, outcome.proposal) is None and titles(place) == ["Use pip, not uv"]
 
 
-def test_a_suggestion_that_wants_a_person_waits_for_one(place: Place, make: Make) -> None:
+def test_a_suggestion_that_wants_a_person_waits_for_one(place: ReviewPaths, make: Make) -> None:
     found = proposed(place, make())
-    queue.settle_all(place)
+    queue.auto_accept_all(place)
     stored = place.store().read(found.id)
     suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.", flags=("plain",))
-    outcome = queue.suggest(place, suggestion)
-    assert isinstance(outcome, queue.Proposed) and queue.settle(place, outcome.proposal) is None
+    outcome = queue.propose_suggestion(place, suggestion)
+    assert isinstance(outcome, queue.CandidateProposed) and queue.auto_accept(place, outcome.proposal) is None
     assert titles(place) == [stored.record.title]

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from lerim.paths import Home
-from lerim.sessions import browsing
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, ToolCall, Transcript, Turn
+from lerim.sessions.search import browsing
 
 BEGAN = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HERE = "/work/shop"
@@ -80,40 +80,40 @@ def test_days_come_newest_first_and_hold_the_sessions_that_ended_on_them(catalog
     add(catalog, "c", [said("c", 0)], days=3)
     add(catalog, "sub", [said("sub", 0)], parent="a")
     add(catalog, "else", [msgspec.structs.replace(said("else", 0), cwd="/elsewhere")])
-    found = browsing.days(catalog.db, ["shop"])
+    found = browsing.list_days(catalog.db, ["shop"])
     assert [number for _, number in found] == [2, 1]
     assert found[0][0] > found[1][0]
-    assert [number for _, number in browsing.days(catalog.db, None)] == [2, 2]
-    listed, total = browsing.of_day(catalog.db, ["shop"], found[0][0], 0, 1)
+    assert [number for _, number in browsing.list_days(catalog.db, None)] == [2, 2]
+    listed, total = browsing.list_day_sessions(catalog.db, ["shop"], found[0][0], 0, 1)
     assert (total, [one.session for one in listed]) == (2, ["c"])
-    listed, _ = browsing.of_day(catalog.db, ["shop"], found[0][0], 1, 1)
+    listed, _ = browsing.list_day_sessions(catalog.db, ["shop"], found[0][0], 1, 1)
     assert [(one.session, one.title, one.opening) for one in listed] == [("b", "", "How it begins")]
 
 
 def test_a_session_says_which_files_its_turns_touched(catalog: Catalog) -> None:
     edit = ToolCall("t", "Edit", "edit", "ok", paths=(f"{HERE}/src/cart.py",))
     place = add(catalog, "a", [said("a", 0), said("a", 1, calls=(edit, edit)), said("a", 3, calls=(edit,))])
-    found = browsing.session(catalog.db, place)
+    found = browsing.find_list_item(catalog.db, place)
     assert found is not None
     assert found.files == 1
-    assert browsing.session(catalog.db, "/nowhere") is None
+    assert browsing.find_list_item(catalog.db, "/nowhere") is None
 
 
 def test_positions_count_the_turns_that_stand_here_although_ordinals_have_gaps(catalog: Catalog) -> None:
     add(catalog, "a", [said("a", number) for number in range(4)])
     copied = [said("a", 0), said("a", 1), said("fork", 2), said("fork", 3)]
     place = add(catalog, "fork", copied)
-    outline = browsing.outline(catalog.db, place, "fork-3")
+    outline = browsing.load_outline(catalog.db, place, "fork-3")
     assert (outline.kinds, outline.at) == (("prompt", "reply"), 1)
-    assert [leaf.turn for leaf in browsing.leaves(catalog.db, place, 1, 5)] == ["fork-3"]
-    assert browsing.outline(catalog.db, place, "a-0").at == -1
-    assert browsing.place_of(catalog.db, "a-0") == ("/claude/a.jsonl", "a")
-    assert browsing.place_of(catalog.db, "gone") is None
+    assert [leaf.turn for leaf in browsing.read_redacted_turns(catalog.db, place, 1, 5)] == ["fork-3"]
+    assert browsing.load_outline(catalog.db, place, "a-0").at == -1
+    assert browsing.locate_turn(catalog.db, "a-0") == ("/claude/a.jsonl", "a")
+    assert browsing.locate_turn(catalog.db, "gone") is None
 
 
 def test_a_text_is_found_to_the_letter_in_words_and_in_calls(catalog: Catalog) -> None:
     run = ToolCall("t", "Bash", "shell", "ok", command="make TEST")
     place = add(catalog, "a", [said("a", 0, "100 % sure_ly"), said("a", 1, calls=(run,)), said("a", 2, "1000 surely")])
-    assert list(browsing.holding(catalog.db, place, "100 %")) == [0]
-    assert list(browsing.holding(catalog.db, place, "SURE_LY")) == [0]
-    assert list(browsing.holding(catalog.db, place, "$ make test")) == [1]
+    assert list(browsing.find_positions(catalog.db, place, "100 %")) == [0]
+    assert list(browsing.find_positions(catalog.db, place, "SURE_LY")) == [0]
+    assert list(browsing.find_positions(catalog.db, place, "$ make test")) == [1]

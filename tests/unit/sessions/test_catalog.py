@@ -9,11 +9,11 @@ from catalog_dump import ByName, dump, index_all
 from claude_lines import SESSION, answer, call, encoded, prompt, reply, text
 from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.claude import Reading
-from lerim.sessions.discovery import Stores, changes, discover, likely
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_stores, split_likely_transcripts
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.platforms import roots_of
+from lerim.sessions.platforms import platform_roots
+from lerim.sessions.readers.claude.store import ClaudeReading
 
 
 @pytest.fixture
@@ -210,8 +210,8 @@ def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(cata
     (root / "projects" / "-x").mkdir(parents=True)
     write(root, "good", prompt("Readable"))
     gone = Transcript("claude", root / "projects" / "-x" / "gone.jsonl", "gone", 1, 1, 1)
-    good = next(one for one in discover({"claude": [root]}).transcripts)
-    results = list(catalog.index_all([(one, Reading(one)) for one in (gone, good)], ByName()))
+    good = next(one for one in discover_stores({"claude": [root]}).transcripts)
+    results = list(catalog.index_all([(one, ClaudeReading(one)) for one in (gone, good)], ByName()))
     assert [one.failed for one in results] == [True, False]
     assert [one.code for one in results[0].problems] == ["unreadable"]
     assert found(catalog, "Readable") == [["Readable"]]
@@ -221,9 +221,9 @@ def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(cata
 def test_a_transcript_the_caller_could_not_read_is_tried_again_when_it_changes(catalog):
     one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
     catalog.failed(one, Problem("bad-file", "/x/a.jsonl", "It is not one."))
-    assert changes(Stores([one]), catalog.stamps()).unchanged == 1
+    assert compare_stamps(DiscoveredStores([one]), catalog.stamps()).unchanged == 1
     grown = Transcript("claude", one.path, "a", 2, 2, 3)
-    assert changes(Stores([grown]), catalog.stamps()).changed == (grown,)
+    assert compare_stamps(DiscoveredStores([grown]), catalog.stamps()).changed == (grown,)
 
 
 def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog, root):
@@ -345,14 +345,16 @@ def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
 class TestChanges:
     def test_a_folder_that_cannot_be_listed_deletes_nothing(self, root):
         path = write(root, SESSION, prompt("Here"))
-        gone = changes(Stores(), {str(path): (1, 1, 1), str(path.with_name("gone.jsonl")): (1, 1, 1)}).vanished
+        gone = compare_stamps(
+            DiscoveredStores(), {str(path): (1, 1, 1), str(path.with_name("gone.jsonl")): (1, 1, 1)}
+        ).vanished
         assert gone == (str(path.with_name("gone.jsonl")),)
 
     def test_the_same_folder_named_twice_is_searched_once(self, root, tmp_path):
         write(root, SESSION, prompt("Here"))
         (tmp_path / "link").symlink_to(root)
         environ = {"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}", "HOME": str(tmp_path)}
-        assert len(discover(roots_of(environ, Home(tmp_path / "none"))).transcripts) == 1
+        assert len(discover_stores(platform_roots(environ, Home(tmp_path / "none"))).transcripts) == 1
 
     def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first(self):
         def one(folder: str, name: str, when: int) -> Transcript:
@@ -360,7 +362,7 @@ class TestChanges:
 
         mine, newer = one("-home-ana-app", "mine", 1), one("-home-ana-app--worktrees-x", "newer", 2)
         other, known = one("-home-ana", "other", 9), one("-elsewhere", "known", 3)
-        own, rest = likely([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
+        own, rest = split_likely_transcripts([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
         assert [item.session_id for item in own] == ["known", "newer", "mine"]
         assert rest == [other]
 

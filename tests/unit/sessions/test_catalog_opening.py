@@ -8,9 +8,9 @@ from catalog_dump import index_all
 from claude_lines import SESSION, encoded, prompt
 from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.counted import digest
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
+from lerim.sessions.tables.token_counts import digest_text
 from older_catalog import written_as
 
 
@@ -112,8 +112,8 @@ def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, r
 
 def test_what_a_text_has_in_tokens_is_kept_without_the_text(home):
     with Catalog.open(home) as catalog:
-        assert catalog.counted(digest("a secret text")) is None
-        catalog.keep_counted({digest("a secret text"): 3, digest(""): 0, digest("\ud800"): 2})
+        assert catalog.counted(digest_text("a secret text")) is None
+        catalog.keep_counted({digest_text("a secret text"): 3, digest_text(""): 0, digest_text("\ud800"): 2})
     with Catalog.open(home) as catalog:
-        assert [catalog.counted(digest(text)) for text in ("a secret text", "", "\ud800", "x")] == [3, 0, 2, None]
+        assert [catalog.counted(digest_text(text)) for text in ("a secret text", "", "\ud800", "x")] == [3, 0, 2, None]
     assert b"a secret text" not in home.catalog.read_bytes()

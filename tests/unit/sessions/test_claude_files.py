@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 
 from claude_lines import encoded, envelope, prompt
-from lerim.sessions.claude import find
-from lerim.sessions.claude_files import begins_in
-from lerim.sessions.model import Found
+from lerim.sessions.model import StoreContents
+from lerim.sessions.readers.claude.files import find_first_cwd, scan_root
 from rights import bound
 
 
@@ -27,7 +26,7 @@ def test_sessions_and_subagents_of_every_layout_are_found(tmp_path):
         touch(project / other)
     touch(tmp_path / "projects" / "stray.jsonl")
     touch(tmp_path / "history.jsonl")
-    store = find(tmp_path)
+    store = scan_root(tmp_path)
     found, problems = store.transcripts, store.problems
     assert problems == []
     assert {(one.session_id, one.parent) for one in found} == {
@@ -42,9 +41,9 @@ def test_sessions_and_subagents_of_every_layout_are_found(tmp_path):
 
 
 def test_a_machine_without_sessions_has_none(tmp_path):
-    assert find(tmp_path / "nowhere") == Found()
+    assert scan_root(tmp_path / "nowhere") == StoreContents()
     touch(tmp_path / "projects")
-    assert find(tmp_path) == Found()
+    assert scan_root(tmp_path) == StoreContents()
 
 
 def test_folders_pipes_and_broken_links_are_told_and_are_not_transcripts(tmp_path):
@@ -53,8 +52,8 @@ def test_folders_pipes_and_broken_links_are_told_and_are_not_transcripts(tmp_pat
     (project / "broken.jsonl").symlink_to(tmp_path / "gone")
     if hasattr(os, "mkfifo"):
         os.mkfifo(project / "pipe.jsonl")
-        assert begins_in(project / "pipe.jsonl") == ""
-    store = find(tmp_path)
+        assert find_first_cwd(project / "pipe.jsonl") == ""
+    store = scan_root(tmp_path)
     found, problems = store.transcripts, store.problems
     assert found == []
     there = {entry.name for entry in project.iterdir()}
@@ -66,7 +65,7 @@ def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):
     closed.mkdir(parents=True)
     closed.chmod(0)
     with bound():
-        store = find(tmp_path)
+        store = scan_root(tmp_path)
         found, problems = store.transcripts, store.problems
     closed.chmod(0o700)
     assert (found, [one.code for one in problems]) == ([], ["unreadable"])
@@ -76,8 +75,8 @@ def test_the_first_working_directory_is_found_without_reading_the_file(tmp_path)
     path = touch(
         tmp_path / "s.jsonl", b'bad\n{"type":"summary","summary":"x"}\n' + encoded(prompt("Go", cwd="/a"), prompt("x"))
     )
-    assert begins_in(path) == "/a"
+    assert find_first_cwd(path) == "/a"
     far = encoded(envelope("system", cwd="", content="x" * 300_000), prompt("Go", cwd="/b"))
-    assert begins_in(touch(tmp_path / "far.jsonl", far)) == ""
-    assert begins_in(tmp_path / "gone.jsonl") == ""
-    assert begins_in(touch(tmp_path / "empty.jsonl", b"")) == ""
+    assert find_first_cwd(touch(tmp_path / "far.jsonl", far)) == ""
+    assert find_first_cwd(tmp_path / "gone.jsonl") == ""
+    assert find_first_cwd(touch(tmp_path / "empty.jsonl", b"")) == ""

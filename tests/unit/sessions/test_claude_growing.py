@@ -7,7 +7,7 @@ import json
 import pytest
 
 from claude_lines import answer, call, encoded, prompt, read, reading, reply, text
-from lerim.sessions.turn_drafts import PATIENCE
+from lerim.sessions.readers.engine.turn_drafts import PATIENCE
 
 
 def texts(turns):

@@ -9,8 +9,8 @@ import pytest
 import claude_lines as lines
 from claude_lines import answer, call, encoded, envelope, prompt, read, reading, reply, text
 from lerim.errors import TranscriptError
-from lerim.sessions.claude import Reading
-from lerim.sessions.model import Tokens, turn_id
+from lerim.sessions.model import Tokens, make_turn_id
+from lerim.sessions.readers.claude.store import ClaudeReading
 
 
 def texts(turns):
@@ -34,7 +34,7 @@ def test_the_records_of_one_api_message_are_one_turn(tmp_path):
     ]
     turns, done = read(tmp_path, *records)
     assert [turn.ordinal for turn in turns] == [0, 1, 2]
-    assert (turns[1].id, turns[1].kind) == (turn_id("claude", first["uuid"]), "reply")
+    assert (turns[1].id, turns[1].kind) == (make_turn_id("claude", first["uuid"]), "reply")
     assert (turns[1].reasoning, turns[1].text) == ("Hm.", "I look.")
     assert [one.output for one in turns[1].tool_calls] == ["aaa", "bbb"]
     assert done.session.turns == 3
@@ -285,12 +285,12 @@ def test_lines_of_megabytes_are_read(tmp_path):
 
 
 def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
-    from lerim.sessions.lines import Lines
+    from lerim.sessions.readers.engine.lines import LineStream
 
     path = tmp_path / "x"
     path.write_bytes(b"a\n" + b"b" * 50 + b"\n" + b"c\n" + b"d" * 30)
     with path.open("rb") as file:
-        assert list(Lines(file, 0, limit=20)) == [
+        assert list(LineStream(file, 0, limit=20)) == [
             (0, 2, b"a\n", True),
             (2, 53, None, True),
             (53, 55, b"c\n", True),
@@ -322,4 +322,4 @@ def test_a_transcript_that_cannot_be_opened_is_an_error_that_says_so(tmp_path, m
     if make == "folder":
         path.mkdir()
     with pytest.raises(TranscriptError, match=r"s\.jsonl"):
-        list(Reading(known))
+        list(ClaudeReading(known))

@@ -7,12 +7,12 @@ from pathlib import Path
 import reading_laws as laws
 from claude_lines import reading, transcript
 from independent_counter import NOT_TYPED, Counts, count
-from lerim.sessions.claude import Reading, find
-from lerim.sessions.claude_files import begins_in
+from lerim.sessions.readers.claude.files import find_first_cwd, scan_root
+from lerim.sessions.readers.claude.store import ClaudeReading
 
 
 def transcripts(sessions_folder: Path) -> list[Path]:
-    store = find(sessions_folder / "claude")
+    store = scan_root(sessions_folder / "claude")
     found, problems = store.transcripts, store.problems
     assert problems == []
     assert len(found) == len(list((sessions_folder / "claude" / "projects").glob("*/*.jsonl"))) > 0
@@ -43,7 +43,7 @@ def test_no_real_session_has_a_bad_line_or_lacks_turns(sessions_folder):
         assert [turn.ordinal for turn in turns] == list(range(len(turns)))
         assert done.session.turns == len(turns) == len({turn.id for turn in turns}) > 0
         assert done.session.title
-        assert done.session.cwds[0] == begins_in(path)
+        assert done.session.cwds[0] == find_first_cwd(path)
 
 
 def test_totals_of_a_session_are_the_sums_over_its_turns(sessions_folder):
@@ -108,6 +108,6 @@ def test_a_real_session_cut_anywhere_and_taken_up_again_gives_the_same_turns(ses
 
 def test_a_brief_reading_of_the_real_sessions_tells_all_that_the_catalog_keeps(sessions_folder):
     for path in transcripts(sessions_folder):
-        whole, brief = Reading(transcript(path)), Reading(transcript(path), brief=True)
+        whole, brief = ClaudeReading(transcript(path)), ClaudeReading(transcript(path), brief=True)
         laws.is_brief_without_loss(brief, whole)
         assert brief.resume == whole.resume

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from claude_lines import SESSION, answer, call, prompt, read, reply, text
-from lerim.sessions.model import Answer
+from lerim.sessions.model import QuestionAnswer
 
 REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
@@ -345,4 +345,4 @@ def test_an_option_keeps_what_the_agent_said_of_it(tmp_path):
     ("said", "chosen"), [("uv, pip", "one lock file\nold"), ("neither", ""), ("", ""), ("pip\nit is there", "old")]
 )
 def test_the_descriptions_of_all_chosen_options_are_told(said, chosen):
-    assert Answer("Which?", ("uv", "pip"), said, ("one lock file", "old")).chosen == chosen
+    assert QuestionAnswer("Which?", ("uv", "pip"), said, ("one lock file", "old")).chosen == chosen

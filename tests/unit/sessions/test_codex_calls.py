@@ -7,7 +7,7 @@ import json
 import pytest
 
 import codex_lines as lines
-from lerim.sessions.model import Answer, Edit
+from lerim.sessions.model import FileEdit, QuestionAnswer
 
 UPDATE = (
     "*** Begin Patch\n*** Update File: src/a.py\n@@ def f():\n     x = 1\n-    return 1\n+    return 2\n*** End Patch"
@@ -199,7 +199,7 @@ def test_a_patch_is_an_edit_in_every_form(tmp_path, record):
         tmp_path, record, lines.patch_output("c1", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.")
     )
     assert (call.kind, call.status, call.paths, call.command) == ("edit", "ok", ("src/a.py",), "")
-    assert call.edits == (Edit("src/a.py", "    x = 1\n    return 1", "    x = 1\n    return 2"),)
+    assert call.edits == (FileEdit("src/a.py", "    x = 1\n    return 1", "    x = 1\n    return 2"),)
 
 
 def test_a_patch_amid_other_commands_keeps_them(tmp_path):
@@ -210,7 +210,7 @@ def test_a_patch_amid_other_commands_keeps_them(tmp_path):
 
 def test_a_patch_that_only_adds_is_a_written_file(tmp_path):
     call, _ = one_call(tmp_path, lines.patch("c1", ADD))
-    assert (call.kind, call.edits) == ("write", (Edit("b.py", "", "print(1)\nprint(2)"),))
+    assert (call.kind, call.edits) == ("write", (FileEdit("b.py", "", "print(1)\nprint(2)"),))
 
 
 def test_a_patch_of_several_files_tells_them_all(tmp_path):
@@ -220,7 +220,7 @@ def test_a_patch_of_several_files_tells_them_all(tmp_path):
     )
     call, _ = one_call(tmp_path, lines.patch("c1", text))
     assert call.paths == ("a.py", "c.py", "e.py", "f.py")
-    assert call.edits == (Edit("a.py", "a", "b"), Edit("a.py", "c", "d"), Edit("f.py", "", "g"))
+    assert call.edits == (FileEdit("a.py", "a", "b"), FileEdit("a.py", "c", "d"), FileEdit("f.py", "", "g"))
 
 
 def test_the_event_of_a_patch_tells_its_paths_in_full(tmp_path):
@@ -276,7 +276,10 @@ def test_a_question_comes_with_its_answer(tmp_path):
     asked = lines.call("c1", "request_user_input", questions=questions)
     call, _ = one_call(tmp_path, asked, lines.output("c1", json.dumps(given)))
     assert call.kind == "ask"
-    assert call.answers == (Answer("Which?", ("uv",), "uv", ("fast",)), Answer("Why?", (), "it is fast"))
+    assert call.answers == (
+        QuestionAnswer("Which?", ("uv",), "uv", ("fast",)),
+        QuestionAnswer("Why?", (), "it is fast"),
+    )
 
 
 @pytest.mark.parametrize(

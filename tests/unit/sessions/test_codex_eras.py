@@ -6,8 +6,8 @@ import json
 from datetime import UTC, datetime
 
 import codex_lines as lines
-from lerim.sessions.codex import read
 from lerim.sessions.model import Tokens, Transcript
+from lerim.sessions.readers.codex.store import open_session
 
 CONTEXT = "<environment_context>\n<cwd>/home/ana/app</cwd>\n</environment_context>"
 PARENT = "0199dddd-0000-7000-8000-00000000000d"
@@ -132,7 +132,7 @@ def test_the_same_words_in_two_threads_are_two_turns_where_tasks_are_but_numbere
         path.write_bytes(lines.encoded(*before, *lines.prompt("go on"), *lines.said("Yes")))
         known = path.stat()
         one = Transcript("codex", path, native, known.st_size, known.st_mtime_ns, known.st_ino)
-        return {turn.id for turn in read(one)}
+        return {turn.id for turn in open_session(one)}
 
     task = lines.event("task_started", turn_id="1")
     assert not ids(PARENT, lines.meta(PARENT), task) & ids(LATER, lines.meta(LATER), task)

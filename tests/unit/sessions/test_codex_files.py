@@ -13,8 +13,8 @@ import pytest
 
 import codex_lines as lines
 from lerim import paths
-from lerim.sessions import codex
-from lerim.sessions.compressed import zstd
+from lerim.sessions.readers.codex import store
+from lerim.sessions.readers.engine.compressed import zstd
 
 NAME = f"rollout-2026-03-01T00-00-00-{lines.THREAD}.jsonl"
 SPOKEN = lines.encoded(
@@ -47,21 +47,21 @@ def test_rollouts_are_found_in_dated_folders_and_in_the_archive(tmp_path):
     put(tmp_path / "sessions" / "rollout-2025-04-20-5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47.json")
     put(tmp_path / "sessions" / "2026" / "03" / "01" / "notes.jsonl")
     put(tmp_path / "history.jsonl")
-    found = codex.find(tmp_path, ())
+    found = store.scan_root(tmp_path, ())
     assert sorted(one.session_id[-2:] for one in found.transcripts) == ["0a", "0b", "47"]
     assert {one.session_id for one in found.transcripts} >= {lines.THREAD}
     assert (found.databases, found.problems) == ([], [])
 
 
 def test_a_store_that_does_not_exist_holds_nothing(tmp_path):
-    assert codex.find(tmp_path / "none", ()).transcripts == []
+    assert store.scan_root(tmp_path / "none", ()).transcripts == []
 
 
 def test_of_a_rollout_that_lies_there_packed_and_unpacked_one_is_told(tmp_path):
     put(tmp_path / "sessions" / NAME)
     put(tmp_path / "sessions" / f"{NAME}.zst", zstd.compress(SPOKEN))
     put(tmp_path / "sessions" / f"{NAME.replace('0a.jsonl', '0b.jsonl')}.zst", zstd.compress(SPOKEN))
-    found = codex.find(tmp_path, ()).transcripts
+    found = store.scan_root(tmp_path, ()).transcripts
     assert [one.path.name[-12:] for one in found] == [f"{NAME}"[-12:], "0b.jsonl.zst"]
     assert found[1].session_id.endswith("0b")
 
@@ -71,7 +71,7 @@ def test_a_packed_rollout_is_read_as_the_unpacked_one(tmp_path):
     packed = put(tmp_path / f"{NAME}.zst", zstd.compress(SPOKEN))
     turns, done = lines.reading(packed)
     assert turns == lines.reading(plain)[0]
-    assert codex.probe(lines.transcript(packed)) == "/home/ana/app"
+    assert store.probe_folder(lines.transcript(packed)) == "/home/ana/app"
     again, second = lines.reading(packed, b"whatever was known")
     assert (again, second.restarted, done.restarted) == (turns, True, False)
 
@@ -89,7 +89,7 @@ READ = f"""
 import sys
 sys.path[:0] = {[str(Path(lines.__file__).parent)]!r}
 import pathlib, codex_lines
-done = codex_lines.read(codex_lines.transcript(pathlib.Path(sys.argv[1])), brief=len(sys.argv) > 2)
+done = codex_lines.open_session(codex_lines.transcript(pathlib.Path(sys.argv[1])), brief=len(sys.argv) > 2)
 print(sum(1 for _ in done), [one.code for one in done.problems])
 print(open({str(STATUS)!r}).read())
 """
@@ -125,9 +125,9 @@ def test_the_folder_of_a_bare_rollout_is_in_its_first_message(tmp_path):
     text = "Current working directory: /home/ana/app\nApproval policy: never"
     bare = [{"id": "x", "timestamp": "2025-08-01T00:00:00Z"}, lines.message("user", text)["payload"]]
     path = put(tmp_path / NAME, b"".join(json.dumps(one).encode() + b"\n" for one in bare))
-    assert codex.probe(lines.transcript(path)) == "/home/ana/app"
+    assert store.probe_folder(lines.transcript(path)) == "/home/ana/app"
     path.unlink()
-    assert codex.probe(lines.transcript(put(tmp_path / "empty.jsonl", b""))) == ""
+    assert store.probe_folder(lines.transcript(put(tmp_path / "empty.jsonl", b""))) == ""
 
 
 def peak(path: Path) -> float:

@@ -9,13 +9,13 @@ import pytest
 import codex_lines as lines
 import reading_laws as laws
 from independent_codex import NOT_TYPED, Counts, count
-from lerim.sessions import codex
 from lerim.sessions.model import Transcript
+from lerim.sessions.readers.codex import store
 
 
 @pytest.fixture(scope="session")
 def rollouts(sessions_folder: Path) -> list[Transcript]:
-    found = codex.find(sessions_folder / "codex", ())
+    found = store.scan_root(sessions_folder / "codex", ())
     assert found.problems == []
     assert len(found.transcripts) == len(list((sessions_folder / "codex" / "sessions").rglob("*.jsonl"))) > 0
     return found.transcripts
@@ -37,7 +37,7 @@ def test_totals_of_a_rollout_are_the_sums_over_its_turns(rollouts):
         assert done.problems == []
         laws.adds_up(turns, session)
         assert (session.tokens.output if session.tokens else 0) == sum(turn.tokens.output for turn in turns)
-        assert codex.probe(transcript) == session.cwds[0]
+        assert store.probe_folder(transcript) == session.cwds[0]
         assert bool(session.title) == bool(turns)
 
 

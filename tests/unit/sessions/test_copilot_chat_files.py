@@ -10,9 +10,9 @@ import pytest
 import copilot_chats as chats
 from copilot_chats import markdown, request
 from lerim.paths import copilot_roots
-from lerim.sessions import copilot
-from lerim.sessions.copilot_chat import find
-from lerim.sessions.copilot_chat_folders import folder_of
+from lerim.sessions.readers import copilot
+from lerim.sessions.readers.copilot_chat.folders import folder_of_address
+from lerim.sessions.readers.copilot_chat.store import scan_chats
 from rights import bound
 
 
@@ -47,7 +47,7 @@ def test_the_stores_of_every_editor_are_looked_for_on_every_system():
     ],
 )
 def test_an_address_stands_for_the_path_on_its_own_machine(uri, folder):
-    assert folder_of(uri) == folder
+    assert folder_of_address(uri) == folder
 
 
 def storage(user, name, told, *requests):
@@ -69,7 +69,7 @@ def storage(user, name, told, *requests):
 )
 def test_a_chat_belongs_to_the_folder_its_workspace_names(tmp_path, told, folder):
     storage(tmp_path, "abc", told)
-    found = find(tmp_path, [])
+    found = scan_chats(tmp_path, [])
     assert ([one.cwd for one in found.transcripts], found.problems) == ([folder], [])
     turns, done = chats.reading(found.transcripts[0].path, cwd=folder)
     assert (turns[0].cwd, done.session.cwds) == (folder, (folder,) if folder else ())
@@ -84,14 +84,14 @@ def test_a_chat_of_a_workspace_of_several_folders_belongs_to_the_first(tmp_path,
     workspace.parent.mkdir()
     workspace.write_text(json.dumps({"folders": [first, {"path": "other"}]}), encoding="utf-8")
     storage(tmp_path / "User", "abc", json.dumps({"workspace": workspace.as_uri()}))
-    (one,) = find(tmp_path / "User", []).transcripts
+    (one,) = scan_chats(tmp_path / "User", []).transcripts
     assert one.cwd == str(tmp_path / folder)
 
 
 def test_chats_of_empty_windows_and_moved_ones_have_no_folder(tmp_path):
     for name in ("emptyWindowChatSessions", "transferredChatSessions"):
         chats.whole(tmp_path / "globalStorage" / name / f"{name}.json", request("hello"))
-    found = find(tmp_path, [])
+    found = scan_chats(tmp_path, [])
     assert sorted((one.session_id, one.cwd) for one in found.transcripts) == [
         ("emptyWindowChatSessions", ""),
         ("transferredChatSessions", ""),
@@ -101,7 +101,7 @@ def test_chats_of_empty_windows_and_moved_ones_have_no_folder(tmp_path):
 def test_a_chat_with_an_old_file_and_a_log_stands_once_and_is_read_from_the_log(tmp_path):
     path = storage(tmp_path, "abc", None, request("old"))
     chats.log(path.with_suffix(".jsonl"), chats.initial(request("old"), request("new")))
-    (one,) = find(tmp_path, []).transcripts
+    (one,) = scan_chats(tmp_path, []).transcripts
     assert one.path == path
     assert [turn.text for turn in chats.reading(path)[0]] == ["old", "new"]
 
@@ -114,7 +114,7 @@ def test_a_chat_copied_to_the_workspace_that_was_opened_later_has_the_same_turns
 
 
 def test_a_store_that_does_not_exist_holds_nothing(tmp_path):
-    found = find(tmp_path / "User", [])
+    found = scan_chats(tmp_path / "User", [])
     assert (found.transcripts, found.databases, found.problems) == ([], [], [])
 
 
@@ -124,7 +124,7 @@ def test_a_workspace_that_is_closed_to_us_is_told_and_hides_no_other(tmp_path):
     closed.chmod(0)
     try:
         with bound():
-            found = find(tmp_path, [])
+            found = scan_chats(tmp_path, [])
             assert [(problem.code, problem.path) for problem in found.problems] == [("unreadable", str(closed))]
             assert [one.path for one in found.transcripts] == [path]
     finally:
@@ -133,9 +133,9 @@ def test_a_workspace_that_is_closed_to_us_is_told_and_hides_no_other(tmp_path):
 
 def test_an_editors_folder_is_told_from_the_command_lines_by_what_lies_in_it(tmp_path):
     path = storage(tmp_path / "portable", "abc", '{"folder": "file:///srv/app"}', request("hello", markdown("hi")))
-    (one,) = copilot.find(tmp_path / "portable", []).transcripts
-    assert (one.path, copilot.probe(one)) == (path, "/srv/app")
-    assert [turn.text for turn in copilot.read(one)] == ["hello", "hi"]
+    (one,) = copilot.scan_root(tmp_path / "portable", []).transcripts
+    assert (one.path, copilot.probe_folder(one)) == (path, "/srv/app")
+    assert [turn.text for turn in copilot.open_session(one)] == ["hello", "hi"]
 
 
 def test_a_root_that_is_no_editors_folder_is_looked_through_for_sessions_of_the_command_line(tmp_path):
@@ -144,6 +144,6 @@ def test_a_root_that_is_no_editors_folder_is_looked_through_for_sessions_of_the_
     said = {"type": "user.message", "data": {"content": "hello"}, "id": "2", "timestamp": "2026-05-01T00:00:00Z"}
     path = tmp_path / "session-state" / "aa" / "events.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (start, said)), encoding="utf-8")
-    (one,) = copilot.find(tmp_path, []).transcripts
-    assert copilot.probe(one) == "/srv/app"
-    assert [turn.text for turn in copilot.read(one)] == ["hello"]
+    (one,) = copilot.scan_root(tmp_path, []).transcripts
+    assert copilot.probe_folder(one) == "/srv/app"
+    assert [turn.text for turn in copilot.open_session(one)] == ["hello"]

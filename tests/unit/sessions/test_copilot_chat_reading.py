@@ -8,7 +8,7 @@ import copilot_chats as chats
 from copilot_chats import delete, initial, markdown, only, push, put, request, thinking, tool
 from gemini_files import long_ago
 from lerim.errors import TranscriptError, UnfinishedError
-from lerim.sessions.copilot_chat import probe
+from lerim.sessions.readers.copilot_chat.store import probe_chat_folder
 
 
 def texts(path):
@@ -253,9 +253,9 @@ def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path)
         ("/home/ana/my app",),
         ("fix/login",),
     )
-    assert probe(chats.transcript(path)) == "/home/ana/my app"
+    assert probe_chat_folder(chats.transcript(path)) == "/home/ana/my app"
     turns, done = chats.reading(path, cwd="/home/ana/app")
-    assert turns[0].cwd == probe(chats.transcript(path, cwd="/home/ana/app")) == "/home/ana/app"
+    assert turns[0].cwd == probe_chat_folder(chats.transcript(path, cwd="/home/ana/app")) == "/home/ana/app"
 
 
 def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs_itself(tmp_path):

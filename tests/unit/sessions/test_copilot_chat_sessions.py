@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from independent_copilot_chat import Counts, count
-from lerim.sessions.copilot_chat import find, probe, read
 from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.readers.copilot_chat.store import open_chat, probe_chat_folder, scan_chats
 
 FOLDER = "/workspaces/p47-services"
 
 
 def taken(transcript: Transcript, **how: Any) -> tuple[list[Turn], Session]:
-    reading = read(transcript, **how)
+    reading = open_chat(transcript, **how)
     turns = list(reading)
     assert reading.problems == []
     return turns, reading.session
@@ -24,7 +24,7 @@ def taken(transcript: Transcript, **how: Any) -> tuple[list[Turn], Session]:
 @pytest.fixture
 def chats(sessions_folder: Path) -> list[Transcript]:
     """The two shared chats of a workspace, and the one that was exported."""
-    found = find(sessions_folder / "copilot" / "vscode-built-from-real-rows" / "User", [])
+    found = scan_chats(sessions_folder / "copilot" / "vscode-built-from-real-rows" / "User", [])
     assert found.problems == []
     assert found.databases == []
     exported = sessions_folder / "copilot" / "vscode-chat-export" / "p47-services-chat.json"
@@ -64,7 +64,7 @@ def test_every_turn_of_a_shared_chat_has_a_place_a_time_and_an_id_of_its_own(cha
 def test_shared_chats_belong_to_the_folder_that_was_open(chats):
     for transcript in chats[:2]:
         turns, session = taken(transcript)
-        assert probe(transcript) == FOLDER
+        assert probe_chat_folder(transcript) == FOLDER
         assert session.cwds == (FOLDER,)
         assert {turn.cwd for turn in turns} == {FOLDER}
     assert taken(chats[2])[1].cwds == ()

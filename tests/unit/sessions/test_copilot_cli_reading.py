@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 import copilot_cli_lines as lines
-from lerim.sessions import copilot_cli
-from lerim.sessions.model import Answer, Edit, Tokens
+from lerim.sessions.model import FileEdit, QuestionAnswer, Tokens
+from lerim.sessions.readers.copilot_cli import store
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+b\n*** End Patch\n"
 
@@ -138,21 +138,21 @@ def test_a_command_the_agent_stopped_is_waited_for_no_longer(tmp_path):
 @pytest.mark.parametrize(
     ("name", "arguments", "kind", "edits"),
     [
-        ("edit", {"path": "/a.py", "old_str": "a", "new_str": "b"}, "edit", (Edit("/a.py", "a", "b"),)),
-        ("create", {"path": "/a.py", "file_text": "x"}, "write", (Edit("/a.py", "", "x"),)),
-        ("apply_patch", PATCH, "edit", (Edit("a.py", "a", "b"),)),
-        ("apply_patch", {"input": PATCH}, "edit", (Edit("a.py", "a", "b"),)),
+        ("edit", {"path": "/a.py", "old_str": "a", "new_str": "b"}, "edit", (FileEdit("/a.py", "a", "b"),)),
+        ("create", {"path": "/a.py", "file_text": "x"}, "write", (FileEdit("/a.py", "", "x"),)),
+        ("apply_patch", PATCH, "edit", (FileEdit("a.py", "a", "b"),)),
+        ("apply_patch", {"input": PATCH}, "edit", (FileEdit("a.py", "a", "b"),)),
         (
             "str_replace_editor",
             {"command": "str_replace", "path": "/a.py", "old_str": "a", "new_str": "b"},
             "edit",
-            (Edit("/a.py", "a", "b"),),
+            (FileEdit("/a.py", "a", "b"),),
         ),
         (
             "str_replace_editor",
             {"command": "create", "path": "/a.py", "file_text": "x"},
             "write",
-            (Edit("/a.py", "", "x"),),
+            (FileEdit("/a.py", "", "x"),),
         ),
         ("str_replace_editor", {"command": "view", "path": "/a.py"}, "read", ()),
         ("grep", {"pattern": "x", "path": "/src"}, "search", ()),
@@ -172,7 +172,7 @@ def test_tools_have_their_kinds_and_edits(tmp_path, name, arguments, kind, edits
 def test_a_question_comes_with_its_answer(tmp_path):
     arguments = {"question": "Which?", "choices": ["uv", "pip"], "allow_freeform": True}
     call, _ = one_call(tmp_path, "ask_user", arguments, lines.done("t1", "User selected: uv"))
-    assert (call.kind, call.answers) == ("ask", (Answer("Which?", ("uv", "pip"), "uv"),))
+    assert (call.kind, call.answers) == ("ask", (QuestionAnswer("Which?", ("uv", "pip"), "uv"),))
 
 
 def test_a_plan_that_was_approved_comes_with_its_summary(tmp_path):
@@ -291,11 +291,11 @@ def test_an_error_of_the_service_is_counted_and_what_a_compaction_says_is_not_re
 def test_the_workspace_file_names_the_session_and_its_folder(tmp_path):
     turns, _ = lines.turns_of(tmp_path, lines.prompt("Use uv"))
     path = tmp_path / "session-state" / lines.SESSION / "events.jsonl"
-    assert copilot_cli.probe(lines.transcript(path)) == ""
+    assert store.probe_cli_folder(lines.transcript(path)) == ""
     path.with_name("workspace.yaml").write_text('id: x\nname: "Move to uv"\ncwd: /home/ana/app\nsummary: [\n')
     again, done = lines.reading(path)
     assert (again, done.session.title) == (turns, "Move to uv")
-    assert copilot_cli.probe(lines.transcript(path)) == "/home/ana/app"
+    assert store.probe_cli_folder(lines.transcript(path)) == "/home/ana/app"
 
 
 def test_sessions_are_found_in_all_three_places_and_each_once(tmp_path):
@@ -306,10 +306,10 @@ def test_sessions_are_found_in_all_three_places_and_each_once(tmp_path):
     (state / "empty").mkdir()
     history.mkdir()
     (history / "session_1111.json").write_text("{}")
-    found = copilot_cli.find(tmp_path, ())
+    found = store.scan_cli_sessions(tmp_path, ())
     assert sorted(one.session_id for one in found.transcripts) == ["0000", "1111", lines.SESSION]
     assert found.problems == []
-    assert copilot_cli.find(tmp_path / "none", ()).transcripts == []
+    assert store.scan_cli_sessions(tmp_path / "none", ()).transcripts == []
 
 
 def test_a_session_of_the_first_copilot_is_one_object(tmp_path):

@@ -9,13 +9,13 @@ import pytest
 import copilot_cli_lines as lines
 import reading_laws as laws
 from independent_copilot_cli import NOT_TYPED, Counts, count
-from lerim.sessions import copilot_cli
 from lerim.sessions.model import Transcript
+from lerim.sessions.readers.copilot_cli import store
 
 
 @pytest.fixture(scope="session")
 def sessions(sessions_folder: Path) -> list[Transcript]:
-    found = copilot_cli.find(sessions_folder / "copilot" / "cli", ())
+    found = store.scan_cli_sessions(sessions_folder / "copilot" / "cli", ())
     assert found.problems == []
     assert len(found.transcripts) == len(list((sessions_folder / "copilot" / "cli").rglob("events.jsonl"))) > 0
     return found.transcripts
@@ -38,7 +38,7 @@ def test_totals_of_a_session_are_the_sums_over_its_turns(sessions):
         assert done.problems == []
         assert turns
         laws.adds_up(turns, session)
-        assert copilot_cli.probe(transcript) == session.cwds[0]
+        assert store.probe_cli_folder(transcript) == session.cwds[0]
         assert session.title
         assert session.models
         assert not [call for call in calls if call.kind == "shell" and "exit code" in call.output[-60:]]

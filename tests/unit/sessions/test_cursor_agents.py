@@ -11,7 +11,7 @@ import pytest
 
 import independent_cursor as independent
 from cursor_store import CID, KEYS, Editor, cli_chat, counted, found, only, prompt, reply, said, taken
-from lerim.sessions import cursor
+from lerim.sessions.readers.cursor import store
 
 FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
 
@@ -111,7 +111,7 @@ def test_the_files_an_agent_worked_on_tell_a_folder_that_nothing_else_does(tmp_p
     path.write_text(json.dumps({"role": "assistant", "message": {"content": parts}}) + "\n", encoding="utf-8")
     (transcript,), _ = found(tmp_path)
     assert taken(transcript)[1].cwds == ("/srv/app",)
-    assert cursor.probe(transcript) == "/srv/app"
+    assert store.probe_folder(transcript) == "/srv/app"
 
 
 MESSAGES = [

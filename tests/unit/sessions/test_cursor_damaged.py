@@ -9,7 +9,7 @@ import pytest
 
 from cursor_store import Editor, dated_back, prompt, reply
 from desk import Desk
-from lerim.doctor import AgentView, examine
+from lerim.jobs.doctor import AgentView, examine_agents
 from lerim.paths import Home
 from lerim.sessions import platforms
 
@@ -33,7 +33,7 @@ def damaged(database: Path) -> int:
 
 
 def cursor(desk: Desk) -> AgentView:
-    [agent] = [one for one in examine(desk.home, os.environ, desk.place.project) if one.platform == "cursor"]
+    [agent] = [one for one in examine_agents(desk.home, os.environ, desk.place.project) if one.platform == "cursor"]
     return agent
 
 
@@ -42,7 +42,7 @@ def test_a_database_that_is_none_is_told_in_whole_sentences(desk: Desk, tmp_path
     database.parent.mkdir(parents=True)
     database.write_bytes(b"no database" * 1000)
     dated_back(database)
-    platforms.connect(desk.home, "cursor", tmp_path / "User")
+    platforms.connect_platform(desk.home, "cursor", tmp_path / "User")
     [problem] = desk.sync().problems
     assert "file is not a database. Start the program" in problem.message
 
@@ -56,7 +56,7 @@ def test_a_damaged_page_is_told_once_and_the_rest_of_the_chat_is_read(
     answers = [reply("There", workspaceUris=[desk.repo.as_uri()]), reply("Again", "a2")] if read else []
     editor.chat([prompt(text), *answers], name=name, **folder)
     assert damaged(editor.all)
-    platforms.connect(desk.home, "cursor", editor.root)
+    platforms.connect_platform(desk.home, "cursor", editor.root)
     report = desk.sync()
     assert [one.code for one in report.problems] == ["bad-row" if read else "transcript"]
     assert "its page in the database is damaged" in report.problems[0].message

@@ -10,8 +10,8 @@ import pytest
 
 from cursor_store import CID, Editor, found, only, prompt, reply, taken, tool
 from lerim.paths import cursor_roots
-from lerim.sessions import cursor
-from lerim.sessions.cursor_folders import common, local, slug
+from lerim.sessions.readers.cursor import store as cursor
+from lerim.sessions.readers.cursor.folders import common_folder, cursor_slug, uri_to_path
 from rights import bound, close
 
 
@@ -36,7 +36,7 @@ from rights import bound, close
     ],
 )
 def test_places_become_paths_of_their_machine(uri: str, path: str):
-    assert local(uri) == path
+    assert uri_to_path(uri) == path
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_places_become_paths_of_their_machine(uri: str, path: str):
     ],
 )
 def test_the_folder_that_files_share(paths: list[str], folder: str):
-    assert common(paths) == folder
+    assert common_folder(paths) == folder
 
 
 def test_slugs_are_compared_as_cursor_makes_them():
-    assert slug("/Users/me/My_App.v2") == "users-me-my-app-v2" == slug("Users-me-My-App-v2")
+    assert cursor_slug("/Users/me/My_App.v2") == "users-me-my-app-v2" == cursor_slug("Users-me-My-App-v2")
 
 
 def window(path: str, **more: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_the_ways_of_telling_a_folder_are_tried_in_order(tmp_path: Path, level: 
     assert {turn.cwd for turn in turns} == {expected}
     assert session.cwds == ((expected,) if expected else ())
     assert problems == []
-    assert cursor.probe(found(tmp_path)[0][0]) in (expected, "/second" if level == 1 else expected)
+    assert cursor.probe_folder(found(tmp_path)[0][0]) in (expected, "/second" if level == 1 else expected)
 
 
 @pytest.mark.parametrize(
@@ -152,13 +152,13 @@ def test_a_damaged_workspace_costs_no_other(tmp_path: Path):
     editor.workspace("w2", "file:///srv/app", composer__composerData={"selectedComposerIds": [CID]})
     broken = editor.workspace("w1", "file:///srv/other")
     broken.write_bytes(b"no database at all, but longer than a hundred bytes " * 10)
-    store = cursor.find(tmp_path, [])
+    store = cursor.scan_root(tmp_path, [])
     ours = [one for one in store.databases if one.path == editor.all]
-    assert cursor.listed(ours[0], [])[0][0].cwd == "/srv/app"
+    assert cursor.list_database(ours[0], [])[0][0].cwd == "/srv/app"
 
 
 def test_a_store_that_is_not_there_is_empty_and_a_closed_folder_is_told(tmp_path: Path):
-    nothing = cursor.find(tmp_path / "nowhere", [])
+    nothing = cursor.scan_root(tmp_path / "nowhere", [])
     assert (nothing.transcripts, nothing.databases, nothing.problems) == ([], [], [])
     closed = [tmp_path / "projects" / "p", tmp_path / "projects" / "q" / "agent-transcripts", tmp_path / "chats"]
     for one in closed:
@@ -166,7 +166,7 @@ def test_a_store_that_is_not_there_is_empty_and_a_closed_folder_is_told(tmp_path
     close(*closed, mode=0o000)
     try:
         with bound():
-            problems = cursor.find(tmp_path, []).problems
+            problems = cursor.scan_root(tmp_path, []).problems
     finally:
         close(*closed, mode=0o755)
     told = {str(closed[0] / "agent-transcripts"), str(closed[1]), str(closed[2])}

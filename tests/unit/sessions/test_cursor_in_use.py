@@ -11,8 +11,8 @@ from pathlib import Path
 
 from cursor_store import Editor, found, prompt, reply, taken
 from hang import HANG
-from lerim.sessions import cursor
 from lerim.sessions.model import Turn
+from lerim.sessions.readers.cursor import store
 from rights import bound, close, tree
 
 CHATS = 6
@@ -76,7 +76,7 @@ class Cycles:
         assert problems == []
         changed = [one for one in transcripts if self.stamps.get(one.place) != one.stamp]
         for one in changed:
-            reading = cursor.read(one, self.resumes.get(one.place))
+            reading = store.open_session(one, self.resumes.get(one.place))
             kept = self.turns.setdefault(one.session_id, {})
             for turn in reading:
                 kept[turn.id] = turn

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cursor_store import Editor, only, prompt, tool
-from lerim.sessions.cursor_edits import changed
-from lerim.sessions.cursor_tools import kind_of
-from lerim.sessions.model import Edit, ToolCall
+from lerim.sessions.model import FileEdit, ToolCall
+from lerim.sessions.readers.cursor.edits import diff_edits
+from lerim.sessions.readers.cursor.tools import cursor_tool_kind
 
 
 def call(root: Path, one: dict[str, Any]) -> ToolCall:
@@ -35,7 +35,7 @@ def call(root: Path, one: dict[str, Any]) -> ToolCall:
     ],
 )
 def test_kinds_go_by_the_name_in_any_spelling(kind: str, names: str):
-    assert {kind_of(name) for name in names.split()} == {kind}
+    assert {cursor_tool_kind(name) for name in names.split()} == {kind}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_edit_is_the_lines_that_differ_between_the_bodies_before_and_after(tm
     editor.put("composer.content.bb", "one\n2\nthree\n")
     result = {"beforeContentId": "composer.content.aa", "afterContentId": "composer.content.bb"}
     one = call(tmp_path, tool("edit_file_v2", {"relativeWorkspacePath": "/srv/a.txt"}, result))
-    assert one.edits == (Edit("/srv/a.txt", "two\n", "2\n"),)
+    assert one.edits == (FileEdit("/srv/a.txt", "two\n", "2\n"),)
 
 
 def test_only_bodies_of_files_are_ever_looked_up(tmp_path: Path):
@@ -102,7 +102,7 @@ def test_only_bodies_of_files_are_ever_looked_up(tmp_path: Path):
     ],
 )
 def test_a_change_is_told_with_no_more_lines_than_it_needs(before: str, after: str, expected: list[tuple[str, str]]):
-    assert [(one.old, one.new) for one in changed("a", before, after)] == expected
+    assert [(one.old, one.new) for one in diff_edits("a", before, after)] == expected
 
 
 def test_replacements_written_files_and_patches_are_edits(tmp_path: Path):
@@ -116,10 +116,10 @@ def test_replacements_written_files_and_patches_are_edits(tmp_path: Path):
     Editor(tmp_path).chat([prompt("Go"), replaced, written, patched, older])
     calls = only(tmp_path)[0][1].tool_calls
     assert [edit for one in calls for edit in one.edits] == [
-        Edit("a.py", "x", "y"),
-        Edit("b.py", "", "hello"),
-        Edit("c.py", "old", "new"),
-        Edit("d.py", "a\nb", "a\nc"),
+        FileEdit("a.py", "x", "y"),
+        FileEdit("b.py", "", "hello"),
+        FileEdit("c.py", "old", "new"),
+        FileEdit("d.py", "a\nb", "a\nc"),
     ]
     assert calls[2].paths == ("c.py",)
 

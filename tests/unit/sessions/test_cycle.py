@@ -8,10 +8,16 @@ import pytest
 
 from claude_lines import encoded, prompt
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import Changes, Stores, changes, discover, open_databases
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import (
+    DiscoveredStores,
+    TranscriptChanges,
+    compare_stamps,
+    discover_stores,
+    open_databases,
+)
 from lerim.sessions.model import Platform
-from lerim.sessions.readers import reading
+from lerim.sessions.readers.agents import read_session
 from opencode_store import Store, text
 
 
@@ -31,13 +37,17 @@ def roots(tmp_path) -> dict[Platform, list[Path]]:
     return {"claude": [tmp_path / "claude"], "opencode": [tmp_path / "opencode"]}
 
 
-def cycle(catalog: Catalog, roots: dict[Platform, list[Path]]) -> tuple[Stores, Changes]:
-    stores = discover(roots)
+def cycle(catalog: Catalog, roots: dict[Platform, list[Path]]) -> tuple[DiscoveredStores, TranscriptChanges]:
+    stores = discover_stores(roots)
     open_databases(stores, catalog.stores())
-    found = changes(stores, catalog.stamps())
+    found = compare_stamps(stores, catalog.stamps())
     catalog.vanished(found.vanished)
     stale = (*found.new, *found.changed)
-    list(catalog.index_all(((one, reading(one, catalog.resume_of(one.place), brief=True)) for one in stale), ByName()))
+    list(
+        catalog.index_all(
+            ((one, read_session(one, catalog.resume_of(one.place), brief=True)) for one in stale), ByName()
+        )
+    )
     catalog.keep_stores(stores.opened)
     return stores, found
 
@@ -89,7 +99,7 @@ def test_a_session_that_grew_is_carried_on_where_it_was_left(catalog, roots):
     _, found = cycle(catalog, roots)
     assert len(found.changed) == 1
     assert catalog.resume_of(str(path)) != resume
-    again = reading(found.changed[0], resume, brief=True)
+    again = read_session(found.changed[0], resume, brief=True)
     assert [turn.text for turn in again] == ["Second words"]
     assert not again.restarted
 

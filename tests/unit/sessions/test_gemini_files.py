@@ -12,7 +12,7 @@ import gemini_files as files
 from gemini_files import FOLDER, call, prompt, reply
 from lerim.errors import TranscriptError
 from lerim.paths import gemini_roots
-from lerim.sessions.gemini import find, probe, read
+from lerim.sessions.readers.gemini_family import open_session, probe_folder, scan_root
 from rights import bound
 
 
@@ -24,7 +24,7 @@ def test_the_store_lies_in_the_home_or_where_the_environment_says():
 
 
 def test_a_store_that_does_not_exist_holds_nothing(tmp_path):
-    found = find(tmp_path / "nowhere", [FOLDER])
+    found = scan_root(tmp_path / "nowhere", [FOLDER])
     assert (found.transcripts, found.databases, found.problems) == ([], [], [])
 
 
@@ -43,24 +43,24 @@ def test_the_folder_is_told_by_a_hash_of_a_known_one_a_file_beside_the_chats_or_
     files.whole(files.chats(tmp_path, store) / "session-1.json", prompt("hello"))
     for name, text in side.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    (one,) = find(tmp_path, told).transcripts
+    (one,) = scan_root(tmp_path, told).transcripts
     assert one.cwd == (told[0] if told else FOLDER)
-    assert probe(one) == one.cwd
+    assert probe_folder(one) == one.cwd
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", '{"projects": 3}', '{"projects": {"/a": 3}}'])
 def test_a_broken_list_of_projects_tells_no_folder(tmp_path, broken):
     files.whole(files.chats(tmp_path, "app") / "session-1.json", prompt("hello"), projectHash="")
     (tmp_path / "projects.json").write_text(broken, encoding="utf-8")
-    assert [one.cwd for one in find(tmp_path, []).transcripts] == [""]
+    assert [one.cwd for one in scan_root(tmp_path, []).transcripts] == [""]
 
 
 def test_a_session_is_read_again_once_its_folder_becomes_known(tmp_path):
     files.whole(files.chats(tmp_path) / "session-1.json", prompt("hello"))
-    (before,) = find(tmp_path, []).transcripts
-    (after,) = find(tmp_path, [FOLDER]).transcripts
+    (before,) = scan_root(tmp_path, []).transcripts
+    (after,) = scan_root(tmp_path, [FOLDER]).transcripts
     assert before.stamp != after.stamp
-    assert after.stamp == find(tmp_path, ["/elsewhere", FOLDER]).transcripts[0].stamp
+    assert after.stamp == scan_root(tmp_path, ["/elsewhere", FOLDER]).transcripts[0].stamp
 
 
 def test_records_that_name_the_hashed_folder_or_something_in_it_tell_it_where_nobody_else_does(tmp_path):
@@ -87,7 +87,7 @@ def test_the_folder_a_session_was_told_to_work_in_stands_where_no_hash_can_be_ma
     path = files.log(tmp_path / "session-1.jsonl", prompt(context), prompt("hello"), projectHash="0" * 64)
     turns, _ = files.reading(path)
     assert [(turn.text, turn.cwd) for turn in turns] == [("hello", "/home/ana/lib")]
-    assert probe(files.transcript(path)) == "/home/ana/lib"
+    assert probe_folder(files.transcript(path)) == "/home/ana/lib"
 
 
 def test_a_subagents_session_lies_in_its_parents_folder_and_nothing_in_it_is_a_persons(tmp_path):
@@ -97,7 +97,7 @@ def test_a_subagents_session_lies_in_its_parents_folder_and_nothing_in_it_is_a_p
         folder / "helper-1.jsonl", prompt("find the tests"), reply("found"), sessionId="helper-1", kind="subagent"
     )
     files.log(files.chats(tmp_path, "app") / "session-1.jsonl", prompt("hello"))
-    own, child = sorted(find(tmp_path, []).transcripts, key=lambda one: one.parent)
+    own, child = sorted(scan_root(tmp_path, []).transcripts, key=lambda one: one.parent)
     assert (own.parent, child.parent, child.session_id) == ("", files.SESSION, "helper-1")
     turns, done = files.reading(child.path, parent=child.parent)
     assert [(turn.role, turn.text, turn.sidechain) for turn in turns] == [("assistant", "found", True)]
@@ -112,7 +112,7 @@ def test_other_files_beside_sessions_and_empty_ones_are_left_alone(tmp_path):
     (chats.parent / "logs.json").write_text("[]")
     (chats.parent / "checkpoint-a.json").write_text("[]")
     (tmp_path / "tmp" / "bin").mkdir()
-    assert find(tmp_path, []).transcripts == []
+    assert scan_root(tmp_path, []).transcripts == []
 
 
 def test_a_folder_and_a_file_that_are_closed_to_us_are_told_and_hide_nothing_else(tmp_path):
@@ -125,12 +125,12 @@ def test_a_folder_and_a_file_that_are_closed_to_us_are_told_and_hide_nothing_els
     closed.chmod(0)
     try:
         with bound():
-            found = find(tmp_path, [])
+            found = scan_root(tmp_path, [])
             assert [(problem.code, problem.path) for problem in found.problems] == [("unreadable", str(folder))]
             assert [one.path for one in found.transcripts] == [open_one, closed]
             with pytest.raises(TranscriptError, match="cannot be read"):
-                list(read(known[closed]))
-            assert probe(known[closed]) == ""
+                list(open_session(known[closed]))
+            assert probe_folder(known[closed]) == ""
     finally:
         folder.chmod(0o700)
 
@@ -154,7 +154,7 @@ def test_conversations_of_antigravity_without_a_log_are_skipped_in_one_polite_se
     kept.mkdir()
     for name in ("aa.pb", "bb.pb", "cc.db"):
         (kept / name).write_bytes(b"\0")
-    found = find(tmp_path, [])
+    found = scan_root(tmp_path, [])
     assert [one.session_id for one in found.transcripts] == ["aa"]
     (problem,) = found.problems
     assert (problem.code, problem.path) == ("skipped", str(kept))
@@ -165,7 +165,7 @@ def test_the_full_log_of_a_conversation_is_read_and_not_the_shortened_one(tmp_pa
     said = step(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>hi</USER_REQUEST>")
     conversation(tmp_path, "aa", said)
     full = conversation(tmp_path, "aa", said, log="transcript_full.jsonl")
-    assert [one.path for one in find(tmp_path, []).transcripts] == [full]
+    assert [one.path for one in scan_root(tmp_path, []).transcripts] == [full]
 
 
 def test_a_conversation_of_antigravity_tells_its_folder_calls_results_and_exit_codes(tmp_path):
@@ -201,7 +201,7 @@ def test_a_conversation_of_antigravity_tells_its_folder_calls_results_and_exit_c
         step(6, "MODEL", "GENERIC", status="RUNNING", content=""),
     )
     turns, done = files.reading(path)
-    assert probe(files.transcript(path)) == FOLDER
+    assert probe_folder(files.transcript(path)) == FOLDER
     assert [(turn.role, turn.text, turn.cwd) for turn in turns] == [
         ("user", "fix it", FOLDER),
         ("assistant", "", FOLDER),
@@ -271,7 +271,7 @@ def test_the_shortened_log_of_antigravity_wraps_what_was_asked_once_more(tmp_pat
     turns, _ = files.reading(path)
     (call,) = turns[1].tool_calls
     assert (call.command, call.description, turns[0].cwd) == ('make "all"', "Building", FOLDER)
-    assert probe(files.transcript(path)) == FOLDER
+    assert probe_folder(files.transcript(path)) == FOLDER
     quoted = [{"name": "run_command", "args": {"CommandLine": '"make"'}}]
     steps[1] = step(1, "MODEL", "PLANNER_RESPONSE", tool_calls=quoted)
     full = conversation(tmp_path, "bb", *steps, log="transcript_full.jsonl")
@@ -289,9 +289,9 @@ def test_the_prompts_that_antigravity_notes_tell_the_folder_of_a_conversation(tm
     ]
     text = "".join(json.dumps(one) + "\n" for one in notes) + '{"display": "hal'
     (tmp_path / "antigravity" / "history.jsonl").write_text(text, encoding="utf-8")
-    known, unknown = find(tmp_path, []).transcripts
-    assert (known.cwd, unknown.cwd, probe(known), probe(unknown)) == (FOLDER, "", FOLDER, "")
-    done = read(known)
+    known, unknown = scan_root(tmp_path, []).transcripts
+    assert (known.cwd, unknown.cwd, probe_folder(known), probe_folder(unknown)) == (FOLDER, "", FOLDER, "")
+    done = open_session(known)
     assert {turn.cwd for turn in done} == {FOLDER}
     assert done.session.cwds == (FOLDER,)
 

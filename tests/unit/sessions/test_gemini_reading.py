@@ -8,7 +8,7 @@ import pytest
 
 import gemini_files as files
 from gemini_files import call, message, prompt, reply, tokens
-from lerim.sessions.gemini import find, read
+from lerim.sessions.readers.gemini_family import open_session, scan_root
 
 
 def texts(path):
@@ -44,12 +44,12 @@ def test_a_session_resumed_in_a_log_beside_its_old_file_stands_once_under_the_ol
     chats = files.chats(tmp_path)
     old = [prompt("one"), reply("first")]
     files.whole(chats / "session-1.json", *old)
-    (before,) = find(tmp_path, []).transcripts
+    (before,) = scan_root(tmp_path, []).transcripts
     files.log(chats / "session-1.jsonl", *old, prompt("two"), reply("second"))
-    (after,) = find(tmp_path, []).transcripts
+    (after,) = scan_root(tmp_path, []).transcripts
     assert before.path == after.path == chats / "session-1.json"
     assert before.stamp != after.stamp
-    earlier = read(before)
+    earlier = open_session(before)
     assert [turn.text for turn in earlier] == ["one", "first", "two", "second"]
 
 

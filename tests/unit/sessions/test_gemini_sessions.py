@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from independent_gemini import INJECTED, Counts, count, count_steps
-from lerim.sessions.gemini import find, probe, read
 from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.readers.gemini_family import open_session, probe_folder, scan_root
 
 PROJECT = "/Users/savekirk/dev/ai/entire/session-bridge"
 
 
 def taken(transcript: Transcript, **how: Any) -> tuple[list[Turn], Session]:
-    reading = read(transcript, **how)
+    reading = open_session(transcript, **how)
     turns = list(reading)
     assert reading.problems == []
     return turns, reading.session
@@ -49,7 +49,7 @@ def store(sessions_folder: Path, tmp_path: Path) -> Path:
 
 
 def test_every_shared_session_agrees_with_an_independent_counter(store):
-    found = find(store, [])
+    found = scan_root(store, [])
     assert found.problems == []
     assert found.databases == []
     assert len(found.transcripts) == 4 + 3 + 4
@@ -60,7 +60,7 @@ def test_every_shared_session_agrees_with_an_independent_counter(store):
 
 
 def test_every_turn_of_a_shared_session_has_a_place_and_an_id_of_its_own(store):
-    for transcript in find(store, [PROJECT]).transcripts:
+    for transcript in scan_root(store, [PROJECT]).transcripts:
         turns, session = taken(transcript)
         assert [turn.ordinal for turn in turns] == list(range(len(turns)))
         assert session.turns == len(turns) == len({turn.id for turn in turns}) > 0
@@ -70,7 +70,7 @@ def test_every_turn_of_a_shared_session_has_a_place_and_an_id_of_its_own(store):
 
 def test_nothing_injected_into_a_shared_session_shows_as_typed_by_a_person(store):
     machine = (*INJECTED, "--- Content from referenced files", "<USER_SETTINGS_CHANGE>", "<ADDITIONAL_METADATA>")
-    for transcript in find(store, []).transcripts:
+    for transcript in scan_root(store, []).transcripts:
         turns, _ = taken(transcript)
         said = [turn.text for turn in turns if turn.role == "user"]
         assert [text for text in said if any(mark in text for mark in machine)] == []
@@ -78,21 +78,21 @@ def test_nothing_injected_into_a_shared_session_shows_as_typed_by_a_person(store
 
 
 def test_a_shared_session_is_of_the_folder_whose_hash_names_its_store(store):
-    mine = [one for one in find(store, ["/home/ana", PROJECT]).transcripts if len(one.path.parts[-3]) == 64]
+    mine = [one for one in scan_root(store, ["/home/ana", PROJECT]).transcripts if len(one.path.parts[-3]) == 64]
     assert [one.cwd for one in mine] == [PROJECT] * 4
     assert mine[0].path.parts[-3] == hashlib.sha256(PROJECT.encode()).hexdigest()
 
 
 def test_a_shared_session_tells_its_folder_itself_where_nobody_knows_the_hash(store):
-    mine = [one for one in find(store, []).transcripts if len(one.path.parts[-3]) == 64]
+    mine = [one for one in scan_root(store, []).transcripts if len(one.path.parts[-3]) == 64]
     assert [one.cwd for one in mine] == [""] * 4
     for transcript in mine:
         _, session = taken(transcript)
-        assert (probe(transcript), session.cwds) == (PROJECT, (PROJECT,))
+        assert (probe_folder(transcript), session.cwds) == (PROJECT, (PROJECT,))
 
 
 def test_what_the_catalog_does_not_keep_is_left_out_of_a_brief_reading_and_counts_stay(store):
-    for transcript in find(store, []).transcripts:
+    for transcript in scan_root(store, []).transcripts:
         full, session = taken(transcript)
         short, again = taken(transcript, brief=True)
         assert again == session
@@ -101,7 +101,7 @@ def test_what_the_catalog_does_not_keep_is_left_out_of_a_brief_reading_and_count
 
 
 def test_shared_sessions_show_commands_with_their_exit_codes_and_edits_with_both_sides(store):
-    calls = [call for one in find(store, []).transcripts for turn in taken(one)[0] for call in turn.tool_calls]
+    calls = [call for one in scan_root(store, []).transcripts for turn in taken(one)[0] for call in turn.tool_calls]
     assert {call.exit_code for call in calls if call.kind == "shell" and call.status == "ok"} == {0}
     assert [call.exit_code for call in calls if call.kind == "shell" and call.status == "error"] == [1, 1]
     edits = [edit for call in calls if call.kind == "edit" for edit in call.edits]

@@ -9,14 +9,14 @@ from catalog_dump import ByName
 from gemini_files import call, prompt, reply
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
-from lerim.sessions.discovery import Stores, changes
-from lerim.sessions.gemini import find, read
+from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.discovery import DiscoveredStores, compare_stamps
+from lerim.sessions.readers.gemini_family import open_session, scan_root
 
 
 def sync(catalog, root):
-    found = changes(Stores(find(root, [files.FOLDER]).transcripts), catalog.stamps())
-    return list(catalog.index_all(((one, read(one)) for one in (*found.new, *found.changed)), ByName()))
+    found = compare_stamps(DiscoveredStores(scan_root(root, [files.FOLDER]).transcripts), catalog.stamps())
+    return list(catalog.index_all(((one, open_session(one)) for one in (*found.new, *found.changed)), ByName()))
 
 
 def test_a_session_met_half_written_is_told_to_nobody_and_read_by_the_next_sync(tmp_path):

@@ -11,7 +11,7 @@ import claude_lines as lines
 from catalog_dump import dump, index_all
 from claude_lines import answer, call, encoded, prompt, reply, text
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from long import LONG
 
 SCRIPT = Path(__file__).parents[2] / "catalog_dump.py"

@@ -8,7 +8,7 @@ import pytest
 from catalog_dump import index_all
 from claude_lines import encoded, prompt
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 
 
 class Clock:

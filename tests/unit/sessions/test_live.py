@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import Problem, TranscriptError
-from lerim.sessions import live
-from lerim.sessions.live_rows import columns, number, rows, text
+from lerim.sessions.readers.live import live
+from lerim.sessions.readers.live.rows import column_number, column_text, read_rows, table_columns
 from rights import bound, close
 
 
@@ -43,12 +43,12 @@ def elsewhere(path: Path, *first: str) -> Iterator[None]:
 
 
 def ids(db: sqlite3.Connection) -> list[str]:
-    return sorted(text(one) for (one,) in db.execute("SELECT id FROM thing"))
+    return sorted(column_text(one) for (one,) in db.execute("SELECT id FROM thing"))
 
 
 def read(path: Path) -> list[str]:
     problems: list[Problem] = []
-    found = live.read(path, ids, problems)
+    found = live.read_database(path, ids, problems)
     assert problems == []
     return found
 
@@ -89,7 +89,7 @@ def test_a_writer_that_may_not_wait_writes_while_we_read(tmp_path: Path, journal
                 writer.execute("INSERT INTO thing VALUES (?, '')", (f"b{len(wrote)}",))
             return found
 
-        found = live.read(path, work, [])
+        found = live.read_database(path, work, [])
         assert len(wrote) == (1 if journal == "wal" else 2)
         assert found == (["a"] if journal == "wal" else ["a", "b1", "b2"])
 
@@ -165,20 +165,20 @@ def test_a_file_that_is_no_database_is_an_error_that_names_it(tmp_path: Path, co
     path = tmp_path / "store.db"
     path.write_bytes(content)
     with pytest.raises(TranscriptError) as raised:
-        live.read(path, ids, [])
+        live.read_database(path, ids, [])
     assert str(path) in str(raised.value)
 
 
 def test_a_missing_database_and_a_folder_are_errors(tmp_path: Path) -> None:
     for path in (tmp_path / "none.db", tmp_path):
         with pytest.raises(TranscriptError, match="cannot be read"):
-            live.read(path, ids, [])
+            live.read_database(path, ids, [])
 
 
 def test_the_connection_cannot_write(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with closing(make(path)), pytest.raises(TranscriptError, match="readonly"):
-        live.read(path, lambda db: db.execute("DELETE FROM thing").fetchall(), [])
+        live.read_database(path, lambda db: db.execute("DELETE FROM thing").fetchall(), [])
 
 
 def test_names_with_marks_of_an_address_are_names(tmp_path: Path) -> None:
@@ -192,15 +192,15 @@ def test_stamps_tell_of_the_file_and_its_log(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     problems: list[Problem] = []
     paths = [path, tmp_path / "none.db", tmp_path]
-    assert live.databases("opencode", paths, problems) == []
+    assert live.find_databases("opencode", paths, problems) == []
     with closing(make(path)) as writer:
-        first = live.databases("opencode", paths, problems)
+        first = live.find_databases("opencode", paths, problems)
         assert [one.path for one in first] == [path]
         writer.execute("INSERT INTO thing VALUES ('b', '')")
-        second = live.databases("opencode", paths, problems)
+        second = live.find_databases("opencode", paths, problems)
         assert second[0].stamp[:2] == first[0].stamp[:2]
         assert second[0].stamp[2] > first[0].stamp[2]
-    assert live.databases("opencode", paths, problems)[0].stamp[2:] == (0, 0)
+    assert live.find_databases("opencode", paths, problems)[0].stamp[2:] == (0, 0)
     assert {one.path for one in problems} == {str(tmp_path)}, "a folder in the place of a database is told"
 
 
@@ -218,7 +218,7 @@ def test_a_damaged_page_costs_the_rows_on_it(tmp_path: Path) -> None:
         file.seek((damaged - 1) * size)
         file.write(b"\xff" * size)
     lost: list[int] = []
-    found = live.read(path, lambda db: list(rows(db, "thing", "id, data", "true", (), lost)), [])
+    found = live.read_database(path, lambda db: list(read_rows(db, "thing", "id, data", "true", (), lost)), [])
     assert 190 <= len(found) < 201
     assert len(found) + len(lost) == 201
     assert len({row[0] for row in found}) == len(found)
@@ -230,8 +230,8 @@ def test_a_value_that_is_too_long_costs_its_row(tmp_path: Path) -> None:
         writer.execute("INSERT INTO thing VALUES ('b', zeroblob(?))", (live.CELL_LIMIT + 1,))
         writer.execute("INSERT INTO thing VALUES ('c', 'x')")
     lost: list[int] = []
-    found = live.read(path, lambda db: list(rows(db, "thing", "id, data", "true", (), lost)), [])
-    assert sorted(text(row[0]) for row in found) == ["a", "c"]
+    found = live.read_database(path, lambda db: list(read_rows(db, "thing", "id, data", "true", (), lost)), [])
+    assert sorted(column_text(row[0]) for row in found) == ["a", "c"]
     assert len(lost) == 1
 
 
@@ -239,11 +239,11 @@ def test_columns_are_those_of_a_table_and_of_no_view(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with closing(make(path)) as writer:
         writer.execute("CREATE VIEW seen AS SELECT * FROM thing")
-        assert live.read(path, lambda db: columns(db, "thing"), []) == {"id", "data"}
-        assert live.read(path, lambda db: columns(db, "seen"), []) == frozenset()
-        assert live.read(path, lambda db: columns(db, "none"), []) == frozenset()
+        assert live.read_database(path, lambda db: table_columns(db, "thing"), []) == {"id", "data"}
+        assert live.read_database(path, lambda db: table_columns(db, "seen"), []) == frozenset()
+        assert live.read_database(path, lambda db: table_columns(db, "none"), []) == frozenset()
 
 
 def test_values_of_any_type_become_text_and_numbers() -> None:
-    assert [text(one) for one in (None, b"a\0\xff", 3, 1.5)] == ["", "a\ufffd\ufffd", "3", "1.5"]
-    assert [number(one) for one in (None, b"12", b"x", 3, 1.5, float("inf"), 1 << 70)] == [0, 12, 0, 3, 1, 0, 0]
+    assert [column_text(one) for one in (None, b"a\0\xff", 3, 1.5)] == ["", "a\ufffd\ufffd", "3", "1.5"]
+    assert [column_number(one) for one in (None, b"12", b"x", 3, 1.5, float("inf"), 1 << 70)] == [0, 12, 0, 3, 1, 0, 0]

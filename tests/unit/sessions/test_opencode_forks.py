@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lerim.sessions import opencode
 from lerim.sessions.model import Database, Session, Transcript, Turn
+from lerim.sessions.readers.opencode import store as opencode
 from opencode_store import Store, text, tool
 
 Read = Callable[..., dict[str, tuple[Session, list[Turn]]]]
@@ -31,19 +31,19 @@ def read(request: pytest.FixtureRequest, tmp_path: Path) -> Read:
 
 
 def of_rows(path: Path, *, brief: bool = False) -> dict[str, tuple[Session, list[Turn]]]:
-    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    transcripts, problems = opencode.list_database(Database("opencode", path, (0, 0, 0, 0)), ())
     assert problems == []
     return taken(transcripts, brief=brief)
 
 
 def of_files(root: Path, *, brief: bool = False) -> dict[str, tuple[Session, list[Turn]]]:
-    return taken(opencode.find(root, ()).transcripts, brief=brief)
+    return taken(opencode.scan_root(root, ()).transcripts, brief=brief)
 
 
 def taken(transcripts: list[Transcript], *, brief: bool) -> dict[str, tuple[Session, list[Turn]]]:
     found: dict[str, tuple[Session, list[Turn]]] = {}
     for transcript in transcripts:
-        reading = opencode.read(transcript, brief=brief)
+        reading = opencode.open_session(transcript, brief=brief)
         turns = list(reading)
         assert reading.problems == []
         found[transcript.session_id] = (reading.session, turns)

@@ -9,8 +9,8 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.pipeline import Extraction
-from lerim.sessions import opencode
-from lerim.sessions.model import Answer, Edit, Session, ToolCall, Transcript, Turn
+from lerim.sessions.model import FileEdit, QuestionAnswer, Session, ToolCall, Transcript, Turn
+from lerim.sessions.readers.opencode import store as opencode
 from opencode_store import Store, of_rows, taken, text, tool
 
 Read = Callable[[Store], tuple[Session, list[Turn]]]
@@ -23,7 +23,7 @@ def read(request: pytest.FixtureRequest, tmp_path: Path) -> Read:
             (transcript,) = of_rows(store.rows(tmp_path / "opencode.db"))
         elif request.param == "files":
             store.files(tmp_path / "storage")
-            (transcript,) = opencode.find(tmp_path, ()).transcripts
+            (transcript,) = opencode.scan_root(tmp_path, ()).transcripts
         else:
             path = store.export(tmp_path / f"{store.info['id']}.json")
             transcript = Transcript("opencode", path, store.info["id"], 1, 1, 1)
@@ -228,18 +228,18 @@ def test_calls_tell_how_they_ended(read: Read, state: dict[str, object], status:
 
 def test_edits_have_what_was_and_what_is(read: Read) -> None:
     asked = {"filePath": "a.py", "oldString": "x = 1", "newString": "x = 2", "replaceAll": False}
-    assert call(read, tool("edit", asked)).edits == (Edit("a.py", "x = 1", "x = 2"),)
+    assert call(read, tool("edit", asked)).edits == (FileEdit("a.py", "x = 1", "x = 2"),)
 
 
 def test_several_edits_of_a_file_are_several(read: Read) -> None:
     several = [{"oldString": "a", "newString": "b"}, {"filePath": "c.py", "oldString": "c", "newString": "d"}]
     found = call(read, tool("multiedit", {"filePath": "a.py", "edits": several})).edits
-    assert found == (Edit("a.py", "a", "b"), Edit("c.py", "c", "d"))
+    assert found == (FileEdit("a.py", "a", "b"), FileEdit("c.py", "c", "d"))
 
 
 def test_written_files_and_patches_are_changes(read: Read) -> None:
     wrote = call(read, tool("write", {"filePath": "a.py", "content": "x = 1\n"}))
-    assert (wrote.kind, wrote.edits) == ("write", (Edit("a.py", "", "x = 1\n"),))
+    assert (wrote.kind, wrote.edits) == ("write", (FileEdit("a.py", "", "x = 1\n"),))
 
 
 def test_patches_are_changes(read: Read) -> None:
@@ -253,7 +253,7 @@ def test_a_question_has_its_options_and_the_answer(read: Read) -> None:
     options = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}]
     asked = {"questions": [{"question": "Which database?", "header": "DB", "options": options}]}
     one = call(read, tool("question", asked, "User has answered", metadata={"answers": [["SQLite"]]}))
-    expected = Answer("Which database?", ("SQLite", "Postgres"), "SQLite", ("one file", "a server"))
+    expected = QuestionAnswer("Which database?", ("SQLite", "Postgres"), "SQLite", ("one file", "a server"))
     assert (one.kind, one.answers, one.answers[0].chosen) == ("ask", (expected,), "one file")
 
 
@@ -287,7 +287,7 @@ def test_what_sessions_show_is_found_in_those_of_opencode(tmp_path: Path) -> Non
     store.say("assistant", tool("edit", change), text("Understood: pnpm from now on."))
     (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
     extraction = Extraction(None, row.session_id, "opencode")
-    for turn in opencode.read(row):
+    for turn in opencode.open_session(row):
         list(extraction.feed(turn))
     found = [one for one in extraction.finish(True) if isinstance(one, Candidate)]
     assert [(one.signal, one.title) for one in found if one.signal == "prompt"] == [

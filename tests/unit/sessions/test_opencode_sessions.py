@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from independent_opencode import Counts, count, exported, in_database, in_storage
-from lerim.sessions import opencode
 from lerim.sessions.model import Database, Session, Transcript, Turn
+from lerim.sessions.readers.opencode import store
 
 INJECTED = ("Called the Read tool", "Continue if you have next steps", "<path>", "The following tool was executed")
 
 
 def reading(transcript: Transcript) -> tuple[Session, list[Turn]]:
-    found = opencode.read(transcript)
+    found = store.open_session(transcript)
     turns = list(found)
     assert found.problems == []
     return found.session, turns
@@ -32,7 +32,7 @@ def of_file(path: Path) -> Transcript:
 
 
 def of_database(path: Path) -> list[Transcript]:
-    transcripts, problems = opencode.listed(Database("opencode", path, (0, 0, 0, 0)), ())
+    transcripts, problems = store.list_database(Database("opencode", path, (0, 0, 0, 0)), ())
     assert problems == []
     return transcripts
 
@@ -68,26 +68,26 @@ def test_every_exported_session_agrees_with_the_independent_counter(sessions_fol
     for path in files:
         session, turns = reading(of_file(path))
         check(session, turns, count(exported(path)))
-        assert opencode.probe(of_file(path)) == session.cwds[0]
+        assert store.probe_folder(of_file(path)) == session.cwds[0]
 
 
 def test_every_old_file_agrees_with_the_independent_counter(sessions_folder: Path) -> None:
     root = sessions_folder / "opencode" / "built-from-real-rows"
     expected = {one["info"]["id"]: count(one) for one in in_storage(root / "storage")}
-    found = opencode.find(root, ())
+    found = store.scan_root(root, ())
     assert found.problems == []
     assert [one.path.name for one in found.databases] == ["opencode.db"]
     for transcript in found.transcripts:
         session, turns = reading(transcript)
         check(session, turns, expected.pop(transcript.session_id))
-        assert opencode.probe(transcript) == session.cwds[0]
+        assert store.probe_folder(transcript) == session.cwds[0]
     assert expected == {}
 
 
 def test_the_three_forms_of_a_session_are_the_same_session(sessions_folder: Path) -> None:
     root = sessions_folder / "opencode"
     rows = {one.session_id: one for one in of_database(root / "built-from-real-rows" / "opencode.db")}
-    files = {one.session_id: one for one in opencode.find(root / "built-from-real-rows", ()).transcripts}
+    files = {one.session_id: one for one in store.scan_root(root / "built-from-real-rows", ()).transcripts}
     exports = {path.stem: of_file(path) for path in (root / "export").glob("*.json")}
     for other in (files, exports):
         for native, transcript in other.items():

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import TranscriptError
-from lerim.sessions import opencode
-from lerim.sessions.discovery import discover
+from lerim.sessions.discovery import discover_stores
+from lerim.sessions.readers.opencode import store as opencode
 from opencode_store import Store, of_rows, taken, text, tool
 
 # --- one form only -----------------------------------------------------------------------------------------------
@@ -22,7 +22,7 @@ def test_the_database_and_the_old_files_give_the_same_turns(tmp_path: Path) -> N
     store.say("user", text("go"))
     store.say("assistant", text("ok"), tool("bash", {"command": "ls"}, "a", metadata={"exit": 0}))
     store.files(tmp_path / "storage")
-    found = opencode.find(tmp_path, ())
+    found = opencode.scan_root(tmp_path, ())
     (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
     assert found.transcripts[0].session_id == row.session_id
     assert taken(found.transcripts[0])[1] == taken(row)[1]
@@ -54,7 +54,7 @@ def test_rows_that_are_no_json_cost_themselves(tmp_path: Path) -> None:
         db.execute("UPDATE part SET data = CAST(data AS BLOB) WHERE message_id = 'msg_0001'")
         db.execute("UPDATE part SET data = x'ff00' WHERE message_id = 'msg_0002'")
     (row,) = of_rows(path)
-    reading = opencode.read(row)
+    reading = opencode.open_session(row)
     assert [turn.text for turn in reading] == ["two"]
     assert sorted(one.code for one in reading.problems) == ["bad-record", "bad-record"]
     assert all(str(path) in one.path for one in reading.problems)
@@ -77,10 +77,10 @@ def test_half_written_files_are_left_out_until_they_are_whole(tmp_path: Path) ->
     part = tmp_path / "storage" / "part" / "msg_0001" / "prt_0001_001.json"
     whole = part.read_bytes()
     part.write_bytes(whole[:20])
-    (before,) = opencode.find(tmp_path, ()).transcripts
+    (before,) = opencode.scan_root(tmp_path, ()).transcripts
     assert [turn.text for turn in taken(before)[1]] == ["go", "first"]
     part.write_bytes(whole)
-    (after,) = opencode.find(tmp_path, ()).transcripts
+    (after,) = opencode.scan_root(tmp_path, ()).transcripts
     assert after.stamp != before.stamp
     assert [turn.text for turn in taken(after)[1]] == ["go", "first\n\nsecond"]
 
@@ -92,24 +92,24 @@ def test_a_session_without_a_folder_is_where_its_project_is(tmp_path: Path) -> N
     project = tmp_path / "storage" / "project" / "p1.json"
     project.parent.mkdir()
     project.write_text(json.dumps({"id": "p1", "worktree": "/w/tree"}), encoding="utf-8")
-    (transcript,) = opencode.find(tmp_path, ()).transcripts
-    assert opencode.probe(transcript) == "/w/tree"
+    (transcript,) = opencode.scan_root(tmp_path, ()).transcripts
+    assert opencode.probe_folder(transcript) == "/w/tree"
     assert taken(transcript)[0].cwds == ("/w/tree",)
 
 
 def test_databases_of_every_channel_are_found_and_nothing_else(tmp_path: Path) -> None:
     for name in ("opencode.db", "opencode-dev.db", "opencode.db-wal", "other.db", "auth.json"):
         (tmp_path / name).touch()
-    found = opencode.find(tmp_path, ())
+    found = opencode.scan_root(tmp_path, ())
     assert [one.path.name for one in found.databases] == ["opencode-dev.db", "opencode.db"]
-    assert opencode.find(tmp_path / "other.db", ()).databases[0].path.name == "other.db"
-    assert opencode.find(tmp_path / "none", ()).databases == []
+    assert opencode.scan_root(tmp_path / "other.db", ()).databases[0].path.name == "other.db"
+    assert opencode.scan_root(tmp_path / "none", ()).databases == []
 
 
 def test_a_database_of_the_data_folder_that_is_also_named_comes_once(tmp_path: Path) -> None:
     (tmp_path / "opencode").mkdir()
     path = Store().rows(tmp_path / "opencode" / "opencode.db")
-    stores = discover({"opencode": [path.parent, path]})
+    stores = discover_stores({"opencode": [path.parent, path]})
     assert [one.path for one in stores.databases] == [path]
 
 
@@ -127,16 +127,16 @@ def test_a_session_that_is_gone_is_an_error_that_names_it(tmp_path: Path) -> Non
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM session")
     with pytest.raises(TranscriptError, match="ses_1"):
-        list(opencode.read(row))
+        list(opencode.open_session(row))
 
 
 def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "storage" / "session" / "p" / "ses_1.json"
     path.parent.mkdir(parents=True)
     path.write_bytes(b'{"id": "ses')
-    (transcript,) = opencode.find(tmp_path, ()).transcripts
+    (transcript,) = opencode.scan_root(tmp_path, ()).transcripts
     with pytest.raises(TranscriptError, match="half written"):
-        list(opencode.read(transcript))
+        list(opencode.open_session(transcript))
 
 
 def test_a_brief_reading_leaves_out_only_what_the_catalog_does_not_keep(tmp_path: Path) -> None:
@@ -201,16 +201,16 @@ def test_a_running_session_settles_up_to_what_still_changes(tmp_path: Path) -> N
     store.say("assistant", text("first"))
     path = store.rows(tmp_path / "opencode.db")
     (row,) = of_rows(path)
-    reading = opencode.read(row)
+    reading = opencode.open_session(row)
     assert len(list(reading)) == 2
-    assert list(opencode.read(row, reading.resume)) == []
+    assert list(opencode.open_session(row, reading.resume)) == []
     store.say("user", text("two"))
     store.say("assistant", tool("bash", {"command": "ls"}, status="running"), finish=None, time={"created": 1 << 41})
     store.rows(path)
     (row,) = of_rows(path)
-    running = opencode.read(row, reading.resume)
+    running = opencode.open_session(row, reading.resume)
     assert [turn.ordinal for turn in running] == [2, 3]
-    again = list(opencode.read(row, running.resume))
+    again = list(opencode.open_session(row, running.resume))
     assert [turn.ordinal for turn in again] == [2, 3]
     assert again[1].tool_calls[0].status == "pending"
 
@@ -221,10 +221,10 @@ def test_a_session_that_was_taken_back_is_read_from_its_start(tmp_path: Path) ->
     store.say("assistant", text("first"))
     path = store.rows(tmp_path / "opencode.db")
     (row,) = of_rows(path)
-    reading = opencode.read(row)
+    reading = opencode.open_session(row)
     list(reading)
     store.info["revert"] = {"messageID": "msg_0001"}
     store.rows(path)
-    again = opencode.read(row, reading.resume)
+    again = opencode.open_session(row, reading.resume)
     assert [turn.text for turn in again] == ["one"]
     assert again.restarted

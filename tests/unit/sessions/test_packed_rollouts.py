@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import codex_lines as lines
-from lerim.sessions.compressed import BYTES, BYTES_A_BYTE, BYTES_A_LINE, LINES, Unpacked
-from lerim.sessions.lines import BLOCK
+from lerim.sessions.readers.engine.compressed import BYTES, BYTES_A_BYTE, BYTES_A_LINE, LINES, UnpackedFile
+from lerim.sessions.readers.engine.lines import BLOCK
 
 if sys.version_info >= (3, 14) and not TYPE_CHECKING:
     from compression import zstd
@@ -48,7 +48,7 @@ def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind:
     path = tmp_path / NAME
     path.write_bytes(packed(block, times))
     size = path.stat().st_size
-    with path.open("rb") as file, Unpacked(file, BLOCK, size) as stream:
+    with path.open("rb") as file, UnpackedFile(file, BLOCK, size) as stream:
         held = 0
         while given := stream.read1(BLOCK):
             held += given.count(b"\n")
@@ -64,7 +64,7 @@ def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind:
 def test_work_on_a_packed_file_ends_when_its_time_is_over() -> None:
     data = packed(lines.encoded(lines.prompt("Do it")) * 1000, 10)
     clock = itertools.count(0.0, 8.0)
-    stream = Unpacked(io.BytesIO(data), BLOCK, len(data), lambda: next(clock))
+    stream = UnpackedFile(io.BytesIO(data), BLOCK, len(data), lambda: next(clock))
     assert 0 < len(stream.read()) < len(zstd.decompress(data))
     assert "too long" in stream.stopped
 

@@ -10,8 +10,15 @@ import pytest
 
 from lerim.errors import SettingsError
 from lerim.paths import Home
-from lerim.sessions.platforms import FILE, choices, connect, remove, removed, roots_of
-from lerim.sessions.readers import READERS
+from lerim.sessions.platforms import (
+    PLATFORMS_FILE,
+    connect_platform,
+    load_platform_choices,
+    platform_roots,
+    remove_platform,
+    removed_platforms,
+)
+from lerim.sessions.readers.agents import PLATFORM_READERS
 from rights import bound
 
 
@@ -26,50 +33,50 @@ def environ(tmp_path):
 
 
 def written(home: Home) -> dict[str, object]:
-    return dict(json.loads((home.root / FILE).read_text()))
+    return dict(json.loads((home.root / PLATFORMS_FILE).read_text()))
 
 
 def test_without_a_word_every_agent_is_read_from_its_usual_places(home, environ, tmp_path):
-    roots = roots_of(environ, home)
-    assert set(roots) == set(READERS)
+    roots = platform_roots(environ, home)
+    assert set(roots) == set(PLATFORM_READERS)
     assert tmp_path / ".claude" in roots["claude"]
     assert not home.root.exists(), "looking makes nothing"
 
 
 def test_a_removed_agent_is_read_no_more_until_it_is_connected(home, environ):
-    assert remove(home, "claude")
-    assert "claude" not in roots_of(environ, home)
-    assert removed(home) == {"claude"}
-    assert not remove(home, "claude"), "it was removed already"
-    connect(home, "claude")
-    assert "claude" in roots_of(environ, home)
+    assert remove_platform(home, "claude")
+    assert "claude" not in platform_roots(environ, home)
+    assert removed_platforms(home) == {"claude"}
+    assert not remove_platform(home, "claude"), "it was removed already"
+    connect_platform(home, "claude")
+    assert "claude" in platform_roots(environ, home)
 
 
 def test_a_store_elsewhere_is_read_in_place_of_the_usual_ones(home, environ, tmp_path):
     elsewhere = tmp_path / "else where"
     elsewhere.mkdir()
-    connect(home, "claude", elsewhere)
-    assert roots_of(environ, home)["claude"] == [elsewhere]
-    connect(home, "claude")
-    assert elsewhere not in roots_of(environ, home)["claude"]
+    connect_platform(home, "claude", elsewhere)
+    assert platform_roots(environ, home)["claude"] == [elsewhere]
+    connect_platform(home, "claude")
+    assert elsewhere not in platform_roots(environ, home)["claude"]
 
 
 @pytest.mark.parametrize("path", ["relative/store", "/no/such/store"])
 def test_a_place_that_cannot_be_one_is_refused_and_nothing_kept(home, path):
     with pytest.raises(SettingsError) as told:
-        connect(home, "claude", Path(path))
+        connect_platform(home, "claude", Path(path))
     assert told.value.where == str(Path(path))
     assert told.value.todo
-    assert not (home.root / FILE).exists()
+    assert not (home.root / PLATFORMS_FILE).exists()
 
 
 def test_keys_of_others_stay(home, tmp_path):
     home.root.mkdir()
-    (home.root / FILE).write_text(
+    (home.root / PLATFORMS_FILE).write_text(
         '{"version": 7, "note": {"a": [1.50]}, "platforms": {"aider": {"x": 1}, "claude": {"colour": "red"}}}'
     )
-    connect(home, "claude", tmp_path)
-    remove(home, "codex")
+    connect_platform(home, "claude", tmp_path)
+    remove_platform(home, "codex")
     assert written(home) == {
         "version": 7,
         "note": {"a": [1.50]},
@@ -96,51 +103,52 @@ def test_keys_of_others_stay(home, tmp_path):
 )
 def test_a_broken_file_is_a_message_and_stays_as_it_is(home, environ, broken):
     home.root.mkdir()
-    (home.root / FILE).write_text(broken)
+    (home.root / PLATFORMS_FILE).write_text(broken)
     for act in (
-        lambda: choices(home),
-        lambda: roots_of(environ, home),
-        lambda: connect(home, "claude"),
-        lambda: remove(home, "claude"),
+        lambda: load_platform_choices(home),
+        lambda: platform_roots(environ, home),
+        lambda: connect_platform(home, "claude"),
+        lambda: remove_platform(home, "claude"),
     ):
         with pytest.raises(SettingsError) as told:
             act()
-        assert told.value.where == str(home.root / FILE)
+        assert told.value.where == str(home.root / PLATFORMS_FILE)
         assert "delete it" in told.value.todo
-    assert (home.root / FILE).read_text() == broken
+    assert (home.root / PLATFORMS_FILE).read_text() == broken
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are another matter there")
 def test_the_file_is_the_persons_alone(home):
-    remove(home, "claude")
-    assert stat.S_IMODE((home.root / FILE).stat().st_mode) == 0o600
-    assert {path.name for path in home.root.iterdir()} <= {FILE, f"{FILE}.lock", ".gitignore"}
+    remove_platform(home, "claude")
+    assert stat.S_IMODE((home.root / PLATFORMS_FILE).stat().st_mode) == 0o600
+    assert {path.name for path in home.root.iterdir()} <= {PLATFORMS_FILE, f"{PLATFORMS_FILE}.lock", ".gitignore"}
 
 
 def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     both = environ | {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'link'},{tmp_path / 'real'}"}
-    assert roots_of(both, home)["claude"] == [tmp_path / "real"]
+    assert platform_roots(both, home)["claude"] == [tmp_path / "real"]
 
 
 def test_a_home_that_cannot_be_written_is_told_and_keeps_what_was_said(home):
-    remove(home, "codex")
-    before = (home.root / FILE).read_bytes()
+    remove_platform(home, "codex")
+    before = (home.root / PLATFORMS_FILE).read_bytes()
     home.root.chmod(0o500)
     with bound(), pytest.raises(SettingsError) as told:
-        remove(home, "claude")
+        remove_platform(home, "claude")
     home.root.chmod(0o700)
-    assert told.value.where == str(home.root / FILE)
-    assert (home.root / FILE).read_bytes() == before
+    assert told.value.where == str(home.root / PLATFORMS_FILE)
+    assert (home.root / PLATFORMS_FILE).read_bytes() == before
 
 
 def test_two_processes_lose_no_word_of_each_other(home):
     code = (
         "import sys; from pathlib import Path; from lerim.paths import Home;"
-        " from lerim.sessions.platforms import remove; [remove(Home(Path(sys.argv[1])), name) for name in sys.argv[2:]]"
+        " from lerim.sessions.platforms import remove_platform;"
+        " [remove_platform(Home(Path(sys.argv[1])), name) for name in sys.argv[2:]]"
     )
     halves = (["claude", "codex", "cursor"], ["opencode", "copilot", "gemini"])
     running = [subprocess.Popen([sys.executable, "-c", code, str(home.root), *half]) for half in halves]
     assert [one.wait(60) for one in running] == [0, 0]
-    assert len(removed(home)) == 6
+    assert len(removed_platforms(home)) == 6

@@ -14,8 +14,8 @@ import copilot_cli_lines
 import gemini_files
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers import GuardedReading, faults_as_errors, reading
-from lerim.sessions.typed import ASKED
+from lerim.sessions.readers.agents import GuardedReading, faults_as_errors, read_session
+from lerim.sessions.readers.engine.typed_text import ASKS_MARK
 
 TRANSCRIPT = Transcript("codex", Path("/store/rollout.jsonl"), "s", 1, 1, 1)
 SECRET = "what the person said"
@@ -110,11 +110,11 @@ def written(folder: Path, *prompts: str) -> Iterator[Transcript]:
 
 
 def test_a_session_in_which_lerim_asked_an_agent_is_passed_over(tmp_path: Path) -> None:
-    asked = f"{ASKED}\nWhat was decided here? No, always use pathlib."
+    asked = f"{ASKS_MARK}\nWhat was decided here? No, always use pathlib."
     for transcript in written(tmp_path, asked, "and that?"):
-        assert [turn.text for turn in reading(transcript)] == [], transcript.platform
+        assert [turn.text for turn in read_session(transcript)] == [], transcript.platform
 
 
 def test_words_of_ours_later_in_a_session_hide_nothing_of_it(tmp_path: Path) -> None:
-    for transcript in written(tmp_path, "Keep cents.", f"{ASKED} is in the log, why?"):
-        assert len(list(reading(transcript))) == 4, transcript.platform
+    for transcript in written(tmp_path, "Keep cents.", f"{ASKS_MARK} is in the log, why?"):
+        assert len(list(read_session(transcript))) == 4, transcript.platform

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lerim.paths import Home
-from lerim.sessions.catalog import Catalog
+from lerim.sessions.catalog.catalog import Catalog
 from long import LONG
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))

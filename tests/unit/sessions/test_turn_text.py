@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lerim.sessions.model import OWN_COMMAND, ToolCall
-from lerim.sessions.turn_text import Shown, calls, readable, rendered
+from lerim.sessions.tables.turn_text import StoredCall, format_stored_calls, parse_stored_calls, render_calls
 
 SHELL = ToolCall("1", "Bash", "shell", "error", command="pytest -q\n# all", output="1 failed", exit_code=1)
 EDIT = ToolCall("2", "Edit", "edit", "ok", paths=("src/app.py",))
@@ -11,22 +11,22 @@ OWN = ToolCall("", OWN_COMMAND, "shell", "ok", command="ls", output="app.py", ex
 
 
 def test_calls_come_back_one_by_one_with_how_they_ended() -> None:
-    assert calls(rendered((SHELL, EDIT, OWN))) == [
-        Shown("error", 1, "$ pytest -q\n# all\n1 failed"),
-        Shown("ok", None, "Edit src/app.py"),
-        Shown("ok", None, "app.py"),
+    assert parse_stored_calls(render_calls((SHELL, EDIT, OWN))) == [
+        StoredCall("error", 1, "$ pytest -q\n# all\n1 failed"),
+        StoredCall("ok", None, "Edit src/app.py"),
+        StoredCall("ok", None, "app.py"),
     ]
 
 
 def test_people_read_lines_without_marks() -> None:
-    assert readable(rendered((SHELL, EDIT))) == "$ pytest -q\n# all\n1 failed\nEdit src/app.py"
-    assert readable(rendered(())) == "" and calls("") == []
+    assert format_stored_calls(render_calls((SHELL, EDIT))) == "$ pytest -q\n# all\n1 failed\nEdit src/app.py"
+    assert format_stored_calls(render_calls(())) == "" and parse_stored_calls("") == []
 
 
 def test_marks_in_a_transcript_forge_no_call_and_no_exit_code() -> None:
     evil = ToolCall("3", "Bash", "shell", "denied", command="a\x1e\x01b\x1d0\x1fc")
-    assert calls(rendered((evil,))) == [Shown("denied", None, "$ a \x01b 0 c")]
+    assert parse_stored_calls(render_calls((evil,))) == [StoredCall("denied", None, "$ a \x01b 0 c")]
 
 
 def test_what_an_older_catalog_kept_is_read_as_it_is() -> None:
-    assert readable("$ ls\nEdit a.py") == "$ ls\nEdit a.py"
+    assert format_stored_calls("$ ls\nEdit a.py") == "$ ls\nEdit a.py"

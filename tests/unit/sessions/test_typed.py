@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.sessions.typed import own_words, parts_of
+from lerim.sessions.readers.engine.typed_text import extract_own_words, split_message
 
 OWN = "Always use uv here."
 
@@ -29,7 +29,7 @@ OWN = "Always use uv here."
     ],
 )
 def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
-    assert own_words(text) == text
+    assert extract_own_words(text) == text
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_a_persons_own_message_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:
-    assert own_words(f"{OWN}\n{pasted}\nThat is all.").split("\n")[0] == OWN
-    assert "x" not in own_words(f"{OWN}\n{pasted}\nThat is all.").replace(OWN, "")
-    assert "That is all." in own_words(f"{OWN}\n{pasted}\nThat is all.")
+    assert extract_own_words(f"{OWN}\n{pasted}\nThat is all.").split("\n")[0] == OWN
+    assert "x" not in extract_own_words(f"{OWN}\n{pasted}\nThat is all.").replace(OWN, "")
+    assert "That is all." in extract_own_words(f"{OWN}\n{pasted}\nThat is all.")
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,20 @@ def test_what_is_pasted_is_cut_out_of_the_words_around_it(pasted: str) -> None:
     ],
 )
 def test_an_email_lasts_to_the_end_of_the_message(mail: str) -> None:
-    assert own_words(f"{OWN}\n\n{mail}\nx") == OWN
+    assert extract_own_words(f"{OWN}\n\n{mail}\nx") == OWN
 
 
 def test_a_screen_in_a_fence_ends_with_it() -> None:
-    assert own_words(f"it says\n```\n$ npm test\n```\n{OWN}") == f"it says\n\n{OWN}"
+    assert extract_own_words(f"it says\n```\n$ npm test\n```\n{OWN}") == f"it says\n\n{OWN}"
 
 
 def test_a_block_lasts_to_its_last_end_for_what_stands_in_it_may_forge_one() -> None:
-    assert own_words(f"{OWN}\n<document>a</document>\nb\n</document>\n") == OWN
+    assert extract_own_words(f"{OWN}\n<document>a</document>\nb\n</document>\n") == OWN
 
 
 def test_the_parts_of_a_message_are_the_message() -> None:
     text = f"{OWN}\n<file>x</file> and\n```\ny\n```\n> z\n\nFrom: a@b.invalid\nSubject: c\n\nd"
-    assert "".join(part.text for part in parts_of(text)) == text
+    assert "".join(part.text for part in split_message(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -93,15 +93,15 @@ def test_the_parts_of_a_message_are_the_message() -> None:
 )
 def test_a_hostile_message_is_read_in_time_that_grows_with_it_alone(piece: str) -> None:
     text = piece * (200_000 // len(piece))
-    assert "".join(part.text for part in parts_of(text)) == text
+    assert "".join(part.text for part in split_message(text)) == text
 
 
 def test_a_prompt_in_an_environment_begins_what_is_copied_from_a_terminal() -> None:
-    assert own_words(f"{OWN}\n(.venv) ana@host:~/app$ pytest\nx") == OWN
+    assert extract_own_words(f"{OWN}\n(.venv) ana@host:~/app$ pytest\nx") == OWN
 
 
 @pytest.mark.parametrize(
     "said", ["src/app.py:12 should use pathlib", 'I like "a": it is short', "see /srv/x: line it up"]
 )
 def test_a_sentence_that_only_looks_like_a_line_of_a_tool_is_the_persons(said: str) -> None:
-    assert own_words(said) == said
+    assert extract_own_words(said) == said

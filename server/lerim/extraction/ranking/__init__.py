@@ -1,1 +1,5 @@
-"""Finds what is worth remembering without a model of language: passages, their features, and a small learned ranker."""
+"""Finds what is worth remembering without a language model."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

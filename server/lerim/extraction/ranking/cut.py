@@ -14,14 +14,14 @@ PROMPTS_A_PROPOSAL: Final = 2
 AT_LEAST: Final = 3
 
 
-def most(prompts: int) -> int:
+def max_proposals(prompts: int) -> int:
     """How many proposals a session of so many prompts has at most."""
     return AT_LEAST + prompts // PROMPTS_A_PROPOSAL
 
 
-def above_the_cut(scores: Iterable[float], prompts: int, first: float, further: float) -> frozenset[int]:
+def select_above_cut(scores: Iterable[float], prompts: int, first: float, further: float) -> frozenset[int]:
     """The places of the scores that are proposed, of all the session's passages so far."""
     ranked = sorted(enumerate(scores), key=lambda one: (-one[1], one[0]))
     if not ranked or ranked[0][1] < first:
         return frozenset()
-    return frozenset(place for place, score in ranked[: most(prompts)] if score >= further)
+    return frozenset(place for place, score in ranked[: max_proposals(prompts)] if score >= further)

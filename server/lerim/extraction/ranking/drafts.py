@@ -11,21 +11,41 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from lerim.extraction.ranking.exchange import Measured, measured
+from lerim.extraction.facts import (
+    MAX_TITLE_CHARS,
+    capitalize_first,
+    code_span,
+    find_artifacts,
+    full_sentence,
+    join_names,
+    make_title,
+    parse_command,
+    squeeze_spaces,
+)
+from lerim.extraction.ranking.exchange import MeasuredPassage, measure_passages
 from lerim.extraction.ranking.outright import is_outright, outright_type
-from lerim.extraction.ranking.passages import Passage
-from lerim.extraction.ranking.personal import MOST, NONE, Correction, aspects, named_features, personal_score
-from lerim.extraction.ranking.ranker import Type, chance, model, score, type_of
-from lerim.extraction.ranking.sentences import sentences_of
-from lerim.extraction.ranking.taken_back import called_off, corrected, corrections
-from lerim.extraction.title import LONGEST, title_of
-from lerim.facts.artifacts import artifacts
-from lerim.facts.commands import parse
-from lerim.facts.draft import Draft, Quote, Scene
-from lerim.facts.outcome import takes_back, verdict
-from lerim.facts.where import changed, named
-from lerim.facts.wording import capital, code, listing, sentence, squeeze
-from lerim.memory.record import LearningKind, Primitive, Speaker
+from lerim.extraction.ranking.passages import TurnPassage
+from lerim.extraction.ranking.personal import (
+    MAX_SHIFT,
+    NO_CORRECTION,
+    Correction,
+    named_features,
+    passage_aspects,
+    personal_score,
+)
+from lerim.extraction.ranking.ranker import PassageType, load_ranker, predict_type, score_passage, score_to_chance
+from lerim.extraction.ranking.sentences import find_sentences
+from lerim.extraction.ranking.taken_back import find_corrections, is_called_off, is_corrected
+from lerim.extraction.signals import (
+    Draft,
+    Quote,
+    Scene,
+    find_changed_files,
+    find_named_places,
+    is_taken_back,
+    judge_next_words,
+)
+from lerim.memory import LearningKind, Primitive, Speaker
 
 BELOW = 1.0
 """How far below `further` a score may lie for its passage to be kept within reach."""
@@ -46,7 +66,7 @@ _EMPHASIS = re.compile(
     r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
 )
 """Bold text, and code, in which nothing is bold. `__init__` is a name: of one word nobody can tell."""
-_FORMS: dict[Type, tuple[Primitive, LearningKind | None]] = {
+_FORMS: dict[PassageType, tuple[Primitive, LearningKind | None]] = {
     "decision": ("decision", None),
     "rule": ("learning", "preference"),
     "pitfall": ("learning", "pitfall"),
@@ -56,7 +76,7 @@ _FORMS: dict[Type, tuple[Primitive, LearningKind | None]] = {
 }
 
 
-class Ranked(NamedTuple):
+class RankedDraft(NamedTuple):
     """A draft and its learned score. `refuted` says what took it back; "" where nothing did."""
 
     draft: Draft
@@ -64,28 +84,28 @@ class Ranked(NamedTuple):
     refuted: str = ""
 
 
-def ranked_drafts(scene: Scene, number: int, correction: Correction = NONE) -> list[Ranked]:
+def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTION) -> list[RankedDraft]:
     """The passages of an exchange that are worth a look or nearly so, the best first; at most `OF_ONE_EXCHANGE`.
 
     `number` is how many prompts came before, `correction` what the person's decisions say. Raises RankerError where the
     package's model is another program's.
     """
-    learned = model()
+    learned = load_ranker()
     least = learned.further - BELOW
-    reach = MOST if correction.weights else 0.0
+    reach = MAX_SHIFT if correction.weights else 0.0
     found: list[tuple[float, int, float]] = []
-    passages = list(measured(scene.before, scene.now, scene.after, number))
+    passages = list(measure_passages(scene.before, scene.now, scene.after, number))
     prompt = scene.now.prompt.text if scene.now.prompt else ""
     for at, one in enumerate(passages):
-        worth = score(one.features)
+        worth = score_passage(one.features)
         if is_outright(one.passage, prompt):
             worth = max(worth, learned.first)
         if worth >= least - reach:
-            moved = personal_score(correction, worth, aspects(named_features(one.features), *_form(one)))
+            moved = personal_score(correction, worth, passage_aspects(named_features(one.features), *_form(one)))
             if max(worth, moved) >= least:
                 found.append((-moved, at, worth))
-    said_wrong = [(reply.ordinal, said) for reply in scene.now.replies for said in corrections(reply.text)]
-    out: list[Ranked] = []
+    said_wrong = [(reply.ordinal, said) for reply in scene.now.replies for said in find_corrections(reply.text)]
+    out: list[RankedDraft] = []
     for minus, at, scored in sorted(found)[:OF_ONE_EXCHANGE]:
         one, moved, worth = passages[at], -minus, scored
         context = _context(one.passage, scene)
@@ -100,36 +120,38 @@ def ranked_drafts(scene: Scene, number: int, correction: Correction = NONE) -> l
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
         draft = replace(draft, score=round(worth, 3), features=features)
-        out.append(Ranked(draft, worth, _refuted(one.passage, following, scene, said_wrong)))
+        out.append(RankedDraft(draft, worth, _refuted(one.passage, following, scene, said_wrong)))
     return out
 
 
-def _refuted(passage: Passage, following: list[Passage], scene: Scene, said_wrong: Sequence[tuple[int, str]]) -> str:
+def _refuted(
+    passage: TurnPassage, following: list[TurnPassage], scene: Scene, said_wrong: Sequence[tuple[int, str]]
+) -> str:
     """Why a passage no longer stands at the end of its exchange; "" where it does. `said_wrong` is what the agent says
     it was wrong about, with the ordinals of the turns."""
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
-        if called_off(passage, same):
+        if is_called_off(passage, same):
             return "the person calls it off right after it"
-        back = scene.after is not None and takes_back(scene.after)
+        back = scene.after is not None and is_taken_back(scene.after)
         return "the person's next words take it back" if back else ""
-    if verdict(scene.after) == "refuted":
+    if judge_next_words(scene.after) == "refuted":
         return "the person's next words take it back"
-    if corrected(passage.text, (said for ordinal, said in said_wrong if ordinal > passage.ordinal)):
+    if is_corrected(passage.text, (said for ordinal, said in said_wrong if ordinal > passage.ordinal)):
         return "the agent found later that it was wrong"
     return ""
 
 
-def _draft(one: Measured, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
+def _draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
     passage, turn = one.passage, one.turn
     primitive, learning = _form(one)
     if _asks(passage) and scene.after is not None and passage.source != "feedback":
         return None  # the person went on: what was asked was answered, or no longer matters
     text = _plain(passage.text)
-    title, body = title_of(text), _body(passage, text, context, scene)
+    title, body = make_title(text), _body(passage, text, context, scene)
     if passage.source == "answer":
-        both = f"{_plain(passage.heading).rstrip()} {capital(text)}"
-        title = title_of(both if len(both) <= LONGEST else text)  # cut, only the question would be left
+        both = f"{_plain(passage.heading).rstrip()} {capitalize_first(text)}"
+        title = make_title(both if len(both) <= MAX_TITLE_CHARS else text)  # cut, only the question would be left
     who: Speaker = "user" if passage.is_persons else "assistant"
     quotes = [Quote(passage.text, turn.id, who)]
     if context is not None:
@@ -143,30 +165,31 @@ def _draft(one: Measured, scene: Scene, worth: float, context: Quote | None) -> 
         body=body,
         turn=turn,
         quotes=tuple(quotes),
-        artifacts=artifacts(text, scene.known),
-        references=named(scene, text) or (changed(scene, scene.now) if passage.is_persons else ()),
-        chance=chance(worth),
+        artifacts=find_artifacts(text, scene.known),
+        references=find_named_places(scene, text)
+        or (find_changed_files(scene, scene.now) if passage.is_persons else ()),
+        chance=score_to_chance(worth),
     )
 
 
-def _form(one: Measured) -> tuple[Primitive, LearningKind | None]:
+def _form(one: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
     """As what a passage would be remembered."""
     if one.passage.source == "answer":
         return "decision", None
     if _asks(one.passage):
         return _FORMS["question"]
-    kind = outright_type(one.passage) or type_of(one.features)
+    kind = outright_type(one.passage) or predict_type(one.features)
     return _FORMS["fact" if kind == "question" else kind]  # a statement of what is open is told as it is
 
 
-def _asks(passage: Passage) -> bool:
+def _asks(passage: TurnPassage) -> bool:
     return passage.text.rstrip(' *"`)').endswith(("?", "？"))
 
 
-def _body(passage: Passage, text: str, context: Quote | None, scene: Scene) -> str:
-    whole = sentence(text) if not text.endswith(("。", "！", "？", ":")) else text
+def _body(passage: TurnPassage, text: str, context: Quote | None, scene: Scene) -> str:
+    whole = full_sentence(text) if not text.endswith(("。", "！", "？", ":")) else text
     if passage.source == "answer":
-        why = f" {sentence(_plain(passage.before))}" if passage.before else ""
+        why = f" {full_sentence(_plain(passage.before))}" if passage.before else ""
         whole = f"Asked: “{_plain(passage.heading)}” Answered: “{text}”.{why}"
     before = f"Before it: “{_plain(context.text)}”" if context else ""
     return " ".join(part for part in (whole, before, _outcome(passage, scene)) if part)
@@ -177,7 +200,7 @@ def _needs_context(text: str) -> bool:
     return bool(_POINTS_BACK.match(text)) or bool(_POINTS.search(text) and not _NAMES.search(text))
 
 
-def _context(passage: Passage, scene: Scene) -> Quote | None:
+def _context(passage: TurnPassage, scene: Scene) -> Quote | None:
     """The sentence that a passage leans on: the one before it, else the other side's last or first words."""
     if passage.source == "answer" or not _needs_context(passage.text):
         return None
@@ -196,24 +219,29 @@ def _context(passage: Passage, scene: Scene) -> Quote | None:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    return (_short(text[one.start : one.end]) for one in sentences_of(text))
+    return (_short(text[one.start : one.end]) for one in find_sentences(text))
 
 
-def _outcome(passage: Passage, scene: Scene) -> str:
+def _outcome(passage: TurnPassage, scene: Scene) -> str:
     """What the agent did about a person's words: the files it changed, and whether what it ran last passed."""
-    files = changed(scene, scene.now) if passage.is_persons else ()
+    files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:
         return ""
-    told = f"The agent changed {listing([code(path) for path in files])}"
+    told = f"The agent changed {join_names([code_span(path) for path in files])}"
     ran = [call for reply in scene.now.replies for call in reply.tool_calls if call.kind == "shell"]
     last = ran[-1] if ran else None
-    if last is not None and last.exit_code == 0 and (command := parse(last.command).text) and len(command) <= CONTEXT:
-        return f"{told}; {code(command)} then passed."
+    if (
+        last is not None
+        and last.exit_code == 0
+        and (command := parse_command(last.command).text)
+        and len(command) <= CONTEXT
+    ):
+        return f"{told}; {code_span(command)} then passed."
     return f"{told}."
 
 
 def _plain(text: str) -> str:
-    return squeeze(_EMPHASIS.sub(lambda found: found["code"] or found["strong"] or found["several"], text))
+    return squeeze_spaces(_EMPHASIS.sub(lambda found: found["code"] or found["strong"] or found["several"], text))
 
 
 def _short(text: str) -> str:

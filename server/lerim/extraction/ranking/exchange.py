@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lerim.extraction.ranking.features import features
-from lerim.extraction.ranking.passages import Passage, passages_of
-from lerim.facts.draft import Exchange
-from lerim.sessions.model import Turn
+from lerim.extraction.ranking.features import passage_features
+from lerim.extraction.ranking.passages import TurnPassage, split_passages
+from lerim.extraction.signals import Exchange
+from lerim.sessions import Turn
 
 
-class Measured(NamedTuple):
+class MeasuredPassage(NamedTuple):
     """A passage, the turn it stands in, and its features in the order of `features.NAMES`."""
 
-    passage: Passage
+    passage: TurnPassage
     turn: Turn
     features: list[float]
 
 
-def measured(before: Exchange, now: Exchange, after: Turn | None, number: int) -> Iterator[Measured]:
+def measure_passages(before: Exchange, now: Exchange, after: Turn | None, number: int) -> Iterator[MeasuredPassage]:
     """What was said in `now`, passage by passage. `before` is the exchange before it, `after` the person's next words,
     `number` how many prompts came before this exchange's."""
     for turn in (now.prompt, *now.replies):
         if turn is not None:
-            for passage in passages_of(turn):
-                yield Measured(passage, turn, features(passage, turn, before, now, after, number))
+            for passage in split_passages(turn):
+                yield MeasuredPassage(passage, turn, passage_features(passage, turn, before, now, after, number))

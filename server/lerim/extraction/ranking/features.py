@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from lerim.extraction.ranking.cues import AGREES, AS_IT_STANDS, CUES, HEADINGS, OBJECTS
-from lerim.extraction.ranking.passages import Passage
-from lerim.facts.draft import Exchange
-from lerim.facts.outcome import verdict
-from lerim.sessions.model import Turn
+from lerim.extraction.ranking.passages import TurnPassage
+from lerim.extraction.signals import Exchange, judge_next_words
+from lerim.sessions import Turn
 
 _SOURCES = ("prompt", "answer", "feedback", "plan", "reply")
 _KINDS = ("paragraph", "bullet", "number", "heading", "quote")
@@ -20,7 +19,7 @@ _WORD = re.compile(r"[\w./-]{4,}")
 _HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
 _BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
-NAMES: Final[tuple[str, ...]] = (
+FEATURE_NAMES: Final[tuple[str, ...]] = (
     *(f"source {name}" for name in _SOURCES),
     *(f"line {name}" for name in _KINDS),
     *(f"cue {name}" for name in CUES),
@@ -53,8 +52,8 @@ NAMES: Final[tuple[str, ...]] = (
 """The features in their order. The trained model names them, so that one made for others is not used."""
 
 
-def features(
-    passage: Passage, turn: Turn, before: Exchange, now: Exchange, after: Turn | None, number: int
+def passage_features(
+    passage: TurnPassage, turn: Turn, before: Exchange, now: Exchange, after: Turn | None, number: int
 ) -> list[float]:
     """The features of a passage of `turn`, which belongs to the exchange `now`. `before` is the exchange before it,
     `after` the person's next words, `number` how many prompts came before this exchange's."""
@@ -66,7 +65,7 @@ def features(
     later = replies[at + 1 :]
     agent_said = [reply.text for reply in replies if reply.text]
     asked = next((reply.text for reply in reversed(before.replies) if reply.text), "")
-    judged = verdict(after)
+    judged = judge_next_words(after)
     words = frozenset(_WORD.findall(low))
     row = [float(passage.source == name) for name in _SOURCES]
     row += [float(passage.kind == name) for name in _KINDS]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from lerim.extraction.ranking.passages import Passage
-from lerim.extraction.ranking.ranker import Type
+from lerim.extraction.ranking.passages import TurnPassage
+from lerim.extraction.ranking.ranker import PassageType
 
 LONGEST_PROMPT = 1_000
 """Characters from which a message is a document: what it says with "always" is mostly about the work at hand."""
@@ -28,7 +28,7 @@ _ALSO = re.compile(
 )
 
 
-def is_outright(passage: Passage, prompt: str) -> bool:
+def is_outright(passage: TurnPassage, prompt: str) -> bool:
     """Whether a person states a rule, in the message `prompt` or on denying or approving a call."""
     if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
         return False
@@ -36,7 +36,7 @@ def is_outright(passage: Passage, prompt: str) -> bool:
     return not said.endswith(("?", "？")) and any(form.search(said) for form in (_ALWAYS, _CHOICE, _ALSO))
 
 
-def outright_type(passage: Passage) -> Type | None:
+def outright_type(passage: TurnPassage) -> PassageType | None:
     """What a person's words say they are: a decision where one thing is used or put before another, a rule where they
     hold always; None where they do not say."""
     if not passage.is_persons:

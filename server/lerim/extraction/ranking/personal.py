@@ -15,7 +15,7 @@ does not matter, and rejections alone raise nothing: no weight can be above zero
 at a time, with the bound 1/4 on the curvature of the logistic loss, which never overshoots (Böhning and Lindsay,
 "Monotonicity of quadratic-approximation algorithms", 1988).
 
-Two limits keep anything from being silenced for good. The shift is at most `MOST` either way. And what the learned
+Two limits keep anything from being silenced for good. The shift is at most `MAX_SHIFT` either way. And what the learned
 ranker alone would propose by itself (`s >= first`; everything a person says outright is scored so) has a floor: it
 stays at `first` until the decisions are clear (a shift below `-CLEAR`: about seven rejections of its kind), and never
 falls below `further`. So it may no longer start the list of a session, but still comes where the session has something
@@ -29,16 +29,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lerim.extraction.ranking.features import NAMES
-from lerim.extraction.ranking.ranker import chance, model
+from lerim.extraction.ranking.features import FEATURE_NAMES
+from lerim.extraction.ranking.ranker import load_ranker, score_to_chance
 
-MOST: Final = 1.5
+MAX_SHIFT: Final = 1.5
 """How far a score is moved at most, in log odds."""
 CLEAR: Final = 0.75
 """How far decisions must move a score down before what would be proposed by itself no longer is."""
 PULL: Final = 2.0
 """How strongly weights are pulled to zero: as much as that many decisions hold against one."""
-LATEST: Final = 1_000
+MAX_JUDGMENTS: Final = 1_000
 """So many decisions count, the latest."""
 _SWEEPS: Final = 30
 _CLOSE: Final = 1e-4
@@ -59,8 +59,8 @@ _ASPECTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A person's decision about one ranked candidate: its `aspects`, its learned `score`, and whether it was wanted
-    (accepted, edited, proposed anyway) or rejected."""
+    """A person's decision about one ranked candidate: its `aspects`, its learned `score`, and whether it was
+    wanted (accepted, edited, proposed anyway) or rejected."""
 
     aspects: tuple[str, ...]
     score: float
@@ -74,17 +74,17 @@ class Correction:
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
-NONE: Final = Correction()
+NO_CORRECTION: Final = Correction()
 
 
 def named_features(features: Sequence[float]) -> dict[str, float]:
     """The features above zero by their names; empty where another version measured them."""
-    if len(features) != len(NAMES):
+    if len(features) != len(FEATURE_NAMES):
         return {}
-    return {name: value for name, value in zip(NAMES, features, strict=True) if value > 0}
+    return {name: value for name, value in zip(FEATURE_NAMES, features, strict=True) if value > 0}
 
 
-def aspects(features: Mapping[str, float], primitive: str, kind: str | None) -> tuple[str, ...]:
+def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | None) -> tuple[str, ...]:
     """The aspects of a passage with these named features that would be remembered as this; none without features."""
     if not features:
         return ()
@@ -92,7 +92,7 @@ def aspects(features: Mapping[str, float], primitive: str, kind: str | None) -> 
     return (f"type {primitive}/{kind}" if kind else f"type {primitive}", *shown)
 
 
-def learn(judgments: Iterable[Judgment]) -> Correction:
+def learn_correction(judgments: Iterable[Judgment]) -> Correction:
     """The correction that these decisions ask for."""
     known = [one for one in judgments if one.aspects]
     rows = [1 / math.sqrt(len(one.aspects)) for one in known]
@@ -107,7 +107,7 @@ def learn(judgments: Iterable[Judgment]) -> Correction:
         for name, weight in weights.items():
             slope, bend = -PULL * weight, PULL
             for at in with_aspect[name]:
-                slope += rows[at] * (known[at].wanted - chance(moved[at]))
+                slope += rows[at] * (known[at].wanted - score_to_chance(moved[at]))
                 bend += rows[at] ** 2 / 4
             step = slope / bend
             weights[name] = weight + step
@@ -119,17 +119,17 @@ def learn(judgments: Iterable[Judgment]) -> Correction:
     return Correction(weights)
 
 
-def shift(correction: Correction, aspects: Sequence[str]) -> float:
-    """How far the score of a passage with these aspects is moved: at most `MOST` either way."""
+def score_shift(correction: Correction, aspects: Sequence[str]) -> float:
+    """How far the score of a passage with these aspects is moved: at most `MAX_SHIFT` either way."""
     if not aspects or not correction.weights:
         return 0.0
     total = sum(correction.weights.get(name, 0.0) for name in aspects) / math.sqrt(len(aspects))
-    return max(-MOST, min(MOST, total))
+    return max(-MAX_SHIFT, min(MAX_SHIFT, total))
 
 
 def personal_score(correction: Correction, score: float, aspects: Sequence[str]) -> float:
     """The score that a passage ranks by for this person. Raises RankerError."""
-    moved = score + (by := shift(correction, aspects))
-    if score < model().first:
+    moved = score + (by := score_shift(correction, aspects))
+    if score < load_ranker().first:
         return moved
-    return max(moved, model().further if by < -CLEAR else model().first)
+    return max(moved, load_ranker().further if by < -CLEAR else load_ranker().first)

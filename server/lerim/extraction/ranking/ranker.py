@@ -15,13 +15,13 @@ from typing import Final, Literal
 import msgspec
 
 from lerim.errors import RankerError
-from lerim.extraction.ranking.features import NAMES
+from lerim.extraction.ranking.features import FEATURE_NAMES
 
-Type = Literal["decision", "rule", "pitfall", "fact", "procedure", "question"]
+PassageType = Literal["decision", "rule", "pitfall", "fact", "procedure", "question"]
 FILE: Final = Path(__file__).with_name("ranker.json")
 
 
-class Tree(msgspec.Struct, frozen=True):
+class DecisionTree(msgspec.Struct, frozen=True):
     """A decision tree. Node `i` asks whether feature `feature[i]` is at most `at[i]`; `yes[i]` and `no[i]` are the next
     nodes, or leaves where they are negative: leaf `-n - 1`."""
 
@@ -32,32 +32,32 @@ class Tree(msgspec.Struct, frozen=True):
     leaf: list[float]
 
 
-class Model(msgspec.Struct, frozen=True):
+class RankerModel(msgspec.Struct, frozen=True):
     """What was learned. `first` and `further` are the cut (`cut.py`); `types` has for each type a bias and a weight for
     each feature."""
 
     names: list[str]
     first: float
     further: float
-    trees: list[Tree]
-    types: dict[Type, list[float]]
+    trees: list[DecisionTree]
+    types: dict[PassageType, list[float]]
 
 
 @cache
-def model() -> Model:
+def load_ranker() -> RankerModel:
     """The model of the package. Raises RankerError where it is missing, or was trained on other features than these."""
     try:
-        learned = msgspec.json.decode(FILE.read_bytes(), type=Model)
+        learned = msgspec.json.decode(FILE.read_bytes(), type=RankerModel)
     except (OSError, msgspec.MsgspecError) as error:
         message = "The ranker cannot be read, so nothing can be proposed without a model."
         raise RankerError(message, where=str(FILE), todo="Install Lerim again.") from error
-    if tuple(learned.names) != NAMES:
+    if tuple(learned.names) != FEATURE_NAMES:
         message = "The ranker was made for another version of Lerim, so nothing can be proposed without a model."
         raise RankerError(message, where=str(FILE), todo="Install Lerim again.")
     return learned
 
 
-def score(features: Sequence[float]) -> float:
+def score_passage(features: Sequence[float]) -> float:
     """How a passage ranks: the log odds that it states something worth keeping. Raises RankerError."""
     total = 0.0
     for nodes, leaf in _walked():
@@ -73,20 +73,20 @@ def score(features: Sequence[float]) -> float:
 def _walked() -> tuple[tuple[list[tuple[int, float, int, int]], list[float]], ...]:
     """The trees as they are walked fastest: a node is one tuple."""
     return tuple(
-        (list(zip(tree.feature, tree.at, tree.yes, tree.no, strict=True)), tree.leaf) for tree in model().trees
+        (list(zip(tree.feature, tree.at, tree.yes, tree.no, strict=True)), tree.leaf) for tree in load_ranker().trees
     )
 
 
-def chance(score: float) -> float:
+def score_to_chance(score: float) -> float:
     """A score as a chance between 0 and 1."""
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
-def type_of(features: Sequence[float]) -> Type:
+def predict_type(features: Sequence[float]) -> PassageType:
     """What kind of thing a passage most likely states. Raises RankerError."""
-    types = model().types
+    types = load_ranker().types
 
-    def fit(name: Type) -> float:
+    def fit(name: PassageType) -> float:
         bias, *weights = types[name]
         return bias + sum(weight * value for weight, value in zip(weights, features, strict=True) if value)
 

@@ -36,7 +36,7 @@ _NO_LETTERS = re.compile(r"(?:[^\w ]|[\d_])+")
 _EDGE = " \t\n*_"
 
 
-class Sentence(NamedTuple):
+class SentenceSpan(NamedTuple):
     """Where a sentence stands in its message (`text[start:end]`, verbatim), in what kind of line, and under which
     heading ('' where none)."""
 
@@ -46,7 +46,7 @@ class Sentence(NamedTuple):
     heading: str
 
 
-def sentences_of(text: str) -> Iterator[Sentence]:
+def find_sentences(text: str) -> Iterator[SentenceSpan]:
     """The sentences of a message in order. Code blocks, tables, code-like lines and what is too short are passed over;
     of a very long message the middle is."""
     heading = ""
@@ -54,7 +54,7 @@ def sentences_of(text: str) -> Iterator[Sentence]:
         if kind == "heading":
             heading = text[start:end].strip(" #*_")
         for one in _split(text, start, end):
-            yield Sentence(*one, kind, heading if kind != "heading" else "")
+            yield SentenceSpan(*one, kind, heading if kind != "heading" else "")
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from lerim.extraction.ranking.passages import Passage
-from lerim.extraction.ranking.sentences import sentences_of
+from lerim.extraction.ranking.passages import TurnPassage
+from lerim.extraction.ranking.sentences import find_sentences
 
 HALF = 0.5
 """The share of a statement's longer words that its correction has, too."""
@@ -32,7 +32,7 @@ _TOOK_BACK = re.compile(
 _WORD = re.compile(r"[\w./-]{4,60}")
 
 
-def called_off(passage: Passage, following: Sequence[Passage]) -> bool:
+def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> bool:
     """Whether the person takes a passage of their own message back right after it. After a list, all its points are:
     `following` are the passages after it in the same text."""
     rest = iter(following)
@@ -43,14 +43,14 @@ def called_off(passage: Passage, following: Sequence[Passage]) -> bool:
     return after is not None and _CALLED_OFF.match(after.text.replace("’", "'")) is not None
 
 
-def corrections(text: str) -> tuple[str, ...]:
+def find_corrections(text: str) -> tuple[str, ...]:
     """The sentences in which the agent says that it was wrong, each with what follows it."""
-    said = ((text[one.start : one.end].replace("’", "'"), one.end) for one in sentences_of(text))
+    said = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
     return tuple(f"{one} {text[end : end + FOLLOWING]}" for one, end in said if _TOOK_BACK.match(one))
 
 
-def corrected(statement: str, said_wrong: Iterable[str]) -> bool:
-    """Whether one of these `corrections` speaks of this statement."""
+def is_corrected(statement: str, said_wrong: Iterable[str]) -> bool:
+    """Whether one of these `find_corrections` speaks of this statement."""
     words = _words(statement)
     return bool(words) and any(len(words & _words(text)) >= HALF * len(words) for text in said_wrong)
 

@@ -1,0 +1,49 @@
+import * as vscode from "vscode";
+import type { Context } from "../sidecar/context";
+import { maintainedText } from "../text/memorywording";
+import * as protocol from "../protocol";
+import { chooseRoot } from "../editor/roots";
+
+/** Lerim: Maintain. Looks through the memories with progress and Cancel, then says what it proposes. */
+export async function maintainRoot(context: Pick<Context, "request" | "on" | "output">, review: { show(folder: vscode.WorkspaceFolder): Promise<void> }): Promise<void> {
+  const folder = await chooseRoot();
+  if (folder === undefined) return;
+  const root = folder.uri.toString();
+  const options = { location: vscode.ProgressLocation.Notification, title: `Maintaining the memories of ${folder.name}`, cancellable: true };
+  const report = await vscode.window.withProgress(options, async (progress, token) => {
+    const listening = context.on(protocol.maintainProgress, (told) => {
+      if (told.root === root) progress.report({ message: progressText(told) });
+    });
+    try {
+      return await context.request(protocol.maintain, { root, dryRun: false }, token);
+    } catch (error) {
+      if (token.isCancellationRequested) return undefined;
+      throw error;
+    } finally {
+      listening.dispose();
+    }
+  });
+  if (report === undefined) {
+    void vscode.window.showInformationMessage("Lerim: Maintain cancelled.");
+    return;
+  }
+  for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message}`);
+  const choices = report.proposals.length > 0 ? ["Open Review"] : [];
+  void vscode.window.showInformationMessage(`Lerim: ${maintainedText(report)}`, ...choices).then((choice) => {
+    if (choice !== undefined) void review.show(folder);
+  });
+}
+
+const stages: Readonly<Record<string, string>> = {
+  reading: "reading memories",
+  links: "checking links",
+  freshness: "comparing with the code",
+  planning: "looking for related memories",
+  asking: "asking the model",
+  proposing: "writing candidates",
+};
+
+function progressText({ stage, done, total, message }: protocol.MaintainProgressParams): string {
+  const text = message || (stages[stage] ?? "");
+  return total > 0 ? `${text} (${done} of ${total})` : text;
+}

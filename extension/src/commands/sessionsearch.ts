@@ -1,0 +1,42 @@
+import type * as vscode from "vscode";
+import type { Context } from "../sidecar/context";
+import * as protocol from "../protocol";
+import { searchList } from "./searchlist";
+import { hitDetail, withoutIcons } from "../text/sessionwording";
+import { agentIcon } from "../views/shared/icons";
+
+interface HitItem extends vscode.QuickPickItem {
+  readonly hit: protocol.HitView;
+}
+
+const searchLimit = 50;
+
+/** Lerim: Search Sessions. A live list in the sidecar's order; Enter opens the transcript at the turn. */
+export async function searchSessions(
+  context: Pick<Context, "request" | "extension">,
+  everywhere: boolean,
+  open: (id: string, turn: string) => Promise<void>,
+): Promise<void> {
+  const first = everywhere ? "Search the sessions of this machine" : "Search the sessions of this window's repositories";
+  await searchList<HitItem>(
+    "Search what was said by words, and with agent:codex repo:shop branch:main file:src/a.py model:opus since:7d failed:",
+    async (query, cancel) => {
+      if (query.trim() === "") return { items: [], title: first };
+      const { hits, problems } = await context.request(protocol.sessionsSearch, { query, everywhere, limit: searchLimit }, cancel);
+      const title = problems.length > 0 ? problems.join(" ") : hits.length === 0 ? "No matches" : first;
+      return { items: hits.map((hit) => itemOf(hit, context.extension.extensionUri)), title };
+    },
+    ({ hit }) => open(hit.id, hit.turn),
+  );
+}
+
+function itemOf(hit: protocol.HitView, extension: vscode.Uri): HitItem {
+  return {
+    label: "",
+    iconPath: agentIcon(extension, hit.platform),
+    description: withoutIcons(hit.snippet),
+    detail: withoutIcons(`${hitDetail(hit)} · ${hit.title}`),
+    alwaysShow: true,
+    hit,
+  };
+}

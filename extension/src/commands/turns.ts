@@ -1,0 +1,45 @@
+import * as vscode from "vscode";
+import { type TurnTarget } from "../editor/arguments";
+import type { Context } from "../sidecar/context";
+import * as protocol from "../protocol";
+
+const scheme = "lerim-turn";
+
+/** Opens turns: in the transcript viewer, or, of one that is gone, what is known of it as a read-only document. */
+export class Turns implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  /** What was just told of a turn that is gone; taken by the document that is made of it. */
+  readonly #told = new Map<string, string>();
+  readonly #provider = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+
+  constructor(
+    private readonly context: Pick<Context, "request">,
+    private readonly transcripts: { open(id: string, turn: string): Promise<void> },
+  ) {}
+
+  /** Shows the transcript at a turn. */
+  async open(target: TurnTarget): Promise<void> {
+    const view = await this.context.request(protocol.turn, target);
+    if (view.found === "catalog") return this.transcripts.open(view.id, view.turn);
+    const uri = turnUri(view);
+    this.#told.set(uri.toString(), view.text);
+    try {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+    } finally {
+      this.#told.delete(uri.toString());
+    }
+  }
+
+  /** Called by VS Code, also for a tab that was open before the window was. */
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.#told.get(uri.toString()) ?? "Open this turn again from the memory or candidate it belongs to.";
+  }
+
+  dispose(): void {
+    this.#provider.dispose();
+  }
+}
+
+function turnUri({ title, session, turn }: protocol.TurnView): vscode.Uri {
+  const name = title.replace(/[/\\\s]+/g, " ").trim().slice(0, 80) || "turn";
+  return vscode.Uri.from({ scheme, path: `/${name}.txt`, query: JSON.stringify({ session, turn }) });
+}

@@ -1,0 +1,58 @@
+import * as vscode from "vscode";
+import { registerCommands } from "./register";
+import { Context } from "./sidecar/context";
+import { Merging } from "./commands/merging";
+import { ModelWatch } from "./sidecar/modelwatch";
+import { Turns } from "./commands/turns";
+import { AgentsTree } from "./views/agents/host";
+import { AskPanel } from "./views/ask/host";
+import { MemoriesView } from "./views/memories/host";
+import { ReviewPanel } from "./views/review/host";
+import { SessionsView } from "./views/sessions/host";
+import { Transcripts } from "./views/transcript/host";
+
+let context: Context | undefined;
+
+export function activate(extension: vscode.ExtensionContext): void {
+  const owner = new Context(extension);
+  context = owner;
+  // before the panel listens: the sidecar must know of the trust before it is asked for candidates
+  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.background(owner.configurationChanged().then(() => owner.keysChanged()))));
+  const transcripts = new Transcripts(owner);
+  const turns = new Turns(owner, transcripts);
+  const review = new ReviewPanel(owner, turns);
+  const sessions = new SessionsView(owner);
+  const agents = new AgentsTree(owner);
+  const memories = new MemoriesView(owner);
+  const ask = new AskPanel(owner, turns);
+  const merging = new Merging(owner);
+  extension.subscriptions.push(
+    owner,
+    transcripts,
+    turns,
+    review,
+    sessions,
+    agents,
+    memories,
+    ask,
+    merging,
+    new ModelWatch(owner),
+    extension.secrets.onDidChange(() => owner.background(owner.keysChanged())),
+    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("lerim")) owner.background(owner.settingsChanged());
+    }),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) owner.lookAround();
+    }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      if (!owner.isRunning) owner.background(owner.startIfUseful());
+    }),
+  );
+  owner.background(owner.startIfUseful());
+}
+
+/** Waits for the sidecar to end, so that closing the window leaves no process. */
+export async function deactivate(): Promise<void> {
+  await context?.stop();
+}

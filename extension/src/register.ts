@@ -1,0 +1,134 @@
+import * as vscode from "vscode";
+import { actOn, changeKind, editMemory, promoteMemory } from "./commands/acts";
+import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
+import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
+import { actOnJob, connectAgent, disconnectAgent } from "./commands/connect";
+import type { Context } from "./sidecar/context";
+import { showDebugInformation } from "./commands/debug";
+import { maintainRoot } from "./commands/maintain";
+import { openMemory, searchMemories, showFileMemories } from "./commands/memories";
+import type { Merging } from "./commands/merging";
+import { NotRunning } from "./editor/notrunning";
+import { chooseRoot, rootFolders } from "./editor/roots";
+import { searchSessions } from "./commands/sessionsearch";
+import { syncRoot } from "./commands/sync";
+import type { Turns } from "./commands/turns";
+import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
+import type { AskPanel } from "./views/ask/host";
+import { conflictOf, handleOf, type MemoriesView } from "./views/memories/host";
+import type { ReviewPanel } from "./views/review/host";
+import type { SessionsView } from "./views/sessions/host";
+import type { Transcripts } from "./views/transcript/host";
+
+/** What commands act on. */
+export interface Views {
+  readonly turns: Turns;
+  readonly review: ReviewPanel;
+  readonly transcripts: Transcripts;
+  readonly sessions: SessionsView;
+  readonly agents: AgentsTree;
+  readonly memories: MemoriesView;
+  readonly ask: AskPanel;
+  readonly merging: Merging;
+}
+
+/** Registers every command; an error of one is shown once, with the log a click away. */
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, merging }: Views): vscode.Disposable {
+  const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
+  const commands: Record<string, (...args: unknown[]) => unknown> = {
+    "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
+    "lerim.openReview": async (value) => {
+      const wanted = parseReview(value);
+      const root = rootFolders().find(({ uri }) => uri.toString() === wanted?.root) ?? (await chooseRoot());
+      if (root !== undefined) await review.show(root, wanted?.id);
+    },
+    "lerim.searchMemories": () => searchMemories(context),
+    "lerim.openMemory": (handle) => {
+      if (handle !== undefined && !isToken(handle)) throw new Error("This link is broken.");
+      return openMemory(context, handle);
+    },
+    "lerim.openTurn": (value) => {
+      const target = parseTurn(value);
+      if (target === undefined) throw new Error("This link is broken.");
+      return turns.open(target);
+    },
+    "lerim.showFileMemories": (value) => {
+      const uri = isFileUri(value) ? value : vscode.window.activeTextEditor?.document.uri.toString();
+      if (uri === undefined) throw new Error("Open a file first.");
+      return showFileMemories(context, uri);
+    },
+    "lerim.searchSessions": search,
+    "lerim.openSession": (id) => {
+      if (id !== undefined && !isToken(id)) throw new Error("This link is broken.");
+      return id === undefined ? search() : transcripts.open(id, "");
+    },
+    "lerim.refreshSessions": () => sessions.refresh(),
+    "lerim.moreSessions": (node) => sessions.more(node),
+    "lerim.showAllSessions": async () => {
+      await context.started();
+      sessions.showEverywhere(true);
+    },
+    "lerim.showOwnSessions": () => sessions.showEverywhere(false),
+    "lerim.refreshAgents": () => agents.refresh(),
+    "lerim.connectAgent": async (node) => {
+      if (await connectAgent(context, platformOf(node))) agents.refresh();
+    },
+    "lerim.disconnectAgent": async (node) => {
+      if (await disconnectAgent(context, platformOf(node))) agents.refresh();
+    },
+    "lerim.retryJob": async (node) => {
+      if (await actOnJob(context, jobOf(node), "retry")) agents.refresh();
+    },
+    "lerim.skipJob": async (node) => {
+      if (await actOnJob(context, jobOf(node), "skip")) agents.refresh();
+    },
+    "lerim.memoriesByPrimitive": () => memories.show("primitive"),
+    "lerim.memoriesByFile": () => memories.show("file"),
+    "lerim.memoriesByFreshness": () => memories.show("freshness"),
+    "lerim.refreshMemories": () => memories.refresh(),
+    "lerim.moreMemories": (node) => memories.more(node),
+    "lerim.editMemory": (target) => editMemory(context, handleIn(target)),
+    "lerim.promoteMemory": (target) => promoteMemory(context, handleIn(target)),
+    "lerim.changeKind": (target) => changeKind(context, handleIn(target)),
+    "lerim.archiveMemory": (target) => actOn(context, handleIn(target), { action: "archive" }),
+    "lerim.restoreMemory": (target) => actOn(context, handleIn(target), { action: "restore" }),
+    "lerim.globalizeMemory": (target) => actOn(context, handleIn(target), { action: "globalize" }),
+    "lerim.verifyMemory": (target) => actOn(context, handleIn(target), { action: "verify" }),
+    "lerim.memoryUseful": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "useful" }),
+    "lerim.memoryWrong": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "wrong" }),
+    "lerim.memoryOutdated": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "outdated" }),
+    "lerim.deleteTheme": (target) => actOn(context, handleIn(target), { action: "delete" }),
+    "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
+    "lerim.maintain": () => maintainRoot(context, review),
+    "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
+    "lerim.chooseModel": () => chooseModel(context),
+    "lerim.enterModelKey": () => enterKey(context),
+    "lerim.forgetModelKey": () => forgetKey(context),
+    "lerim.showLog": () => context.output.show(),
+    "lerim.debugInformation": () => showDebugInformation(context),
+    "lerim.restart": () => context.restart(true),
+  };
+  return vscode.Disposable.from(
+    ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, (...args: unknown[]) => guarded(context, () => command(...args)))),
+  );
+}
+
+/** The memory a link or a row names; undefined where the command was called from the palette. Throws for anything else. */
+function handleIn(target: unknown): string | undefined {
+  const handle = handleOf(target) ?? target;
+  if (handle === undefined || isToken(handle)) return handle;
+  throw new Error("This link is broken.");
+}
+
+async function guarded(context: Context, command: () => unknown): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    if (error instanceof NotRunning) return; // told already
+    const message = error instanceof Error ? error.message : String(error);
+    context.output.error(message);
+    void vscode.window.showErrorMessage(`Lerim: ${message}`, "Show Log").then((choice) => {
+      if (choice !== undefined) context.output.show();
+    });
+  }
+}

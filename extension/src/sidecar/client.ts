@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type * as vscode from "vscode";
+import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, Trace } from "vscode-languageclient/node";
+import { linkCommands } from "../editor/arguments";
+import type { Command } from "./environment";
+import type { InitOptions } from "../protocol";
+import { maxFileKb, type Settings } from "../editor/settings";
+import { limitSize } from "../editor/size";
+import { lensesOnSymbols } from "../editor/symbols";
+
+export interface Sidecar {
+  readonly command: Command;
+  readonly env: Record<string, string>;
+  readonly cwd: string;
+}
+
+const tailLines = 200;
+const maxRestarts = 3;
+const restartWindowMs = 180_000;
+const exitGraceMs = 1500;
+
+/** The language client with the process it speaks to: what the process printed last, and its certain end. */
+export class SidecarClient {
+  readonly client: LanguageClient;
+  /** The last lines the sidecar printed to stderr, for a start that failed. */
+  readonly tail: string[] = [];
+  #child: ChildProcess | undefined;
+  readonly #closed: number[] = [];
+  #stopping = false;
+
+  constructor(sidecar: Sidecar, init: InitOptions, output: vscode.LogOutputChannel) {
+    const options: LanguageClientOptions = {
+      documentSelector: [{ scheme: "file" }],
+      outputChannel: output,
+      initializationOptions: init,
+      // our own ids only: a memory's text can name any other command and it stays text
+      markdown: { isTrusted: { enabledCommands: [...linkCommands] }, supportHtml: false },
+      middleware: { ...limitSize(maxFileKb * 1024), ...lensesOnSymbols() },
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => {
+          const restart = !this.#stopping && this.#mayRestart();
+          output.warn(restart ? "The sidecar ended unexpectedly and is being restarted." : "The sidecar ended.");
+          return { action: restart ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true };
+        },
+      },
+      stdioOptions: {
+        stdout: () => undefined,
+        stderr: () => undefined, // read in #spawn
+      },
+    };
+    this.client = new LanguageClient("lerim", "Lerim", () => this.#spawn(sidecar, output), options);
+  }
+
+  /** Asks the sidecar to end and makes sure of it. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#child;
+    try {
+      if (this.client.needsStop()) await this.client.stop(exitGraceMs);
+    } catch {
+      // it did not answer; ended below
+    }
+    await this.client.dispose().catch(() => undefined);
+    if (child !== undefined) await ended(child);
+  }
+
+  #mayRestart(): boolean {
+    const now = Date.now();
+    this.#closed.push(now);
+    return this.#closed.filter((time) => now - time < restartWindowMs).length <= maxRestarts;
+  }
+
+  #spawn(sidecar: Sidecar, output: vscode.LogOutputChannel): Promise<ChildProcess> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(sidecar.command.file, sidecar.command.args, {
+        cwd: sidecar.cwd,
+        env: sidecar.env,
+        stdio: "pipe",
+        windowsHide: true,
+      });
+      this.#child = child;
+      let rest = "";
+      child.stderr.setEncoding("utf8");
+      child.stderr.on("data", (chunk: string) => {
+        const lines = (rest + chunk).split(/\r?\n/);
+        rest = lines.pop() ?? "";
+        for (const line of lines) {
+          output.info(line);
+          this.tail.push(line);
+        }
+        this.tail.splice(0, this.tail.length - tailLines);
+      });
+      child.once("error", (error) => {
+        this.tail.push(error.message);
+        reject(error);
+      });
+      child.once("spawn", () => resolve(child));
+    });
+  }
+}
+
+export function traceOf(setting: Settings["trace.server"]): Trace {
+  return { off: Trace.Off, messages: Trace.Messages, verbose: Trace.Verbose }[setting];
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill("SIGKILL"), exitGraceMs);
+    child.once("exit", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,115 @@
+// What the editor says about models: what waits, what it costs, what came of a test.
+import type { FoundView, ModelView, SessionTrialView, SyncReport, TrialView, WaitingWork } from "../protocol";
+import { counted } from "./wording";
+
+/** Cents, or "less than $0.01". */
+export function dollars(amount: number): string {
+  return amount > 0 && amount < 0.01 ? "less than $0.01" : `$${amount.toFixed(2)}`;
+}
+
+function about(cost: number): string {
+  return cost > 0 && cost < 0.01 ? dollars(cost) : `about ${dollars(cost)}`;
+}
+
+/** "3 sessions waiting, about $0.02". */
+export function waitsText({ sessions, cost }: Pick<WaitingWork, "sessions" | "cost">): string {
+  const lead = `${counted(sessions, "session")} waiting`;
+  return cost === null ? lead : `${lead}, ${about(cost)}`;
+}
+
+/** What the person is asked before a model that is paid for is asked the first time. */
+export function consentText({ sessions, tokens, cost, model }: WaitingWork): string {
+  const price = cost === null ? "at an unknown price" : about(cost);
+  return `Let ${model} read ${counted(sessions, "session")} (about ${tokens.toLocaleString("en-US")} tokens, ${price})? Secrets are removed before anything is sent.`;
+}
+
+/** Words of a service or a server, which a notification must not make links of. */
+export function unlinked(text: string): string {
+  return text.replaceAll("](", "] (");
+}
+
+export function trialText({ model, seconds, tokens, cost }: TrialView): string {
+  const price = cost === null || cost === 0 ? "" : `, ${dollars(cost)}`;
+  return `${model} answered in ${seconds.toFixed(1)} s (${counted(tokens, "token")}${price}).`;
+}
+
+const mostFound = 8;
+
+/** What came of a trial on one session: the counts, and beside each other what the rules and the model found. */
+export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
+  const message = `In one session, the rules found ${rules.length}, and ${model} found ${found.length} more.`;
+  const list = (who: string, all: readonly FoundView[]): string => {
+    const more = all.length > mostFound ? [`… and ${all.length - mostFound} more`] : [];
+    return [`${who}:`, ...all.slice(0, mostFound).map(({ title }) => `• ${title}`), ...more, ...(all.length === 0 ? ["• nothing"] : [])].join("\n");
+  };
+  const took = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing has been proposed yet. ${counted(again, "more session")} ${again === 1 ? "is" : "are"} waiting.`;
+  return { message, detail: [list("The rules", rules), list(model, found), took].join("\n\n") };
+}
+
+/** What the status item's tooltip says of the models of the window's repositories, a line each; `usedUp`: today's budget is. */
+export function modelFace(views: readonly ModelView[]): { lines: string[]; usedUp: boolean } {
+  const [first] = views;
+  if (first === undefined) return { lines: [], usedUp: false };
+  const names = [...new Set(views.map(nameOf))];
+  const lines = [`Model: ${names.join(", ")}`];
+  const { todayUsd, budgetUsd } = first;
+  const usedUp = views.some(({ waits }) => waits.why === "budget");
+  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollars(todayUsd)}${budgetUsd > 0 ? ` of ${dollars(budgetUsd)}` : ", no limit"}`);
+  const waiting = views.map(({ waits }) => waits).filter(({ sessions, why }) => sessions > 0 && why !== "none");
+  if (waiting.length > 0) lines.push(waitsText(summed(waiting)) + whyText(waiting));
+  else if (usedUp) lines.push("Today's budget is used up");
+  lines.push(...new Set(views.flatMap(({ problems }) => problems.slice(0, 1).map(({ message }) => message))));
+  return { lines, usedUp };
+}
+
+function nameOf({ model, provider }: ModelView): string {
+  if (model !== "") return model;
+  return provider === "none" ? "none, rules only" : provider;
+}
+
+function summed(waiting: readonly WaitingWork[]): { sessions: number; cost: number | null } {
+  const costs = waiting.map(({ cost }) => cost).filter((cost) => cost !== null);
+  const sum = costs.reduce((total, cost) => total + cost, 0);
+  return { sessions: waiting.reduce((total, { sessions }) => total + sessions, 0), cost: costs.length === 0 ? null : sum };
+}
+
+function whyText(waiting: readonly WaitingWork[]): string {
+  if (waiting.some(({ why }) => why === "consent")) return ": the next sync you start asks for your consent";
+  return waiting.some(({ why }) => why === "budget") ? ": today's budget is used up" : "";
+}
+
+/** A thing the person can do about a model that was not asked, or not to the end. */
+export interface Mend {
+  readonly text: string;
+  readonly actions: readonly Action[];
+}
+
+export type Action = "Choose Model" | "Enter Key" | "Change Budget";
+
+/** What a sync's message says of the model: what it took, and what stopped it with the action that mends that. */
+export function modelText(report: SyncReport, neverChosen = false): Mend {
+  const { calls, cost } = report.usage;
+  const asked = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${about(cost)}` : ""}.` : "";
+  const stopped = neverChosen && report.waits.why === "none" ? offerOf(report.waits) : stopOf(report);
+  return { text: [asked, stopped.text].filter((text) => text !== "").join(" "), actions: stopped.actions };
+}
+
+/** What a person is told who never chose whether a model is asked. */
+function offerOf({ sessions }: WaitingWork): Mend {
+  if (sessions === 0) return { text: "", actions: [] };
+  return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read by the rules alone. A model usually finds more, and you may already have one.`, actions: ["Choose Model"] };
+}
+
+function stopOf({ waits, problems }: SyncReport): Mend {
+  const said = (...codes: string[]): string | undefined => problems.find(({ code }) => codes.includes(code))?.message;
+  const key = said("model-key");
+  if (key !== undefined) return { text: unlinked(key), actions: ["Enter Key", "Choose Model"] };
+  if (waits.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitsText(waits)}` : ""}.`, actions: ["Change Budget"] };
+  if (waits.why === "consent") {
+    const { sessions, model, cost } = waits;
+    const price = cost === null ? "" : ` (${about(cost)})`;
+    return { text: sessions > 0 ? `${waitsText({ sessions, cost: null })} for your consent to use ${model}${price}.` : "", actions: [] };
+  }
+  const gone = said("model-gone", "model-silent", "model", "spending");
+  return gone === undefined ? { text: "", actions: [] } : { text: unlinked(gone), actions: ["Choose Model"] };
+}

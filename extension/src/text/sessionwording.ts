@@ -1,0 +1,177 @@
+// What lists of sessions, agents and jobs say. Plain text only: titles come from transcripts.
+import type { AgentView, HitView, JobView, SessionView } from "../protocol";
+import { counted } from "./wording";
+
+const notRecorded = "not recorded";
+
+/** "Today", "Yesterday", else the date in words; `now` in milliseconds. */
+export function dayLabel(day: string, now: number): string {
+  if (day === "") return "At an unknown time";
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const then = new Date(year, month - 1, date);
+  const today = new Date(now);
+  today.setHours(0, 0, 0, 0);
+  const days = Math.round((today.getTime() - then.getTime()) / 86_400_000);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  const far = then.getFullYear() !== today.getFullYear();
+  return then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", ...(far ? { year: "numeric" } : {}) });
+}
+
+/** "45 s", "12 min", "2 h 5 min", "3 d 4 h". */
+export function durationText(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return hours % 24 === 0 ? `${Math.floor(hours / 24)} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** Seconds from the first to the last thing said; undefined where that is not known. */
+export function secondsOf({ started, ended }: Pick<SessionView, "started" | "ended">): number | undefined {
+  const seconds = (Date.parse(ended) - Date.parse(started)) / 1000;
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}
+
+/** "12 min · 5 files". */
+export function sessionDescription(session: SessionView): string {
+  const seconds = secondsOf(session);
+  return [
+    ...(seconds === undefined ? [] : [durationText(seconds)]),
+    ...(session.files === null || session.files === 0 ? [] : [counted(session.files, "file")]),
+    ...(session.parentMissing ? ["subagent, parent missing"] : []),
+    ...(session.gone ? ["deleted by its agent"] : []),
+  ].join(" · ");
+}
+
+/** A moment as the person's clock shows it; "" for none. */
+export function momentText(time: string): string {
+  const when = new Date(time);
+  return Number.isNaN(when.getTime()) ? "" : when.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+/** The day of a moment as `momentText` writes it, "3 Mar 2026"; "" for none. */
+export function dateText(time: string): string {
+  const when = new Date(time);
+  return Number.isNaN(when.getTime()) ? "" : when.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** The time of day of a moment on the day of `since`, else as `momentText` says it. */
+export function clockText(time: string, since: string): string {
+  const when = new Date(time);
+  if (when.toDateString() !== new Date(since).toDateString()) return momentText(time);
+  return Number.isNaN(when.getTime()) ? "" : when.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+}
+
+export function tokensText({ tokens }: Pick<SessionView, "tokens">): string {
+  if (tokens === null) return notRecorded;
+  const cached = tokens.cacheRead + tokens.cacheWrite;
+  return `${numberText(tokens.input)} in, ${numberText(tokens.output)} out${cached > 0 ? `, ${numberText(cached)} cached` : ""}`;
+}
+
+function numberText(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** "4 prompts, 2 tool calls, 1 error"; of what there was none, but for prompts, nothing is said. */
+export function workText(session: SessionView): string {
+  return [
+    counted(session.prompts, "prompt"),
+    ...(session.toolCalls > 0 ? [counted(session.toolCalls, "tool call")] : []),
+    ...(session.toolErrors > 0 ? [counted(session.toolErrors, "error")] : []),
+    ...(session.denials > 0 ? [`${session.denials} denied`] : []),
+  ].join(", ");
+}
+
+/** What a session is made of, a fact a line. */
+export function sessionTooltip(session: SessionView): string {
+  const seconds = secondsOf(session);
+  return [
+    session.title,
+    "",
+    `Agent: ${session.agent}`,
+    `When: ${momentText(session.started) || "at an unknown time"}${seconds === undefined ? "" : `, ${durationText(seconds)}`}`,
+    `Model: ${session.models.join(", ") || notRecorded}`,
+    `Branch: ${session.branches.join(", ") || notRecorded}`,
+    `Folder: ${session.folder || notRecorded}`,
+    `Work: ${workText(session)}`,
+    `Files touched: ${session.files ?? notRecorded}`,
+    `Tokens: ${tokensText(session)}`,
+    ...(session.cost === null ? [] : [`Cost: $${session.cost.toFixed(2)}`]),
+    ...(session.parentMissing ? ["", `A subagent's session. The session that started it (${session.parent}) is not on this machine.`] : []),
+    ...(session.gone ? ["", "Its agent has deleted it. What Lerim has read of it is kept."] : []),
+    ...(session.error === "" ? [] : ["", `It could not be read last time: ${session.error}`]),
+  ].join("\n");
+}
+
+/** "Codex · 3 Mar 2026, 10:20 · you". */
+export function hitDetail(hit: HitView): string {
+  return [hit.agent, momentText(hit.time), hit.role === "user" ? "you" : "the agent"].filter((part) => part !== "").join(" · ");
+}
+
+/** A text in a list of VS Code's that draws `$(name)` as an icon. */
+export function withoutIcons(text: string): string {
+  return text.replaceAll("$(", "\\$(");
+}
+
+/** "12 sessions here" and what of them is not as it should be. */
+export function agentDescription(agent: AgentView): string {
+  switch (agent.state) {
+    case "removed":
+      return "disconnected";
+    case "not-found":
+      return agent.found > 0 ? `${counted(agent.found, "session")} kept, session store not found` : "not found on this machine";
+    case "connected": {
+      const unread = agent.skipped.filter(({ reason }) => !READ.has(reason)).reduce((sum, { count }) => sum + count, 0);
+      return [
+        counted(agent.found, "session"),
+        ...(agent.waiting > 0 ? [`${agent.waiting} to read`] : []),
+        ...(unread > 0 ? [`${unread} not read`] : []),
+      ].join(" · ");
+    }
+  }
+}
+
+/** Reasons of sessions that were read all the same. */
+const READ: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
+
+const reasons: Readonly<Record<string, string>> = {
+  skipped: "only the agent itself can read it",
+  unreadable: "could not be opened",
+  failed: "could not be parsed",
+  "in-part": "partly damaged, the rest was read",
+  "no-folder": "working folder unknown",
+};
+
+export function reasonText(reason: string): string {
+  return reasons[reason] ?? reason;
+}
+
+export function jobDescription(job: JobView): string {
+  const tried = counted(job.tries, "try", "tries");
+  return job.state === "dead" ? `given up after ${tried}` : `failed after ${tried}, will be retried`;
+}
+
+const kinds: Readonly<Record<string, string>> = { extract: "Reading with the rules", model: "Asking the model" };
+
+export function jobTooltip(job: JobView): string {
+  return [job.title, "", kinds[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");
+}
+
+const states: readonly (readonly [string, string])[] = [
+  ["pending", "waiting"],
+  ["running", "running"],
+  ["done", "done"],
+  ["failed", "failed"],
+  ["dead", "given up"],
+  ["skipped", "skipped"],
+];
+
+/** "3 waiting, 1 failed, 40 done"; "" for an empty queue. */
+export function queueText(queue: Readonly<Record<string, number>>): string {
+  return states
+    .filter(([state]) => (queue[state] ?? 0) > 0)
+    .map(([state, said]) => `${queue[state] ?? 0} ${said}`)
+    .join(", ");
+}

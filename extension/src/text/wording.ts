@@ -1,0 +1,72 @@
+// What the status bar, notifications and lists say.
+import type { MemoryView, SyncProgressParams, SyncReport, TitleView } from "../protocol";
+
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** "3 of 12 sessions, 2 candidates". */
+export function progressText(progress: SyncProgressParams): string {
+  const sessions = progress.sessionsTotal > 0 ? `${progress.sessionsDone} of ${counted(progress.sessionsTotal, "session")}` : "Looking for sessions";
+  return `${sessions}, ${counted(progress.candidates, "candidate")}`;
+}
+
+/** One sentence or two about a finished sync, with the counts. */
+export function reportText(report: SyncReport): string {
+  if (report.state === "busy") return report.message || "Another process is syncing this project.";
+  if (report.state === "failed") return `Sync failed. ${report.message}`.trim();
+  const { sessions } = report;
+  const read = sessions.new + sessions.changed;
+  const dropped = Object.values(report.dropped).reduce((sum, count) => sum + count, 0);
+  const parts = [`${counted(read, "session")} read`, counted(report.candidates.length, "new candidate")];
+  if (report.accepted.length > 0) parts.push(`${report.accepted.length} accepted`);
+  if (report.withdrawn.length > 0) parts.push(`${report.withdrawn.length} withdrawn`);
+  if (dropped > 0) parts.push(`${dropped} dropped`);
+  if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
+  const lead = report.state === "cancelled" ? "Sync cancelled: " : sessions.found === 0 ? "No sessions of this project were found: " : "";
+  return `${lead}${parts.join(", ")}.`;
+}
+
+export function pendingText(pending: number): string {
+  return pending === 0 ? "No candidates to review" : `${counted(pending, "candidate")} to review`;
+}
+
+/** A memory's kind as people say it: the kind of a learning, else the primitive. */
+export function kindOf(memory: { primitive: string; kind: string | null }): string {
+  return memory.kind ?? memory.primitive;
+}
+
+export function memoryDetail(memory: MemoryView): string {
+  const where = memory.scope === "global" ? " · global" : "";
+  const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
+  const standing = memory.standing === "" ? "" : ` · ${memory.standing}`;
+  return `${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}${status}${standing} · ${firstLine(memory.body)}`;
+}
+
+/** What a list of all memories says of one: no body was read for it. */
+export function titleDetail(memory: TitleView): string {
+  const where = memory.scope === "global" ? " · global" : "";
+  return [`${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}`, ...memory.references].join(" · ");
+}
+
+function firstLine(text: string): string {
+  const line = text.split("\n").find((candidate) => candidate.trim() !== "")?.trim() ?? "";
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+}
+
+const icons: Readonly<Record<string, string>> = {
+  decision: "$(law)",
+  pitfall: "$(warning)",
+  friction: "$(warning)",
+  procedure: "$(list-ordered)",
+  preference: "$(heart)",
+  insight: "$(lightbulb)",
+  learning: "$(lightbulb)",
+  question: "$(question)",
+  theme: "$(tag)",
+  summary: "$(note)",
+};
+
+export function iconOf(memory: { primitive: string; kind: string | null }): string {
+  return icons[kindOf(memory)] ?? "$(note)";
+}

@@ -1,0 +1,167 @@
+import { homedir } from "node:os";
+import { sep } from "node:path";
+import * as vscode from "vscode";
+import type { Context } from "../../sidecar/context";
+import { NotRunning } from "../../editor/notrunning";
+import * as protocol from "../../protocol";
+import { agentDescription, jobDescription, jobTooltip, momentText, queueText, reasonText } from "../../text/sessionwording";
+import { counted } from "../../text/wording";
+import { agentIcon } from "../shared/icons";
+import { canAsk, Refresher } from "../shared/refresher";
+
+interface AgentNode {
+  readonly kind: "agent";
+  readonly agent: protocol.AgentView;
+}
+
+/** One line about an agent. */
+interface FactNode {
+  readonly kind: "fact";
+  readonly icon: string;
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: string;
+}
+
+interface QueueNode {
+  readonly kind: "queue";
+  readonly text: string;
+  readonly jobs: readonly protocol.JobView[];
+}
+
+interface JobNode {
+  readonly kind: "job";
+  readonly job: protocol.JobView;
+}
+
+export type AgentsNode = AgentNode | FactNode | QueueNode | JobNode;
+
+/** The Agents view: what is found of each agent, what is not read and why, and the jobs in trouble. */
+export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<AgentsNode | undefined>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #view: vscode.TreeView<AgentsNode>;
+  readonly #subscriptions: { dispose(): unknown }[];
+
+  constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged">) {
+    this.#view = vscode.window.createTreeView("lerim.agents", { treeDataProvider: this, showCollapseAll: true });
+    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh())];
+  }
+
+  refresh(): void {
+    this.#changed.fire(undefined);
+  }
+
+  async getChildren(node?: AgentsNode): Promise<AgentsNode[]> {
+    if (node?.kind === "agent") return factsOf(node.agent);
+    if (node?.kind === "queue") return node.jobs.map((job) => ({ kind: "job", job }));
+    return node === undefined ? this.#top() : [];
+  }
+
+  getTreeItem(node: AgentsNode): vscode.TreeItem {
+    switch (node.kind) {
+      case "agent":
+        return this.#agentItem(node.agent);
+      case "fact": {
+        const item = new vscode.TreeItem(node.label);
+        item.description = node.description;
+        item.tooltip = node.tooltip;
+        item.iconPath = new vscode.ThemeIcon(node.icon);
+        item.contextValue = "lerim.fact";
+        return item;
+      }
+      case "queue": {
+        const { None, Expanded } = vscode.TreeItemCollapsibleState;
+        const item = new vscode.TreeItem("Queue", node.jobs.length > 0 ? Expanded : None);
+        item.id = "queue";
+        item.description = node.text || "empty";
+        item.tooltip = `Jobs that read this repository's sessions: ${node.text || "none"}.`;
+        item.iconPath = new vscode.ThemeIcon(node.jobs.length > 0 ? "warning" : "tasklist");
+        item.contextValue = "lerim.queue";
+        return item;
+      }
+      case "job": {
+        const item = new vscode.TreeItem(node.job.title);
+        item.id = `job:${node.job.job}`;
+        item.description = jobDescription(node.job);
+        item.tooltip = jobTooltip(node.job);
+        item.iconPath = new vscode.ThemeIcon(node.job.state === "dead" ? "error" : "warning");
+        item.contextValue = "lerim.job";
+        item.command = { command: "lerim.openSession", title: "Open Session", arguments: [node.job.id] };
+        return item;
+      }
+    }
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+
+  #agentItem(agent: protocol.AgentView): vscode.TreeItem {
+    const item = new vscode.TreeItem(agent.name, vscode.TreeItemCollapsibleState.Collapsed);
+    item.id = `agent:${agent.platform}`;
+    item.description = agentDescription(agent);
+    item.tooltip = [`${agent.name}: ${agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`].join("\n");
+    item.iconPath = agent.lastError !== null && agent.state === "connected" ? new vscode.ThemeIcon("warning") : agentIcon(this.context.extension.extensionUri, agent.platform);
+    item.contextValue = agent.state === "removed" ? "lerim.agent.removed" : "lerim.agent.connected";
+    return item;
+  }
+
+  async #top(): Promise<AgentsNode[]> {
+    this.#view.message = "";
+    if (!(await canAsk(this.context))) return [];
+    try {
+      const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
+      this.#view.description = project;
+      const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent }));
+      return project === "" ? nodes : [...nodes, { kind: "queue", text: queueText(queue), jobs }];
+    } catch (error) {
+      if (error instanceof NotRunning) return [];
+      this.#view.message = `The agents could not be listed: ${error instanceof Error ? error.message : String(error)}`;
+      this.context.output.error(this.#view.message);
+      return [];
+    }
+  }
+}
+
+/** A path as people shorten it: the person's home is `~`. */
+function homely(path: string): string {
+  const home = homedir();
+  return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
+}
+
+function factsOf(agent: protocol.AgentView): FactNode[] {
+  const fact = (icon: string, label: string, description = "", tooltip = ""): FactNode => ({
+    kind: "fact",
+    icon,
+    label,
+    description,
+    tooltip: tooltip || [label, description].filter((part) => part !== "").join("\n"),
+  });
+  const { lastError } = agent;
+  const stores = agent.stores.map(({ path, exists }) => fact(exists ? "folder" : "circle-slash", homely(path), exists ? "" : "not found", path));
+  if (agent.state === "removed") return [...stores, fact("debug-disconnect", "Its sessions are not read", "what was read before is kept")];
+  return [
+    ...stores,
+    fact("comment-discussion", `${counted(agent.found, "session")} of this repository`, `${agent.parsed} read${agent.waiting > 0 ? `, ${agent.waiting} to read` : ""}`),
+    ...(agent.sessions === agent.found ? [] : [fact("vm", `${counted(agent.sessions, "session")} on this machine`)]),
+    ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, homely(example), [message, example].join("\n"))),
+    ...(lastError === null ? [] : [fact("error", lastError.message, momentText(lastError.time), [lastError.message, lastError.where, momentText(lastError.time)].join("\n"))]),
+    ...(agent.redactions === 0 ? [] : [fact("shield", counted(agent.redactions, "secret removed", "secrets removed"))]),
+    fact("history", agent.lastSync === "" ? "Not synced yet" : `Last sync ${momentText(agent.lastSync)}`),
+  ];
+}
+
+/** The agent a command was run on, by its row or its name; undefined for none. */
+export function platformOf(node: unknown): string | undefined {
+  if (typeof node !== "object" || node === null || !("agent" in node)) return undefined;
+  const { agent } = node;
+  return typeof agent === "object" && agent !== null && "platform" in agent && typeof agent.platform === "string" ? agent.platform : undefined;
+}
+
+/** The job of a row a command was run on; undefined for none. */
+export function jobOf(node: unknown): number | undefined {
+  if (typeof node !== "object" || node === null || !("job" in node)) return undefined;
+  const { job } = node;
+  return typeof job === "object" && job !== null && "job" in job && typeof job.job === "number" ? job.job : undefined;
+}

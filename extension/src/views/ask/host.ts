@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import * as vscode from "vscode";
+import type { Context } from "../../sidecar/context";
+import { openMemory } from "../../commands/memories";
+import * as protocol from "../../protocol";
+import { chooseRoot, rootFolders } from "../../editor/roots";
+import type { Turns } from "../../commands/turns";
+import { type AnswerState, type FromAsk, noAnswer, parseFromAsk, type ToAsk } from "./messages";
+import { showPage } from "../shared/html";
+
+const viewType = "lerim.ask";
+
+/** The panel of Lerim: Ask, host side: one question at a time, its answer shown sentence by sentence. */
+export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
+  #panel: vscode.WebviewPanel | undefined;
+  #root: string | undefined;
+  #state: AnswerState = noAnswer;
+  #asking: { readonly token: string; readonly cancel: vscode.CancellationTokenSource } | undefined;
+  readonly #subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly context: Pick<Context, "request" | "output" | "extension" | "on">,
+    private readonly turns: Pick<Turns, "open">,
+  ) {
+    this.#subscriptions = [
+      vscode.window.registerWebviewPanelSerializer(viewType, this),
+      context.on(protocol.answer, ({ token, sentence }) => {
+        if (token !== this.#asking?.token) return;
+        this.#state = { ...this.#state, sentences: [...this.#state.sentences, sentence] };
+        this.#post({ type: "sentence", question: this.#state.question, sentence });
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#show()),
+    ];
+  }
+
+  /** Opens the panel, or brings it to the front; asks at once what is given. */
+  async show(question = ""): Promise<void> {
+    const folder = await chooseRoot();
+    if (folder === undefined) return;
+    this.#root = folder.uri.toString();
+    if (this.#panel === undefined) this.#adopt(vscode.window.createWebviewPanel(viewType, "Ask Lerim", vscode.ViewColumn.Active, { enableScripts: true }));
+    else this.#panel.reveal();
+    if (question !== "") await this.#ask(question, false);
+  }
+
+  /** Called by VS Code when a window with the panel open is opened again: what was answered is gone with the old one. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
+    this.#root = rootFolders()[0]?.uri.toString();
+    if (this.#panel !== undefined || this.#root === undefined) panel.dispose();
+    else this.#adopt(panel);
+    await Promise.resolve();
+  }
+
+  dispose(): void {
+    this.#panel?.dispose();
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+
+  #adopt(panel: vscode.WebviewPanel): void {
+    this.#panel = panel;
+    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    panel.onDidDispose(() => {
+      this.#panel = undefined;
+      this.#cancel();
+      this.#state = noAnswer;
+    });
+    showPage(panel, this.context.extension, "ask", "Ask Lerim");
+  }
+
+  #post(message: ToAsk): void {
+    void this.#panel?.webview.postMessage(message);
+  }
+
+  #show(): void {
+    this.#post({ type: "state", state: this.#state, restricted: !vscode.workspace.isTrusted });
+  }
+
+  #receive(value: unknown): void {
+    const message = parseFromAsk(value);
+    if (message === undefined) {
+      this.context.output.warn("The Ask panel sent a message that was not understood.");
+      return;
+    }
+    this.#handle(message).catch((error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      this.context.output.error(text);
+      void vscode.window.showErrorMessage(`Lerim: ${text}`);
+    });
+  }
+
+  async #handle(message: FromAsk): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        this.#show();
+        return;
+      case "ask":
+        return this.#ask(message.question, message.all);
+      case "cancel":
+        this.#cancel();
+        return;
+      case "open":
+        return this.#open(message.number);
+      case "chooseModel":
+        await vscode.commands.executeCommand("lerim.chooseModel");
+    }
+  }
+
+  async #ask(question: string, all: boolean): Promise<void> {
+    const root = this.#root;
+    if (root === undefined || !vscode.workspace.isTrusted) return;
+    this.#cancel();
+    const own = (this.#asking = { token: randomUUID(), cancel: new vscode.CancellationTokenSource() });
+    this.#state = { ...noAnswer, question, all, state: "asking" };
+    this.#show();
+    try {
+      const answer = await this.context.request(protocol.ask, { root, question, token: own.token, all, passages: false }, own.cancel.token);
+      if (this.#asking !== own) return;
+      const { sentences, passages, known, model, state, message } = answer;
+      this.#state = { question, all, sentences, passages, known, model, state, note: message };
+    } catch (error) {
+      if (this.#asking !== own) return;
+      const cancelled = own.cancel.token.isCancellationRequested;
+      if (!cancelled) this.context.output.error(error instanceof Error ? error.message : String(error));
+      this.#state = { ...this.#state, state: cancelled ? "cancelled" : "failed", note: cancelled ? "Cancelled." : error instanceof Error ? error.message : String(error) };
+    }
+    this.#asking = undefined;
+    own.cancel.dispose();
+    this.#show();
+  }
+
+  #cancel(): void {
+    this.#asking?.cancel.cancel();
+  }
+
+  /** What was cited under a number, in a sentence or as a passage. */
+  async #open(number: number): Promise<void> {
+    const { sentences, passages } = this.#state;
+    const all = [...passages.map(({ citation }) => citation), ...sentences.flatMap(({ citations }) => citations)];
+    const cited = all.find((citation) => citation.number === number);
+    if (cited === undefined || this.#root === undefined) return;
+    if (cited.kind === "memory") await openMemory(this.context, cited.handle);
+    else await this.turns.open({ root: this.#root, session: cited.session, turn: cited.turn });
+  }
+}

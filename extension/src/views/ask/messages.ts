@@ -1,0 +1,80 @@
+// Messages between the panel of Lerim: Ask (views/ask/host.ts) and its browser side (views/ask/web/ask.ts); both parse what they receive.
+import type { Citation, Passage, Sentence } from "../../protocol";
+import { isFields, isList, isText } from "../review/messages";
+
+const longestQuestion = 4000;
+
+export type FromAsk =
+  | { readonly type: "ready" }
+  | { readonly type: "ask"; readonly question: string; readonly all: boolean }
+  | { readonly type: "cancel" }
+  /** What the person clicked of what was cited, by its number. */
+  | { readonly type: "open"; readonly number: number }
+  | { readonly type: "chooseModel" };
+
+/** How it stands with the question. `note` is said below the answer, `passages` are all there is where no model was asked. */
+export interface AnswerState {
+  readonly question: string;
+  readonly state: "none" | "asking" | "done" | "partial" | "cancelled" | "failed";
+  readonly sentences: readonly Sentence[];
+  readonly passages: readonly Passage[];
+  readonly known: boolean;
+  readonly model: string;
+  readonly note: string;
+  readonly all: boolean;
+}
+
+export type ToAsk = { readonly type: "state"; readonly state: AnswerState; readonly restricted: boolean } | { readonly type: "sentence"; readonly question: string; readonly sentence: Sentence };
+
+export const noAnswer: AnswerState = { question: "", state: "none", sentences: [], passages: [], known: true, model: "", note: "", all: false };
+
+/** A message of the browser side; undefined when it is none. */
+export function parseFromAsk(value: unknown): FromAsk | undefined {
+  if (!isFields(value)) return undefined;
+  const { type, question, all, number } = value;
+  switch (type) {
+    case "ready":
+    case "cancel":
+    case "chooseModel":
+      return { type };
+    case "ask":
+      return isText(question, longestQuestion) && question.trim() !== "" && typeof all === "boolean" ? { type, question, all } : undefined;
+    case "open":
+      return typeof number === "number" && Number.isInteger(number) ? { type, number } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** A message of the host side; undefined when it is none. */
+export function parseToAsk(value: unknown): ToAsk | undefined {
+  if (!isFields(value)) return undefined;
+  const { type, state, restricted, question, sentence } = value;
+  if (type === "sentence") return isText(question) && isSentence(sentence) ? { type, question, sentence } : undefined;
+  return type === "state" && isState(state) && typeof restricted === "boolean" ? { type, state, restricted } : undefined;
+}
+
+function isState(value: unknown): value is AnswerState {
+  if (!isFields(value)) return false;
+  const states = ["none", "asking", "done", "partial", "cancelled", "failed"];
+  return (
+    ["question", "model", "note"].every((name) => isText(value[name])) &&
+    states.includes(String(value["state"])) &&
+    typeof value["known"] === "boolean" &&
+    typeof value["all"] === "boolean" &&
+    isList(value["sentences"], isSentence) &&
+    isList(value["passages"], isPassage)
+  );
+}
+
+function isSentence(value: unknown): value is Sentence {
+  return isFields(value) && isText(value["text"]) && isList(value["citations"], isCitation);
+}
+
+function isPassage(value: unknown): value is Passage {
+  return isFields(value) && isText(value["text"]) && isText(value["detail"]) && isText(value["time"]) && isCitation(value["citation"]);
+}
+
+function isCitation(value: unknown): value is Citation {
+  return isFields(value) && typeof value["number"] === "number" && isText(value["title"]) && (value["kind"] === "memory" || value["kind"] === "turn");
+}

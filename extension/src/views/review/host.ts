@@ -1,0 +1,333 @@
+import { setTimeout as pause } from "node:timers/promises";
+import * as vscode from "vscode";
+import type { Context } from "../../sidecar/context";
+import { NotRunning } from "../../editor/notrunning";
+import * as protocol from "../../protocol";
+import { openReference } from "../../editor/references";
+import { RestartQueue } from "../../sidecar/restart";
+import { rootFolders } from "../../editor/roots";
+import { syncRoot } from "../../commands/sync";
+import type { Turns } from "../../commands/turns";
+import { progressText } from "../../text/wording";
+import { showPage } from "../shared/html";
+import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
+
+const viewType = "lerim.review";
+/** Between two listings, so that a sync that proposes quickly does not keep the sidecar listing. */
+const betweenListsMs = 150;
+
+interface Root {
+  readonly uri: string;
+  readonly name: string;
+}
+
+/** The review panel's host side: one panel, showing the candidates of one root at a time. */
+export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
+  #panel: vscode.WebviewPanel | undefined;
+  #root: Root | undefined;
+  /** The candidate to show once the browser side is there. */
+  #wanted: string | undefined;
+  /** The browser side listens: what is posted before is lost. */
+  #listening = false;
+  /** What the browser side holds: candidate id to its JSON. */
+  readonly #sent = new Map<string, string>();
+  /** How many of the things left out the browser side shows; 0 while the section is closed. */
+  #leftOut = 0;
+  /** Candidates acted upon, with the number of the act: a listing begun before the act still names them. */
+  readonly #gone = new Map<string, number>();
+  #acts = 0;
+  /** The sidecar's name of the last act carried out here; undefined when it was not, or was undone. */
+  #last: string | undefined;
+  #queue: Promise<void> = Promise.resolve();
+  readonly #refreshes = new RestartQueue(async () => {
+    await this.#list();
+    await pause(betweenListsMs);
+  });
+  readonly #subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly context: Pick<Context, "request" | "output" | "settings" | "status" | "extension" | "onCandidatesChanged" | "onSyncProgress">,
+    private readonly turns: Pick<Turns, "open">,
+  ) {
+    this.#subscriptions = [
+      vscode.window.registerWebviewPanelSerializer(viewType, this),
+      context.onCandidatesChanged(({ root }) => {
+        if (root === this.#root?.uri) this.#refresh();
+      }),
+      context.onSyncProgress((progress) => {
+        if (progress.root !== this.#root?.uri) return;
+        const running = progress.stage !== "done" && progress.stage !== "failed" && progress.stage !== "cancelled";
+        this.#post({ type: "sync", running, text: running ? progressText(progress) : progress.message });
+        if (!running) this.#refresh();
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
+    ];
+  }
+
+  /** Opens the panel, or brings it to the front, on a root, and on a candidate where one is named. */
+  async show(folder: vscode.WorkspaceFolder, id?: string): Promise<void> {
+    const root = { uri: folder.uri.toString(), name: folder.name };
+    const changed = this.#root?.uri !== root.uri;
+    this.#root = root;
+    this.#wanted = id ?? this.#wanted; // the browser side may not have begun yet
+    if (this.#panel === undefined) {
+      this.#adopt(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
+      return;
+    }
+    this.#panel.reveal();
+    if (changed) this.#begin();
+    else this.#select();
+    await Promise.resolve();
+  }
+
+  #select(): void {
+    if (!this.#listening) return;
+    if (this.#wanted !== undefined) this.#post({ type: "select", id: this.#wanted });
+    this.#wanted = undefined;
+  }
+
+  /** Called by VS Code when a window with the panel open is opened again. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const wanted = typeof state === "object" && state !== null ? (state as { root?: unknown }).root : undefined;
+    const folder = rootFolders().find(({ uri }) => uri.toString() === wanted) ?? rootFolders()[0];
+    if (folder === undefined || this.#panel !== undefined) {
+      panel.dispose();
+      return;
+    }
+    this.#root = { uri: folder.uri.toString(), name: folder.name };
+    this.#adopt(panel);
+    await Promise.resolve();
+  }
+
+  dispose(): void {
+    this.#panel?.dispose();
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+
+  #adopt(panel: vscode.WebviewPanel): void {
+    this.#panel = panel;
+    this.#listening = false;
+    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    panel.onDidDispose(() => {
+      this.#panel = undefined;
+      this.#sent.clear();
+    });
+    showPage(panel, this.context.extension, "review", "Lerim Review");
+  }
+
+  #post(message: ToWebview): void {
+    void this.#panel?.webview.postMessage(message);
+  }
+
+  /** The browser side starts from nothing: it was just made, or shows another root. */
+  #begin(): void {
+    const root = this.#root;
+    if (this.#panel === undefined || root === undefined) return;
+    this.#sent.clear();
+    this.#panel.title = rootFolders().length > 1 ? `Lerim Review: ${root.name}` : "Lerim Review";
+    this.#post({ type: "root", root: root.uri, name: root.name, restricted: !vscode.workspace.isTrusted });
+    this.#select();
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    if (this.#panel === undefined || !vscode.workspace.isTrusted) return;
+    this.#refreshes.request().catch((error: unknown) => this.#failed("list", error));
+  }
+
+  async #list(): Promise<void> {
+    const root = this.#root;
+    if (root === undefined || this.#panel === undefined) return;
+    const begun = this.#acts;
+    const { candidates, blocked, leftOut, problems, undo } = await this.context.request(protocol.reviewList, { root: root.uri });
+    if (this.#root?.uri !== root.uri) return;
+    const pending = candidates.filter(({ id }) => (this.#gone.get(id) ?? 0) <= begun);
+    const ids = new Set(pending.map(({ id }) => id));
+    for (const id of this.#sent.keys()) if (!ids.has(id)) this.#sent.delete(id); // the browser side has dropped it
+    const changed = pending.filter((candidate) => {
+      const json = JSON.stringify(candidate);
+      const differs = this.#sent.get(candidate.id) !== json;
+      this.#sent.set(candidate.id, json);
+      return differs;
+    });
+    this.context.status.setPending(root.uri, pending.length);
+    this.#post({ type: "list", root: root.uri, order: pending.map(({ id }) => id), changed, blocked, leftOut, problems, undo });
+    await this.#listLeftOut(root.uri);
+  }
+
+  async #listLeftOut(root: string): Promise<void> {
+    if (this.#leftOut === 0 || !vscode.workspace.isTrusted) return;
+    const { items, total } = await this.context.request(protocol.reviewLeftOut, { root, most: this.#leftOut });
+    if (this.#root?.uri === root) this.#post({ type: "leftOut", root, items, total });
+  }
+
+  #receive(value: unknown): void {
+    const message = parseFromWebview(value);
+    const root = this.#root;
+    if (message === undefined || root === undefined) {
+      this.context.output.warn("The review panel sent a message that was not understood.");
+      return;
+    }
+    this.#handle(message, root.uri).catch((error: unknown) => this.#failed("command", error));
+  }
+
+  async #handle(message: FromWebview, root: string): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        this.#listening = true;
+        this.#begin();
+        return;
+      case "act":
+        return this.#enqueue(() => this.#act(root, message));
+      case "misfit":
+        this.#acted(root, { id: message.id, action: message.action, ok: false, message: message.reason });
+        return;
+      case "undo":
+        return this.#enqueue(() => this.#undo(root, message.action));
+      case "leftOut":
+        this.#leftOut = message.most;
+        return this.#listLeftOut(root);
+      case "propose":
+        return this.#enqueue(() => this.#propose(root, message));
+      case "copy":
+        return vscode.env.clipboard.writeText(message.text);
+      case "openTurn":
+        return this.turns.open({ root, session: message.session, turn: message.turn });
+      case "openReference":
+        return openReference(root, message.reference);
+      case "openTarget":
+        return this.#openTarget(message.id, message.target);
+      case "sync":
+        return syncRoot(this.context, root);
+      case "manageTrust":
+        await vscode.commands.executeCommand("workbench.trust.manage");
+        return;
+      case "showLog":
+        this.context.output.show();
+        return;
+    }
+  }
+
+  /** A candidate as the sidecar told it last. */
+  #candidate(id: string): protocol.CandidateView | undefined {
+    const sent = this.#sent.get(id);
+    return sent === undefined ? undefined : (JSON.parse(sent) as protocol.CandidateView);
+  }
+
+  /** Only what the sidecar named of this candidate is opened. */
+  async #openTarget(id: string, target: string): Promise<void> {
+    const candidate = this.#candidate(id);
+    const path = [...(candidate?.targets ?? []), ...(candidate?.neighbours ?? [])].find((one) => one.id === target)?.path;
+    if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active });
+  }
+
+  /** Acts are carried out one after the other, in the order they were asked for. */
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async #act(root: string, message: FromWebview & { type: "act" }): Promise<void> {
+    const { id, action, edit, choice } = message;
+    const scope = this.#candidate(id)?.scope ?? "project";
+    const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }), ...(choice === null ? {} : { choice }) };
+    this.#last = undefined;
+    try {
+      let result = await this.context.request(protocol.reviewAct, params);
+      if (result.askQuotes) {
+        const quotes = await askQuotes();
+        if (quotes === undefined) {
+          this.#acted(root, { id, action, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." });
+          return;
+        }
+        result = await this.context.request(protocol.reviewAct, { ...params, quotes });
+      }
+      if (result.ok && action !== "edit") {
+        this.#gone.set(id, ++this.#acts);
+        this.#sent.delete(id);
+      }
+      if (result.ok) this.#last = result.action ?? undefined;
+      const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
+      this.#acted(root, { id, action, ok: result.ok, message: result.message, undo });
+    } catch (error) {
+      this.#refused(root, id, action, error);
+    } finally {
+      this.#refresh();
+    }
+  }
+
+  async #propose(root: string, { id, scope }: FromWebview & { type: "propose" }): Promise<void> {
+    this.#last = undefined;
+    try {
+      const result = await this.context.request(protocol.reviewPropose, { root, id, scope });
+      if (result.ok) this.#last = result.action ?? undefined;
+      const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
+      this.#acted(root, { id, action: "propose", ok: result.ok, message: result.message, undo });
+    } catch (error) {
+      this.#refused(root, id, "propose", error);
+    } finally {
+      this.#refresh();
+    }
+  }
+
+  async #undo(root: string, shown: string | null): Promise<void> {
+    const action = shown ?? this.#last;
+    this.#last = undefined;
+    if (action === undefined) {
+      this.#acted(root, { id: "", action: "undo", ok: false, message: "There is nothing to undo." });
+      return;
+    }
+    try {
+      const result = await this.context.request(protocol.reviewUndo, { root, action });
+      this.#gone.clear();
+      this.#acted(root, { id: "", action: "undo", ok: result.ok, message: result.message });
+    } catch (error) {
+      this.#refused(root, "", "undo", error);
+    } finally {
+      this.#refresh();
+    }
+  }
+
+  /** Answers an act, if the panel still shows the root it was asked of. */
+  #acted(root: string, answer: Omit<ActedMessage, "type" | "undo" | "diff"> & Partial<Pick<ActedMessage, "undo" | "diff">>): void {
+    if (root === this.#root?.uri) this.#post({ type: "acted", undo: null, diff: "", ...answer });
+  }
+
+  #refused(root: string, id: string, action: ActedMessage["action"], error: unknown): void {
+    if (!(error instanceof NotRunning)) this.context.output.error(textOf(error));
+    this.#acted(root, { id, action, ok: false, message: textOf(error), diff: differenceOf(error) });
+  }
+
+  #failed(of: "list" | "command", error: unknown): void {
+    if (!(error instanceof NotRunning)) this.context.output.error(textOf(error));
+    this.#post({ type: "failed", of, message: textOf(error) });
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What changed since the person looked, of an error that says so; "" of any other. */
+function differenceOf(error: unknown): string {
+  const data: unknown = typeof error === "object" && error !== null && "data" in error ? error.data : undefined;
+  return typeof data === "object" && data !== null && "diff" in data && typeof data.diff === "string" ? data.diff : "";
+}
+
+/** Asked once a repository, at the first accept; undefined when the person chose neither. */
+async function askQuotes(): Promise<"shared" | "local" | undefined> {
+  const share = "Share quotes in git";
+  const keep = "Keep quotes local";
+  const choice = await vscode.window.showInformationMessage(
+    "Should the quotes behind memories be shared in git?",
+    {
+      modal: true,
+      detail:
+        "A memory is a Markdown file in the repository. It can include the quotes from your sessions that it is based on, so that everyone with access to the repository can read them, or the quotes can stay on this machine. You are asked once per repository.",
+    },
+    share,
+    keep,
+  );
+  return choice === share ? "shared" : choice === keep ? "local" : undefined;
+}

@@ -1,0 +1,262 @@
+// Messages between the review panel's host side (views/review/host.ts) and its browser side (views/review/web/review.ts); both parse what they receive.
+import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, NeighbourView, Problem, ProposedAction, SuggestedView, TargetView, UndoView } from "../../protocol";
+
+export type Act = "accept" | "reject" | "edit";
+
+export type FromWebview =
+  | { readonly type: "ready" }
+  /** `choice` is what an accepted candidate is to a memory near it; null: what is suggested, else a new memory. */
+  | { readonly type: "act"; readonly id: string; readonly action: Act; readonly edit: Edit | null; readonly choice: Required<ChoiceParams> | null }
+  /** An act whose edit does not fit; made by the parser, so that it can be answered. */
+  | { readonly type: "misfit"; readonly id: string; readonly action: Act; readonly reason: string }
+  /** `action` as the sidecar named it; null: what was asked for just before and is not answered yet. */
+  | { readonly type: "undo"; readonly action: string | null }
+  /** How many of the things left out are shown, the newest first: 0 while the section is closed. */
+  | { readonly type: "leftOut"; readonly most: number }
+  | { readonly type: "propose"; readonly id: string; readonly scope: "project" | "global" }
+  | { readonly type: "copy"; readonly text: string }
+  | { readonly type: "openTurn"; readonly session: string; readonly turn: string }
+  | { readonly type: "openReference"; readonly reference: string }
+  /** The memory `target` that the candidate `id` is about. */
+  | { readonly type: "openTarget"; readonly id: string; readonly target: string }
+  | { readonly type: "sync" }
+  | { readonly type: "manageTrust" }
+  | { readonly type: "showLog" };
+
+/** What is pending. `changed` holds the candidates that are new or differ from the ones sent before; `order` names all. */
+export interface ListMessage {
+  readonly type: "list";
+  readonly root: string;
+  readonly order: readonly string[];
+  readonly changed: readonly CandidateView[];
+  readonly blocked: number;
+  readonly leftOut: number;
+  readonly problems: readonly Problem[];
+  readonly undo: UndoView | null;
+}
+
+/** What came of an act or an undo. `undo` takes it back, `diff` is what changed since the person looked ("" for nothing). */
+export interface ActedMessage {
+  readonly type: "acted";
+  readonly id: string;
+  readonly action: Act | "undo" | "propose";
+  readonly ok: boolean;
+  readonly message: string;
+  readonly undo: UndoView | null;
+  readonly diff: string;
+}
+
+export type ToWebview =
+  | ListMessage
+  | ActedMessage
+  /** What was left out, as much of it as was asked for. */
+  | { readonly type: "leftOut"; readonly root: string; readonly items: readonly LeftOutView[]; readonly total: number }
+  | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
+  /** Shows this candidate, now or once it is listed. */
+  | { readonly type: "select"; readonly id: string }
+  | { readonly type: "sync"; readonly running: boolean; readonly text: string }
+  /** What the person asked for, or the list itself, could not be had. */
+  | { readonly type: "failed"; readonly of: "list" | "command"; readonly message: string };
+
+type Fields = Record<string, unknown>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isText(value: unknown, longest = 1_000_000): value is string {
+  return typeof value === "string" && value.length <= longest;
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || isText(value);
+}
+
+export function isList<T>(value: unknown, fits: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(fits);
+}
+
+function isPlainText(value: unknown): value is string {
+  return isText(value);
+}
+
+function isEdit(value: unknown): value is Edit {
+  return isFields(value) && isText(value["title"]) && isText(value["body"]) && isList(value["tags"], isPlainText);
+}
+
+const longestTitle = 300;
+const longestBody = 50_000;
+const mostTags = 50;
+/** So many things left out are shown at once at most; the sidecar keeps no more of a project. */
+export const mostLeftOut = 1000;
+
+/** Why a candidate cannot have these words, as a sentence; undefined when it can. */
+export function misfitOf(edit: Edit): string | undefined {
+  if (edit.title.trim() === "") return "The title is empty. Enter a title.";
+  if (edit.title.length > longestTitle) return `The title has ${edit.title.length} characters. Shorten it to ${longestTitle}.`;
+  if (edit.body.length > longestBody) return `The body has ${edit.body.length} characters. Shorten it to ${longestBody}.`;
+  if (edit.tags.length > mostTags) return `There are ${edit.tags.length} tags. Keep ${mostTags} of them.`;
+  return undefined;
+}
+
+function parseChoice(value: unknown): Required<ChoiceParams> | null | undefined {
+  if (value === null) return null;
+  if (!isFields(value)) return undefined;
+  const { memory, hash } = value;
+  const answer = answers.find((one) => one === value["answer"]);
+  if (answer === undefined || !isText(memory, 300) || !isText(hash, 300) || (memory === "") !== (answer === "keep")) return undefined;
+  return { answer, memory, hash };
+}
+
+function parseAct(id: unknown, action: unknown, edit: unknown, given: unknown): FromWebview | undefined {
+  if (!isText(id, 300) || (action !== "accept" && action !== "reject" && action !== "edit")) return undefined;
+  const choice = parseChoice(given);
+  if (choice === undefined || (choice !== null && action !== "accept")) return undefined;
+  if (edit === null) return action === "edit" ? undefined : { type: "act", id, action, edit, choice };
+  if (action === "reject") return undefined;
+  if (!isEdit(edit)) return { type: "misfit", id, action, reason: "The edit could not be read. Shorten it." };
+  const { title, body, tags } = edit;
+  const reason = misfitOf(edit);
+  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "misfit", id, action, reason };
+}
+
+/** A message of the browser side; undefined when it is none. */
+export function parseFromWebview(value: unknown): FromWebview | undefined {
+  if (!isFields(value)) return undefined;
+  const { type, id, action, edit, session, turn, reference, target, text, most, scope, choice } = value;
+  switch (type) {
+    case "ready":
+    case "sync":
+    case "manageTrust":
+    case "showLog":
+      return { type };
+    case "act":
+      return parseAct(id, action, edit, choice);
+    case "undo":
+      return action === null || isText(action, 300) ? { type, action } : undefined;
+    case "leftOut":
+      return typeof most === "number" && Number.isInteger(most) && most >= 0 && most <= mostLeftOut ? { type, most } : undefined;
+    case "propose":
+      return isText(id, 300) && isScope(scope) ? { type, id, scope } : undefined;
+    case "copy":
+      return isText(text) ? { type, text } : undefined;
+    case "openTurn":
+      return isText(session, 1000) && isText(turn, 1000) ? { type, session, turn } : undefined;
+    case "openReference":
+      return isText(reference, 4096) ? { type, reference } : undefined;
+    case "openTarget":
+      return isText(id, 300) && isText(target, 300) ? { type, id, target } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+export function isCandidate(value: unknown): value is CandidateView {
+  if (!isFields(value)) return false;
+  const texts = ["id", "primitive", "title", "body", "session", "turn", "platform", "time", "signal", "path"];
+  return (
+    texts.every((name) => isText(value[name])) &&
+    isTextOrNull(value["kind"]) &&
+    isTextOrNull(value["target"]) &&
+    isTextOrNull(value["diff"]) &&
+    typeof value["confidence"] === "number" &&
+    typeof value["edited"] === "boolean" &&
+    actions.some((action) => action === value["action"]) &&
+    isText(value["reason"]) &&
+    isScope(value["scope"]) &&
+    isText(value["maker"]) &&
+    isList(value["targets"], isTarget) &&
+    isList(value["neighbours"], isNeighbour) &&
+    isSuggested(value["suggested"]) &&
+    isList(value["ends"], isPlainText) &&
+    ["tags", "references", "flags"].every((name) => isList(value[name], isPlainText)) &&
+    isList(value["evidence"], isEvidence)
+  );
+}
+
+const actions: readonly ProposedAction[] = ["add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
+
+function isTarget(value: unknown): value is TargetView {
+  return isFields(value) && ["id", "title", "status", "path"].every((name) => isText(value[name]));
+}
+
+function isNeighbour(value: unknown): value is NeighbourView {
+  return (
+    isFields(value) &&
+    ["id", "title", "body", "primitive", "path", "status", "hash"].every((name) => isText(value[name])) &&
+    isTextOrNull(value["kind"]) &&
+    typeof value["similarity"] === "number"
+  );
+}
+
+const answers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
+
+function isSuggested(value: unknown): value is SuggestedView | null {
+  if (value === null) return true;
+  if (!isFields(value) || !answers.some((answer) => answer === value["answer"])) return false;
+  return isText(value["memory"]) && isText(value["reason"]) && (value["by"] === "claim" || value["by"] === "model");
+}
+
+function isEvidence(value: unknown): value is CandidateView["evidence"][number] {
+  return isFields(value) && isText(value["quote"]) && isText(value["turn"]) && isText(value["who"]);
+}
+
+function isScope(value: unknown): value is "project" | "global" {
+  return value === "project" || value === "global";
+}
+
+function isLeftOut(value: unknown): value is LeftOutView {
+  if (!isFields(value)) return false;
+  const texts = ["id", "reason", "why", "detail", "title", "primitive", "quote", "who", "session", "turn", "platform", "time"];
+  return (
+    texts.every((name) => isText(value[name])) &&
+    isTextOrNull(value["kind"]) &&
+    (value["score"] === null || typeof value["score"] === "number") &&
+    typeof value["canPropose"] === "boolean" &&
+    isScope(value["scope"])
+  );
+}
+
+function isProblem(value: unknown): value is Problem {
+  return isFields(value) && isText(value["code"]) && isText(value["path"]) && isText(value["message"]);
+}
+
+function isUndo(value: unknown): value is UndoView | null {
+  return value === null || (isFields(value) && isText(value["action"]) && isText(value["label"]));
+}
+
+function isActed(value: unknown): value is ActedMessage["action"] {
+  return ["accept", "reject", "edit", "undo", "propose"].some((action) => action === value);
+}
+
+/** A message of the host side; undefined when it is none. */
+export function parseToWebview(value: unknown): ToWebview | undefined {
+  if (!isFields(value)) return undefined;
+  const { type, root, name, restricted, running, text, id, action, ok, message, undo, diff } = value;
+  switch (type) {
+    case "list": {
+      const { order, changed, blocked, leftOut, problems } = value;
+      if (!isText(root) || !isList(order, isPlainText) || !isList(changed, isCandidate) || typeof blocked !== "number") return undefined;
+      if (typeof leftOut !== "number" || !isList(problems, isProblem) || !isUndo(undo)) return undefined;
+      return { type, root, order, changed, blocked, leftOut, problems, undo };
+    }
+    case "leftOut": {
+      const { items, total } = value;
+      return isText(root) && isList(items, isLeftOut) && typeof total === "number" ? { type, root, items, total } : undefined;
+    }
+    case "root":
+      return isText(root) && isText(name) && typeof restricted === "boolean" ? { type, root, name, restricted } : undefined;
+    case "select":
+      return isText(id) ? { type, id } : undefined;
+    case "sync":
+      return typeof running === "boolean" && isText(text) ? { type, running, text } : undefined;
+    case "acted":
+      if (!isActed(action)) return undefined;
+      if (!isText(id) || typeof ok !== "boolean" || !isText(message) || !isUndo(undo) || !isText(diff)) return undefined;
+      return { type, id, action, ok, message, undo, diff };
+    case "failed":
+      return isText(message) && (value["of"] === "list" || value["of"] === "command") ? { type, of: value["of"], message } : undefined;
+    default:
+      return undefined;
+  }
+}

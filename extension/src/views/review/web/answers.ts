@@ -1,0 +1,77 @@
+// What a person can answer about a candidate and a memory near it, in words; drawing is in neighbours.ts.
+import type { CandidateView, ChoiceParams, NeighbourAnswer, NeighbourView } from "../../../protocol";
+import { kindOf } from "../../../text/wording";
+import { plain } from "../../shared/web/text";
+
+export type Choice = Required<ChoiceParams>;
+
+/** The new memory stands beside all that are shown. */
+export const keepBoth: Choice = { answer: "keep", memory: "", hash: "" };
+
+/** The memories near a candidate: the one that an answer is suggested for, then the most similar. */
+export function neighboursOf({ neighbours, suggested }: CandidateView): readonly NeighbourView[] {
+  const first = neighbours.filter(({ id }) => id === suggested?.memory);
+  return [...first, ...neighbours.filter((one) => !first.includes(one))];
+}
+
+/** The answers that make sense for a memory, besides keeping both. */
+export function answersFor(candidate: CandidateView, memory: NeighbourView): readonly NeighbourAnswer[] {
+  const isAnswered = memory.primitive === "question" && candidate.primitive !== "question";
+  return isAnswered ? ["answers", "same", "replaces", "changes"] : ["same", "replaces", "changes"];
+}
+
+const suggestedAs: Readonly<Record<NeighbourAnswer, string>> = { same: "says the same as", replaces: "replaces", changes: "changes", answers: "answers", keep: "keep both" };
+
+/** "replaces “Use pip”"; "" where nothing is suggested. */
+export function suggestedText(candidate: CandidateView): string {
+  const { suggested } = candidate;
+  if (suggested === null) return "";
+  const title = titleOf(candidate, suggested.memory);
+  return suggested.answer === "keep" || title === "" ? suggestedAs[suggested.answer] : `${suggestedAs[suggested.answer]} “${title}”`;
+}
+
+/** Who suggests what, as a sentence; the reason follows it. */
+export function suggestionText(candidate: CandidateView): string {
+  const who = candidate.suggested?.by === "model" ? "a model" : "the wording of the session";
+  return `Suggested by ${who}: ${suggestedText(candidate)}.`;
+}
+
+/** What accepting did, once it is done; "" where the candidate had nothing to do with another memory. */
+export function doneText(candidate: CandidateView, choice: Choice | null): string {
+  const made = choice ?? candidate.suggested;
+  if (made === null) return "";
+  const memory = `“${titleOf(candidate, made.memory)}”`;
+  const title = `“${plain(candidate.title)}”`;
+  switch (made.answer) {
+    case "same":
+      return `Added the quote to ${memory}`;
+    case "replaces":
+      return `Replaced ${memory} with ${title}`;
+    case "changes":
+      return `Changed ${memory}`;
+    case "answers":
+      return `Answered ${memory} with ${title}`;
+    case "keep":
+      return `Kept both: ${title} is a new memory`;
+  }
+}
+
+/** "decision · 72 % similar". */
+export function neighbourMeta(memory: NeighbourView): string {
+  return `${plain(kindOf(memory))} · ${Math.round(memory.similarity * 100)} % similar`;
+}
+
+const mostLines = 3;
+const longestStart = 300;
+
+/** The first lines of a memory's text. */
+export function firstLines(body: string): string {
+  const lines = body.split("\n").filter((line) => line.trim() !== "");
+  const start = lines.slice(0, mostLines).join("\n");
+  if (start.length > longestStart) return `${start.slice(0, longestStart - 1).trimEnd()}…`;
+  return lines.length > mostLines ? `${start} …` : start;
+}
+
+function titleOf({ neighbours, targets }: CandidateView, memory: string): string {
+  return plain([...neighbours, ...targets].find(({ id }) => id === memory)?.title ?? "");
+}

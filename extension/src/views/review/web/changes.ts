@@ -1,0 +1,52 @@
+import type { CandidateView, TargetView } from "../../../protocol";
+import { difference } from "./difference";
+import { button, type Child, h } from "../../shared/web/dom";
+import { prose } from "../../shared/web/prose";
+import { plain } from "../../shared/web/text";
+
+type Open = (id: string) => void;
+
+/** What accepting a candidate does to memories that are there: the difference, and what ends with what takes its place. */
+export function proposedChanges(candidate: CandidateView, open: Open): Child[] {
+  const [first] = candidate.targets;
+  const ended = candidate.targets.filter(({ id }) => candidate.ends.includes(id));
+  const kept = candidate.targets.filter(({ id }) => !candidate.ends.includes(id));
+  const parts: Child[] = [];
+  if (candidate.diff !== null && candidate.diff !== "") {
+    const title = kept[0]?.title ?? first?.title ?? candidate.target ?? "";
+    parts.push(h("h3", {}, `Proposed change${title === "" ? "" : " to "}`, ...prose(title)), difference(candidate.diff, "Proposed change"));
+  }
+  if (ended.length > 0) {
+    parts.push(h("h3", { id: "ends" }, headings[candidate.action] ?? "Archives"));
+    const successor = candidate.action === "close" ? (kept[0]?.title ?? candidate.title) : candidate.title;
+    parts.push(h("ul", { class: "ends", attributes: { "aria-labelledby": "ends" } }, ...ended.map((target) => ending(target, candidate, successor, open))));
+  }
+  return parts;
+}
+
+const headings: Readonly<Record<string, string>> = {
+  supersede: "Replaces",
+  resolve: "Answers",
+  close: "Answers",
+  merge: "Merges",
+  consolidate: "Summarizes",
+};
+
+/** A memory that would end: struck through with its successor, a question as resolved. */
+function ending(target: TargetView, candidate: CandidateView, successor: string, open: Open): HTMLElement {
+  const resolved = candidate.action !== "archive" && isQuestion(target) && candidate.primitive !== "question";
+  const kind = candidate.action === "archive" ? "archived" : resolved ? "resolved" : "superseded";
+  const mark = h("span", { class: "mark", attributes: { "aria-hidden": "true" } }, resolved ? "✓ " : "→ ");
+  const title = h(kind === "superseded" ? "del" : "span", { class: "ended-title" }, ...prose(target.title));
+  const becomes = h("div", { class: "becomes" }, ...(resolved ? ["resolved by: ", ...prose(successor)] : kind === "archived" ? [mark, "archived; it can be restored"] : [mark, ...prose(successor)]));
+  return h(
+    "li",
+    { class: `ending ${kind}` },
+    h("div", { class: "ending-text" }, h("div", {}, ...(resolved ? [mark] : []), title), becomes),
+    button("Open", () => open(target.id), { class: "link open-target", title: `Open ${plain(target.title)}` }),
+  );
+}
+
+function isQuestion({ path }: TargetView): boolean {
+  return /[\\/]questions[\\/][^\\/]+$/.test(path);
+}

@@ -1,0 +1,49 @@
+import type { LeftOutView } from "../../../protocol";
+import { kindOf } from "../../../text/wording";
+import { button, h } from "../../shared/web/dom";
+import type { Model } from "./state";
+import { plain, speakerText } from "../../shared/web/text";
+
+/** So many more are shown with each "Show more". */
+export const leftOutStep = 100;
+
+export interface LeftOutActions {
+  readonly toggled: (open: boolean) => void;
+  readonly propose: (item: LeftOutView) => void;
+  readonly more: () => void;
+}
+
+/** What was left out of the review, each with its reason and a button; collapsed. undefined where nothing was. */
+export function leftOutSection(model: Model, open: boolean, actions: LeftOutActions): HTMLElement | undefined {
+  const total = model.list?.leftOut ?? 0;
+  if (total === 0 || model.restricted) return undefined;
+  const items = model.leftOut ?? [];
+  const more = items.length < total && items.length > 0 ? [button(`Show more (${total - items.length})`, actions.more, { class: "more-left-out" })] : [];
+  const section = h(
+    "details",
+    { class: "left-out" },
+    h("summary", {}, `Left out (${total})`),
+    h("ul", { label: "Left out" }, ...items.map((item) => row(item, model.asked.has(item.id), actions))),
+    ...more,
+  );
+  section.open = open;
+  section.addEventListener("toggle", () => {
+    if (section.isConnected) actions.toggled(section.open);
+  });
+  return section;
+}
+
+function row(item: LeftOutView, asked: boolean, actions: LeftOutActions): HTMLElement {
+  const title = plain(item.title);
+  const kind = item.primitive === "" ? "" : `${kindOf(item)} · `;
+  const why = item.detail === "" ? item.why : `${item.why}: ${item.detail}`;
+  const own = item.scope === "global" ? " · global" : "";
+  return h(
+    "li",
+    { class: "left-out-item", attributes: { "data-id": item.id } },
+    h("div", { class: "left-out-title" }, title),
+    h("div", { class: "left-out-why" }, `${kind}${plain(why)}${own}`),
+    ...(item.quote === "" ? [] : [h("blockquote", { class: "left-out-quote" }, `${speakerText(item.who)}: “${plain(item.quote)}”`)]),
+    ...(item.canPropose ? [button("Propose anyway", () => actions.propose(item), { class: "propose", label: `Propose anyway: ${title}`, disabled: asked })] : []),
+  );
+}

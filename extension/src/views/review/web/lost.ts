@@ -1,0 +1,27 @@
+import { button, h } from "../../shared/web/dom";
+import type { Draft } from "./state";
+import { plain } from "../../shared/web/text";
+
+export interface LostActions {
+  readonly copy: (draft: Draft) => void;
+  readonly discard: (draft: Draft) => void;
+}
+
+/** A draft as one text, to be copied. */
+export function draftText(draft: Draft): string {
+  return [draft.title, draft.body, ...(draft.tags.length > 0 ? [draft.tags.map((tag) => `#${tag}`).join(" ")] : [])].join("\n\n");
+}
+
+/** An edit whose candidate is gone: its text, to be read and copied until the person discards it. */
+export function lostDraft(draft: Draft, actions: LostActions): HTMLElement {
+  const text = h("textarea", { class: "lost-text", label: "Your text", attributes: { rows: "6", readonly: "" } });
+  text.value = draftText(draft);
+  text.setSelectionRange(0, 0);
+  return h(
+    "div",
+    { class: "lost-draft", role: "group", label: `Your edit of a candidate that is gone: ${plain(draft.title)}`, attributes: { "data-id": draft.id } },
+    h("p", {}, "The candidate you were editing is no longer waiting for review. Your text is kept here until you discard it. If the candidate comes back, your text is in its form again."),
+    text,
+    h("div", { class: "actions", role: "group", label: "Your text" }, button("Copy", () => actions.copy(draft), { class: "copy" }), button("Discard", () => actions.discard(draft), { class: "discard" })),
+  );
+}

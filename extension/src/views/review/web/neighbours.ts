@@ -1,0 +1,94 @@
+import type { CandidateView, NeighbourAnswer, NeighbourView } from "../../../protocol";
+import { answersFor, firstLines, neighbourMeta, neighboursOf, suggestionText } from "./answers";
+import { button, type Child, h } from "../../shared/web/dom";
+import { prose, shown } from "../../shared/web/prose";
+import { plain } from "../../shared/web/text";
+
+export interface NeighbourActions {
+  /** `memory` is a neighbour's id; "" to keep all. */
+  readonly answer: (answer: NeighbourAnswer, memory: string) => void;
+  readonly choose: (memory: string) => void;
+  readonly open: (memory: string) => void;
+}
+
+const buttons: Readonly<Record<Exclude<NeighbourAnswer, "keep">, { text: string; key: string; does: (title: string) => string }>> = {
+  same: { text: "Same", key: "s", does: (title) => `Same: add the quote to “${title}”` },
+  replaces: { text: "Replaces", key: "p", does: (title) => `Replaces “${title}”, which is archived` },
+  changes: { text: "Changes…", key: "c", does: (title) => `Changes… “${title}”: edit its text` },
+  answers: { text: "Answers it", key: "w", does: (title) => `Answers it: “${title}” is resolved` },
+};
+
+/** What is suggested, by whom and why. */
+export function suggestion(candidate: CandidateView): Child[] {
+  const { suggested } = candidate;
+  if (suggested === null) return [];
+  const reason = suggested.reason === "" ? [] : [" ", ...prose(suggested.reason)];
+  return [h("p", { class: "suggestion", id: "suggestion", role: "note" }, ...prose(suggestionText(candidate)), ...reason)];
+}
+
+/** The memories near a candidate, each with what a person can answer. `act`: whether they may. */
+export function similarMemories(candidate: CandidateView, chosen: string, act: boolean, actions: NeighbourActions): Child[] {
+  const memories = neighboursOf(candidate);
+  if (memories.length === 0 && candidate.suggested === null) return [];
+  const keep = button("Keep both", () => actions.answer("keep", ""), { class: "answer keep", disabled: !act, title: "Keep both: add this as a new memory (b)" });
+  const items = memories.map((memory, at) => neighbour(candidate, memory, `${at + 1} of ${memories.length}`, { at, chosen: memory.id === chosen, act }, actions));
+  return [
+    h("h3", { id: "similar" }, "Similar memories"),
+    ...(items.length === 0 ? [] : [h("ol", { class: "neighbours", attributes: { "aria-labelledby": "similar" } }, ...items)]),
+    h("div", { class: "actions", role: "group", label: "All similar memories" }, keep),
+  ];
+}
+
+function neighbour(candidate: CandidateView, memory: NeighbourView, place: string, is: { at: number; chosen: boolean; act: boolean }, actions: NeighbourActions): HTMLElement {
+  const { suggested } = candidate;
+  const title = plain(memory.title);
+  const proposed = suggested !== null && suggested.memory === memory.id ? suggested.answer : undefined;
+  const answers = answersFor(candidate, memory).flatMap((answer) => {
+    if (answer === "keep") return [];
+    const { text, key, does } = buttons[answer];
+    const mark = answer === proposed ? " suggested" : "";
+    const label = `${does(title)}${mark === "" ? "" : " (suggested)"}`;
+    return [button(text, () => actions.answer(answer, memory.id), { class: `answer ${answer}${mark}`, id: `answer-${answer}-${is.at}`, disabled: !is.act, label, title: `${does(title)} (${key})` })];
+  });
+  const item = h(
+    "li",
+    {
+      class: "neighbour",
+      id: `neighbour-${is.at}`,
+      label: `${place}: ${title}, ${neighbourMeta(memory)}`,
+      attributes: { tabindex: "-1", "data-memory": memory.id, ...(is.chosen ? { "aria-current": "true" } : {}) },
+    },
+    h("div", { class: "neighbour-head" }, h("span", { class: "neighbour-number", attributes: { "aria-hidden": "true" } }, String(is.at + 1)), h("div", { class: "neighbour-title" }, ...prose(memory.title))),
+    h("div", { class: "neighbour-meta" }, neighbourMeta(memory)),
+    h("div", { class: "neighbour-body", attributes: { dir: "auto" } }, ...prose(firstLines(memory.body))),
+    h(
+      "div",
+      { class: "actions", role: "group", label: `This candidate and “${title}”` },
+      ...answers,
+      button("Open", () => actions.open(memory.id), { class: "link open-target", id: `open-${is.at}`, label: `Open ${title}`, title: `Open ${title}` }),
+    ),
+  );
+  item.addEventListener("focusin", () => actions.choose(memory.id));
+  return item;
+}
+
+/** Marks the neighbour that the keys act on. */
+export function markChosen(within: HTMLElement, chosen: string): void {
+  for (const item of within.querySelectorAll<HTMLElement>(".neighbour")) {
+    if (item.dataset["memory"] === chosen) item.setAttribute("aria-current", "true");
+    else item.removeAttribute("aria-current");
+  }
+}
+
+/** A memory's text as it is, beside the form that changes it; undefined: it is not near any more. */
+export function memoryNow(memory: NeighbourView | undefined, insert: (text: string) => void): HTMLElement {
+  const text =
+    memory === undefined
+      ? [h("p", {}, "This memory was archived or changed, and is not similar to the candidate any more. Cancel, or copy your text.")]
+      : [
+          h("div", { class: "memory-now-title" }, ...prose(memory.title)),
+          h("div", { class: "memory-now-body", role: "group", label: "Text of the memory", attributes: { dir: "auto", tabindex: "0" } }, ...shown(memory.body)),
+          button("Insert into New Text", () => insert(memory.body), { class: "insert", title: "Insert this text into the new text at the cursor" }),
+        ];
+  return h("section", { class: "memory-now", label: "Memory now" }, h("h3", {}, "Memory now"), ...text);
+}

@@ -1,0 +1,277 @@
+// What the panel knows, changed only by these functions; drawing is elsewhere.
+import type { CandidateView, Edit, LeftOutView, NeighbourView } from "../../../protocol";
+import type { ActedMessage as Answer, ListMessage } from "../messages";
+import { type Choice, neighboursOf } from "./answers";
+import { plain } from "../../shared/web/text";
+
+export interface Model {
+  readonly root: string;
+  readonly name: string;
+  readonly restricted: boolean;
+  /** undefined until the first listing came. */
+  readonly list: Omit<ListMessage, "type" | "changed"> | undefined;
+  readonly candidates: ReadonlyMap<string, CandidateView>;
+  /** What was left out, as far as it was asked for; undefined until it came. */
+  readonly leftOut: readonly LeftOutView[] | undefined;
+  readonly selected: string | undefined;
+  /** What is selected once it is listed. */
+  readonly wanted: string | undefined;
+  /** Edits under way, also of other roots and of candidates that are gone: a person's text goes only when they say so. */
+  readonly drafts: readonly Draft[];
+  /** The neighbour that the keys act on, by its id, and of which candidate. */
+  readonly chosen: { readonly candidate: string; readonly memory: string } | undefined;
+  /** What was asked of the host and is not answered yet, by the candidate's id. */
+  readonly asked: ReadonlyMap<string, Asked>;
+  /** Whether an undo was asked for since the last listing: what could be undone next is not known before another. */
+  readonly undoing: boolean;
+  readonly sync: { readonly running: boolean; readonly text: string };
+}
+
+/** An edit under way of a candidate; kept while the panel is hidden. */
+export interface Draft extends Edit {
+  readonly root: string;
+  readonly id: string;
+  /** The memory that gets these words, and the hash of its text as it was shown; undefined: the candidate itself. */
+  readonly change?: { readonly memory: string; readonly hash: string } | undefined;
+}
+
+/** Something asked of the host: the draft that was sent along, and what was done in words once it is done. */
+export interface Asked {
+  readonly draft: Draft | undefined;
+  readonly done: string;
+}
+
+/** What survives hiding the panel. */
+export interface Saved {
+  readonly root: string;
+  readonly selected: string | undefined;
+  readonly scrollTop: number;
+  readonly drafts: readonly Draft[];
+  readonly foot: boolean;
+  /** Whether the section of what was left out is open. */
+  readonly leftOut: boolean;
+}
+
+export const emptyModel: Model = {
+  root: "",
+  name: "",
+  restricted: false,
+  list: undefined,
+  candidates: new Map(),
+  leftOut: undefined,
+  selected: undefined,
+  wanted: undefined,
+  drafts: [],
+  chosen: undefined,
+  asked: new Map(),
+  undoing: false,
+  sync: { running: false, text: "" },
+};
+
+export function orderOf(model: Model): readonly string[] {
+  return model.list?.order ?? [];
+}
+
+export function selectedOf(model: Model): CandidateView | undefined {
+  return model.selected === undefined ? undefined : model.candidates.get(model.selected);
+}
+
+/** The action an undo takes back: null is the one being asked for right now, undefined that there is none. */
+export function undoOf(model: Model): string | null | undefined {
+  if (model.restricted || model.undoing) return undefined;
+  return model.asked.size > 0 ? null : model.list?.undo?.action;
+}
+
+/** What the Undo button says it takes back; "" while there is nothing to undo. */
+export function undoTitleOf(model: Model): string {
+  const action = undoOf(model);
+  if (action === undefined) return "";
+  return action === null ? "Undo the last action (u)" : `Undo “${plain(model.list?.undo?.label ?? "")}” (u)`;
+}
+
+export function draftOf(model: Model, id: string | undefined): Draft | undefined {
+  return model.drafts.find((draft) => draft.root === model.root && draft.id === id);
+}
+
+/** Edits of this root whose candidate is gone, decided elsewhere or withdrawn. */
+export function lostDrafts(model: Model): readonly Draft[] {
+  if (model.list === undefined) return [];
+  return model.drafts.filter(({ root, id }) => root === model.root && !model.candidates.has(id) && !model.asked.has(id));
+}
+
+/** The panel shows another root; the selection survives only for the same one, every draft does. */
+export function showRoot(model: Model, root: string, name: string, restricted: boolean): Model {
+  const selected = model.root === root ? model.selected : undefined;
+  return { ...emptyModel, root, name, restricted, selected, drafts: model.drafts };
+}
+
+/** Takes a listing over; the selection stays, or goes to what now replaces it. */
+export function applyList(model: Model, message: ListMessage): Model {
+  if (message.root !== model.root) return model;
+  const changed = new Map(message.changed.map((candidate) => [candidate.id, candidate]));
+  const candidates = new Map<string, CandidateView>();
+  for (const id of message.order) {
+    const candidate = changed.get(id) ?? model.candidates.get(id);
+    if (candidate !== undefined) candidates.set(id, candidate);
+  }
+  const order = [...candidates.keys()];
+  const { root, blocked, leftOut, problems, undo } = message;
+  const list = { root, order, blocked, leftOut, problems, undo };
+  const gone = [...model.candidates.values()].filter(({ id }) => !candidates.has(id));
+  const wanted = model.wanted !== undefined && candidates.has(model.wanted);
+  const selected = wanted ? model.wanted : keepSelection(model, order);
+  return { ...model, candidates, list, undoing: false, selected, wanted: wanted ? undefined : model.wanted, drafts: withoutUnchanged(model, gone) };
+}
+
+/** Takes over what was left out. */
+export function applyLeftOut(model: Model, root: string, items: readonly LeftOutView[], total: number): Model {
+  if (root !== model.root) return model;
+  const list = model.list === undefined ? undefined : { ...model.list, leftOut: total };
+  return { ...model, list, leftOut: items };
+}
+
+/** The drafts without those of candidates that are gone in which nothing was changed. */
+function withoutUnchanged(model: Model, gone: readonly CandidateView[]): readonly Draft[] {
+  return model.drafts.filter((draft) => !gone.some((candidate) => draft === draftOf(model, candidate.id) && isSame(draft, candidate)));
+}
+
+function isSame(draft: Draft, { title, body, tags }: CandidateView): boolean {
+  return draft.title === title && draft.body === body && draft.tags.join("\n") === tags.join("\n");
+}
+
+function keepSelection(model: Model, order: readonly string[]): string | undefined {
+  if (model.selected !== undefined && order.includes(model.selected)) return model.selected;
+  const before = model.selected === undefined ? -1 : orderOf(model).indexOf(model.selected);
+  if (before < 0) return order[0];
+  const left = new Set(order);
+  const after = orderOf(model).slice(before);
+  return after.find((id) => left.has(id)) ?? order.at(-1);
+}
+
+/** Something is asked of the host about a candidate, with its draft as it is now where one is sent along. */
+export function ask(model: Model, id: string, draft: Draft | undefined, done = ""): Model {
+  return { ...model, asked: new Map(model.asked).set(id, { draft, done }) };
+}
+
+/** The host answered. What was carried out is what an undo takes back next; a draft typed on since it was sent is kept. */
+export function answered(model: Model, answer: Answer): Model {
+  const sent = model.asked.get(answer.id)?.draft;
+  const asked = new Map(model.asked);
+  asked.delete(answer.id);
+  const after: Model = { ...model, asked };
+  if (answer.action === "undo") return { ...after, undoing: answer.ok };
+  if (!answer.ok) return after;
+  const list = after.list === undefined || answer.undo === null ? after.list : { ...after.list, undo: answer.undo };
+  const drafts = after.drafts.filter((draft) => draft !== sent);
+  const done = { ...after, list, drafts };
+  if (answer.action === "propose") return withoutLeftOut(done, answer.id);
+  return answer.action === "edit" ? done : removeCandidate(done, answer.id);
+}
+
+/** What was proposed is not among the things left out any more. */
+function withoutLeftOut(model: Model, id: string): Model {
+  const { list } = model;
+  const left = model.leftOut?.filter((item) => item.id !== id);
+  return { ...model, leftOut: left, list: list === undefined ? undefined : { ...list, leftOut: Math.max(list.leftOut - 1, 0) } };
+}
+
+function removeCandidate(model: Model, id: string): Model {
+  const candidate = model.candidates.get(id);
+  if (model.list === undefined || candidate === undefined) return model;
+  const order = model.list.order.filter((other) => other !== id);
+  const candidates = new Map(model.candidates);
+  candidates.delete(id);
+  return { ...model, candidates, list: { ...model.list, order }, selected: keepSelection(model, order), drafts: withoutUnchanged(model, [candidate]) };
+}
+
+/** The candidate to be shown: now, or as soon as it is listed. */
+export function want(model: Model, id: string): Model {
+  return model.candidates.has(id) ? { ...model, selected: id, wanted: undefined } : { ...model, wanted: id };
+}
+
+/** Moves the selection by `step`, kept inside the list. */
+export function moveSelection(model: Model, step: number): Model {
+  const order = orderOf(model);
+  if (order.length === 0) return model;
+  const position = model.selected === undefined ? -1 : order.indexOf(model.selected);
+  const next = Math.min(Math.max(position + step, 0), order.length - 1);
+  return { ...model, selected: order[next] };
+}
+
+/** Whether accepting a candidate writes words of its own, which a person may put otherwise first. */
+export function hasWords({ action }: CandidateView): boolean {
+  return action !== "archive" && action !== "refer" && action !== "close";
+}
+
+/** Begins to edit the selected candidate; an edit begun before goes on. */
+export function startDraft(model: Model): Model {
+  const candidate = selectedOf(model);
+  if (candidate === undefined || model.restricted || !hasWords(candidate) || draftOf(model, candidate.id) !== undefined) return model;
+  const { id, title, body, tags } = candidate;
+  return keepDraft(model, { root: model.root, id, title, body, tags: [...tags] });
+}
+
+/** The neighbour that the keys act on: the one the person chose, else the first. */
+export function neighbourOf(model: Model): NeighbourView | undefined {
+  const candidate = selectedOf(model);
+  if (candidate === undefined) return undefined;
+  const all = neighboursOf(candidate);
+  return all.find(({ id }) => model.chosen?.candidate === candidate.id && model.chosen.memory === id) ?? all[0];
+}
+
+/** The keys act on this neighbour of the selected candidate. */
+export function chooseNeighbour(model: Model, memory: string): Model {
+  return model.selected === undefined ? model : { ...model, chosen: { candidate: model.selected, memory } };
+}
+
+/** Begins to give a memory the candidate's words; an edit begun before goes on. */
+export function startChange(model: Model, { id: memory, hash }: NeighbourView): Model {
+  const candidate = selectedOf(model);
+  if (candidate === undefined || model.restricted || draftOf(model, candidate.id) !== undefined) return model;
+  const { id, title, body, tags } = candidate;
+  return keepDraft(model, { root: model.root, id, title, body, tags: [...tags], change: { memory, hash } });
+}
+
+/** The memory that a draft changes, as it is shown now. */
+export function changedMemory(draft: Draft | undefined, candidate: CandidateView | undefined): NeighbourView | undefined {
+  return candidate?.neighbours.find(({ id }) => id === draft?.change?.memory);
+}
+
+/** What a draft says about a memory; null where it is of the candidate alone. */
+export function choiceOf(draft: Draft | undefined, candidate: CandidateView): Choice | null {
+  if (draft?.change === undefined) return null;
+  const { memory, hash } = draft.change;
+  return { answer: "changes", memory, hash: changedMemory(draft, candidate)?.hash ?? hash };
+}
+
+/** What was typed into a draft takes the place of what it held. */
+export function keepDraft(model: Model, draft: Draft): Model {
+  return { ...model, drafts: [...dropDraft(model, draft).drafts, draft] };
+}
+
+export function dropDraft(model: Model, { root, id }: Pick<Draft, "root" | "id">): Model {
+  return { ...model, drafts: model.drafts.filter((draft) => draft.root !== root || draft.id !== id) };
+}
+
+export function parseTags(text: string): string[] {
+  return [...new Set(text.split(/[,\n]/).map((tag) => tag.trim()).filter((tag) => tag !== ""))];
+}
+
+/** What `getState` gave back; undefined when it is not what was saved. */
+export function parseSaved(value: unknown): Saved | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { root, selected, scrollTop, drafts, foot, leftOut } = value as Record<string, unknown>;
+  if (typeof root !== "string" || typeof scrollTop !== "number") return undefined;
+  const kept = Array.isArray(drafts) ? drafts.map(parseDraft).filter((draft) => draft !== undefined) : [];
+  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: kept, foot: foot === true, leftOut: leftOut === true };
+}
+
+function parseDraft(value: unknown): Draft | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { root, id, title, body, tags, change } = value as Record<string, unknown>;
+  if (typeof root !== "string" || typeof id !== "string" || typeof title !== "string" || typeof body !== "string" || !Array.isArray(tags)) return undefined;
+  const draft = { root, id, title, body, tags: tags.filter((tag): tag is string => typeof tag === "string") };
+  if (typeof change !== "object" || change === null) return draft;
+  const { memory, hash } = change as Record<string, unknown>;
+  return typeof memory === "string" && typeof hash === "string" ? { ...draft, change: { memory, hash } } : draft;
+}

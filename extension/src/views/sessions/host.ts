@@ -1,0 +1,163 @@
+import * as vscode from "vscode";
+import type { Context } from "../../sidecar/context";
+import { NotRunning } from "../../editor/notrunning";
+import * as protocol from "../../protocol";
+import { dayLabel, sessionDescription, sessionTooltip } from "../../text/sessionwording";
+import { counted } from "../../text/wording";
+import { agentIcon } from "../shared/icons";
+import { canAsk, Refresher, tellState } from "../shared/refresher";
+
+interface DayNode {
+  readonly kind: "day";
+  readonly day: string;
+  readonly sessions: number;
+  readonly open: boolean;
+}
+
+interface SessionNode {
+  readonly kind: "session";
+  readonly session: protocol.SessionView;
+}
+
+/** The rest of a day, listed when the person asks for it. */
+interface MoreNode {
+  readonly kind: "more";
+  readonly day: DayNode;
+  readonly left: number;
+}
+
+export type SessionsNode = DayNode | SessionNode | MoreNode;
+
+const viewId = "lerim.sessions";
+/** The newest days are open as long as they have no more sessions than this together; the newest always is. */
+const openSessions = 10;
+
+/** The Sessions view: days, and the sessions of each once it is opened. */
+export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<SessionsNode | undefined>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #view: vscode.TreeView<SessionsNode>;
+  readonly #subscriptions: { dispose(): unknown }[];
+  /** What each day has listed so far; a day that is not in it was not opened. */
+  #listed = new Map<string, protocol.SessionView[]>();
+  #everywhere = false;
+
+  constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged">) {
+    this.#view = vscode.window.createTreeView(viewId, { treeDataProvider: this, showCollapseAll: true });
+    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh())];
+    this.#draw();
+  }
+
+  get everywhere(): boolean {
+    return this.#everywhere;
+  }
+
+  /** Sessions of the whole machine, or of the window's repositories. */
+  showEverywhere(everywhere: boolean): void {
+    this.#everywhere = everywhere;
+    this.#draw();
+    this.refresh();
+  }
+
+  /** Lists anew. */
+  refresh(): void {
+    this.#listed = new Map();
+    this.#changed.fire(undefined);
+  }
+
+  /** Lists the next sessions of a day. */
+  async more(node: unknown): Promise<void> {
+    if (!isMore(node)) return;
+    const { day } = node;
+    const have = this.#listed.get(day.day) ?? [];
+    const listed = this.#listed;
+    const { sessions } = await this.#page(day, have.length);
+    if (this.#listed !== listed) return; // listed anew meanwhile
+    listed.set(day.day, [...have, ...sessions]);
+    this.#changed.fire(day);
+  }
+
+  async getChildren(node?: SessionsNode): Promise<SessionsNode[]> {
+    try {
+      if (node === undefined) return await this.#days();
+      return node.kind === "day" ? await this.#sessions(node) : [];
+    } catch (error) {
+      if (error instanceof NotRunning) return [];
+      this.#view.message = `The sessions could not be listed: ${error instanceof Error ? error.message : String(error)}`;
+      this.context.output.error(this.#view.message);
+      return [];
+    }
+  }
+
+  getTreeItem(node: SessionsNode): vscode.TreeItem {
+    switch (node.kind) {
+      case "day": {
+        const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+        const item = new vscode.TreeItem(dayLabel(node.day, Date.now()), node.open ? Expanded : Collapsed);
+        item.id = `day:${node.day}`;
+        item.description = String(node.sessions);
+        item.accessibilityInformation = { label: `${dayLabel(node.day, Date.now())}, ${counted(node.sessions, "session")}` };
+        return item;
+      }
+      case "session":
+        return this.#sessionItem(node.session);
+      case "more": {
+        const item = new vscode.TreeItem(`Show more (${node.left} left)`);
+        item.command = { command: "lerim.moreSessions", title: "Show More", arguments: [node] };
+        item.iconPath = new vscode.ThemeIcon("ellipsis");
+        return item;
+      }
+    }
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+
+  #sessionItem(session: protocol.SessionView): vscode.TreeItem {
+    const item = new vscode.TreeItem(session.title);
+    item.id = `session:${session.id}`;
+    item.description = sessionDescription(session);
+    item.tooltip = sessionTooltip(session); // a text, never markdown: the title is a transcript's
+    item.iconPath = agentIcon(this.context.extension.extensionUri, session.platform);
+    item.contextValue = "lerim.session";
+    item.command = { command: "lerim.openSession", title: "Open Session", arguments: [session.id] };
+    item.accessibilityInformation = { label: `${session.agent}: ${session.title}, ${item.description}` };
+    return item;
+  }
+
+  async #days(): Promise<SessionsNode[]> {
+    this.#view.message = "";
+    if (!(await canAsk(this.context))) return [];
+    const { days } = await this.context.request(protocol.sessionsDays, { everywhere: this.#everywhere });
+    await tellState(days.length === 0 ? "empty" : "listed");
+    let together = 0;
+    return days.map(({ day, sessions }, at) => {
+      together += sessions;
+      return { kind: "day", day, sessions, open: at === 0 || together <= openSessions };
+    });
+  }
+
+  async #sessions(day: DayNode): Promise<SessionsNode[]> {
+    const listed = this.#listed;
+    const known = listed.get(day.day);
+    const page = known === undefined ? await this.#page(day, 0) : { sessions: known, total: day.sessions };
+    if (known === undefined) listed.set(day.day, page.sessions);
+    const nodes: SessionsNode[] = page.sessions.map((session) => ({ kind: "session", session }));
+    const left = page.total - nodes.length;
+    return left > 0 ? [...nodes, { kind: "more", day, left }] : nodes;
+  }
+
+  #page(day: DayNode, start: number): Promise<protocol.SessionsView> {
+    return this.context.request(protocol.sessionsList, { day: day.day, everywhere: this.#everywhere, start });
+  }
+
+  #draw(): void {
+    this.#view.description = this.#everywhere ? "this machine" : "";
+    void vscode.commands.executeCommand("setContext", "lerim.everywhere", this.#everywhere);
+  }
+}
+
+function isMore(node: unknown): node is MoreNode {
+  return typeof node === "object" && node !== null && "kind" in node && node.kind === "more";
+}

@@ -1,0 +1,45 @@
+import type { NeighbourAnswer } from "../../../protocol";
+
+export type KeyAction = "next" | "previous" | "first" | "last" | "pageDown" | "pageUp" | "accept" | "edit" | "reject" | "undo" | "openTurn" | "help" | Exclude<NeighbourAnswer, "keep"> | "keepBoth" | "neighbour1" | "neighbour2" | "neighbour3";
+
+export interface Key {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  /** Whether the key is being held down. */
+  readonly repeat?: boolean;
+}
+
+// not k for keeping both: it goes to the previous candidate
+const answers: Readonly<Record<string, KeyAction>> = { s: "same", p: "replaces", c: "changes", w: "answers", b: "keepBoth", "1": "neighbour1", "2": "neighbour2", "3": "neighbour3" };
+const letters: Readonly<Record<string, KeyAction>> = { j: "next", k: "previous", a: "accept", e: "edit", r: "reject", u: "undo", o: "openTurn", "?": "help", ...answers };
+const movement: Readonly<Record<string, KeyAction>> = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "last", PageDown: "pageDown", PageUp: "pageUp" };
+
+/** What a key does outside text fields. Movement keys act on the list unless the focus is in `detail`, where they scroll. */
+export function actionOf(key: Key, inDetail: boolean): KeyAction | undefined {
+  if (key.ctrlKey || key.metaKey || key.altKey) return undefined;
+  const action = letters[key.key];
+  // a key held down moves on, but decides about one candidate only
+  if (key.repeat === true && action !== undefined && action !== "next" && action !== "previous") return undefined;
+  return action ?? (inDetail ? undefined : movement[key.key]);
+}
+
+export const helpRows: readonly (readonly [string, string])[] = [
+  ["j or ↓", "Next candidate"],
+  ["k or ↑", "Previous candidate"],
+  ["a", "Accept; does what is suggested, if anything is"],
+  ["e", "Edit"],
+  ["r", "Reject"],
+  ["1, 2, 3", "Go to a similar memory"],
+  ["s", "Same: add the quote to that memory"],
+  ["p", "Replaces that memory"],
+  ["c", "Changes that memory: edit its text"],
+  ["w", "Answers that question"],
+  ["b", "Keep both: add this as a new memory"],
+  ["u", "Undo the last action"],
+  ["o", "Open the turn it comes from"],
+  ["Ctrl+Enter", "While editing: save and accept"],
+  ["Escape", "While editing: cancel"],
+  ["?", "This list"],
+];

@@ -1,0 +1,152 @@
+import * as vscode from "vscode";
+import { isToken } from "../../editor/arguments";
+import type { Context } from "../../sidecar/context";
+import { NotRunning } from "../../editor/notrunning";
+import * as protocol from "../../protocol";
+import { showPage } from "../shared/html";
+import { agentIcon } from "../shared/icons";
+import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./messages";
+
+const viewType = "lerim.transcript";
+const longestTitle = 40;
+
+type Owner = Pick<Context, "request" | "output" | "extension" | "onSyncProgress">;
+
+/** The transcript viewers: one panel a session. */
+export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerializer {
+  readonly #open = new Map<string, Transcript>();
+  readonly #subscriptions: vscode.Disposable[];
+
+  constructor(private readonly context: Owner) {
+    this.#subscriptions = [
+      vscode.window.registerWebviewPanelSerializer(viewType, this),
+      context.onSyncProgress(({ stage }) => {
+        if (stage === "done" || stage === "cancelled") for (const one of this.#open.values()) one.begin();
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => {
+        for (const one of this.#open.values()) one.begin();
+      }),
+    ];
+  }
+
+  /** Shows a session at a turn ("": where the person was, or its start), in the panel that shows it already if there is one. */
+  async open(id: string, turn: string): Promise<void> {
+    const shown = this.#open.get(id);
+    if (shown !== undefined) return shown.jump(turn);
+    this.#adopt(id, turn, vscode.window.createWebviewPanel(viewType, "Session", vscode.ViewColumn.Active, { enableScripts: true }));
+    await Promise.resolve();
+  }
+
+  /** Called by VS Code when a window with a viewer open is opened again. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const id = typeof state === "object" && state !== null && "id" in state ? state.id : undefined;
+    if (!isToken(id) || this.#open.has(id)) panel.dispose();
+    else this.#adopt(id, "", panel);
+    await Promise.resolve();
+  }
+
+  dispose(): void {
+    for (const one of [...this.#open.values()]) one.panel.dispose();
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+
+  #adopt(id: string, turn: string, panel: vscode.WebviewPanel): void {
+    const one = new Transcript(this.context, panel, id, turn);
+    this.#open.set(id, one);
+    panel.onDidDispose(() => {
+      if (this.#open.get(id) === one) this.#open.delete(id);
+    });
+  }
+}
+
+/** One viewer's host side: answers what its browser side asks for. */
+class Transcript {
+  /** Where to go once the browser side has started. */
+  #turn: string;
+  #started = false;
+
+  constructor(
+    private readonly context: Owner,
+    readonly panel: vscode.WebviewPanel,
+    private readonly id: string,
+    turn: string,
+  ) {
+    this.#turn = turn;
+    panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    showPage(panel, context.extension, "transcript", "Session");
+  }
+
+  /** Sends the session's outline; the browser side asks for the turns it needs. */
+  begin(): void {
+    if (!this.#started) return; // it will say that it is ready
+    this.#answer(this.#outline());
+  }
+
+  async jump(turn: string): Promise<void> {
+    this.panel.reveal();
+    this.#turn = turn;
+    this.begin();
+    await Promise.resolve();
+  }
+
+  async #outline(): Promise<void> {
+    if (!vscode.workspace.isTrusted) {
+      this.#post({ type: "restricted" });
+      return;
+    }
+    const turn = this.#turn;
+    const outline = await this.context.request(protocol.sessionOpen, { id: this.id, turn });
+    if (turn === this.#turn) this.#turn = ""; // shown: where the person goes from here is theirs
+    const { title, agent, platform } = outline.session;
+    this.panel.title = title.length > longestTitle ? `${title.slice(0, longestTitle - 1)}…` : title || agent;
+    const icon = agentIcon(this.context.extension.extensionUri, platform);
+    if ("light" in icon) this.panel.iconPath = icon;
+    this.#post({ type: "session", outline });
+  }
+
+  #receive(value: unknown): void {
+    const message = parseFromTranscript(value);
+    if (message === undefined) {
+      this.context.output.warn("The transcript viewer sent a message that was not understood.");
+      return;
+    }
+    this.#answer(this.#handle(message));
+  }
+
+  async #handle(message: FromTranscript): Promise<void> {
+    const { id } = this;
+    switch (message.type) {
+      case "ready":
+        this.#started = true;
+        return this.#outline();
+      case "need": {
+        const { start, count } = message;
+        this.#post({ type: "turns", ...(await this.context.request(protocol.sessionTurns, { id, start, count, whole: false })) });
+        return;
+      }
+      case "whole":
+        this.#post({ type: "turns", ...(await this.context.request(protocol.sessionTurns, { id, start: message.position, count: 1, whole: true })) });
+        return;
+      case "find": {
+        const { positions } = await this.context.request(protocol.sessionFind, { id, text: message.text });
+        this.#post({ type: "found", text: message.text, positions });
+        return;
+      }
+      case "manageTrust":
+        await vscode.commands.executeCommand("workbench.trust.manage");
+        return;
+    }
+  }
+
+  #answer(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!(error instanceof NotRunning)) this.context.output.error(message);
+      this.#post({ type: "failed", message });
+    });
+  }
+
+  #post(message: ToTranscript): void {
+    void this.panel.webview.postMessage(message);
+  }
+}

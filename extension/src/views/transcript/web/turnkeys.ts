@@ -1,0 +1,35 @@
+import type { Key } from "../../shared/web/keys";
+
+export type TurnKey = "next" | "previous" | "nextPrompt" | "previousPrompt" | "first" | "last" | "find" | "nextFound" | "previousFound" | "toggle" | "help";
+
+const letters: Readonly<Record<string, TurnKey>> = { j: "next", k: "previous", n: "nextPrompt", p: "previousPrompt", "/": "find", o: "toggle", "?": "help", Home: "first", End: "last" };
+
+/** What a key does outside the find box. */
+export function turnKey(key: Key & { readonly shiftKey: boolean }): TurnKey | undefined {
+  if ((key.ctrlKey || key.metaKey) && !key.altKey && key.key.toLowerCase() === "f") return "find";
+  if (key.key === "F3") return key.shiftKey ? "previousFound" : "nextFound";
+  return key.ctrlKey || key.metaKey || key.altKey ? undefined : letters[key.key];
+}
+
+/** The next position of `kinds` after (`step` 1) or before (-1) `from` that a person typed; undefined for none. */
+export function promptFrom(kinds: string, from: number, step: 1 | -1): number | undefined {
+  for (let at = from + step; at >= 0 && at < kinds.length; at += step) if (kinds[at] !== "r") return at;
+  return undefined;
+}
+
+/** Which of the positions found comes next from a turn, around the end; undefined for none. */
+export function foundFrom(positions: readonly number[], from: number, step: 1 | -1): number | undefined {
+  if (step === 1) return positions.find((position) => position > from) ?? positions[0];
+  return positions.findLast((position) => position < from) ?? positions.at(-1);
+}
+
+export const turnHelp: readonly (readonly [string, string])[] = [
+  ["j, k", "Next and previous turn"],
+  ["n, p", "Next and previous prompt"],
+  ["Home, End", "First and last turn"],
+  ["/ or Ctrl+F", "Find in the session"],
+  ["Enter, Shift+Enter", "In the find box: next and previous match"],
+  ["F3, Shift+F3", "Next and previous match"],
+  ["o", "Unfold or fold the tool calls of the turn"],
+  ["?", "This list"],
+];

@@ -1,0 +1,5 @@
+"""Answers questions and decides about memories with a model, checked by code."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,17 @@
+from . import ask as ask
+from . import cited as cited
+from . import decide as decide
+from .cited import Answer as Answer
+from .cited import Citation as Citation
+from .cited import Passage as Passage
+from .cited import Question as Question
+from .cited import Sentence as Sentence
+from .cited import SentenceEvent as SentenceEvent
+from .decide import Decided as Decided
+from .decide import RefusedDecision as RefusedDecision
+from .decide import RelatedMemory as RelatedMemory
+from .decide import decide_claim as decide_claim
+from .decide import describe_claim as describe_claim
+from .decide import describe_memories as describe_memories
+from .explorer import explore as explore
+from .tools import ExplorerTools as ExplorerTools

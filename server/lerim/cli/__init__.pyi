@@ -1,0 +1,2 @@
+from .app import main as main
+from .terminal import output as output

@@ -1,0 +1,87 @@
+"""The command line's wiring. Each group of commands is a file; docs/PROTOCOL.md documents every JSON object."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from lerim import __version__
+from lerim.cli.ask import ask_command
+from lerim.cli.config import config_app
+from lerim.cli.connect import connect_app
+from lerim.cli.left_out import review_app
+from lerim.cli.maintain import maintain_command
+from lerim.cli.memory_acts import memory_app
+from lerim.cli.model import model_app
+from lerim.cli.project import project_app
+from lerim.cli.queue import queue_app
+from lerim.cli.sessions import sessions_app
+from lerim.cli.stats import stats_command
+from lerim.cli.status import status_command
+from lerim.cli.sync import sync_command
+from lerim.cli.terminal import CommandGroup, RootCommandGroup, output
+
+app = typer.Typer(
+    name="lerim",
+    cls=RootCommandGroup,
+    help="A memory for coding agents: what your sessions decided and learned, kept as markdown in your repository.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog="Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 partly done, 4 another process is busy with the project.",
+)
+app.command("sync")(sync_command)
+app.command("ask")(ask_command)
+app.command("maintain")(maintain_command)
+app.command("status")(status_command)
+app.command("stats")(stats_command)
+app.add_typer(review_app, name="review", cls=CommandGroup)
+app.add_typer(memory_app, name="memory", cls=CommandGroup)
+app.add_typer(sessions_app, name="sessions", cls=CommandGroup)
+app.add_typer(project_app, name="project", cls=CommandGroup)
+app.add_typer(connect_app, name="connect", cls=CommandGroup)
+app.add_typer(queue_app, name="queue", cls=CommandGroup)
+app.add_typer(config_app, name="config", cls=CommandGroup)
+app.add_typer(model_app, name="model", cls=CommandGroup)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        output.print_line(f"lerim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console or pipe of another encoding must not end a command
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command line with these arguments; returns the exit code."""
+    try:
+        code = _run(argv)
+        output.flush_output()
+    except output.UnwrittenError as error:
+        output.show_error(error, as_json=False)
+        return error.exit_code
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    with output.guard_output():
+        try:
+            app(args=list(argv), prog_name="lerim")
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else 1 if end.code else 0
+    return 0

@@ -1,0 +1,214 @@
+"""`lerim connect [list|auto|remove PLATFORM|PLATFORM [--path P]]`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    JsonOption,
+    RepoOption,
+    find_home,
+    output,
+    resolve_folder,
+    with_error_exit,
+)
+from lerim.errors import UsageError
+from lerim.project import Project, locate_project
+from lerim.sessions import Platform
+
+if TYPE_CHECKING:
+    from lerim.jobs import AgentView
+
+PLATFORMS: tuple[Platform, ...] = get_args(Platform)
+
+connect_app = typer.Typer(
+    help="Choose the agents whose sessions are read.",
+    epilog="By default, every agent whose store is in its usual place is connected.",
+)
+
+
+class AgentListOutput(msgspec.Struct, frozen=True):
+    """What `connect --json` prints; `project` is the root of the repository the counts are of, '' outside any."""
+
+    project: str
+    agents: list[AgentView]
+
+
+class ConnectedOutput(msgspec.Struct, frozen=True):
+    """What the other commands print with `--json`: the agents they were about, as they are now."""
+
+    agents: list[AgentView]
+
+
+@connect_app.command("list")
+@with_error_exit
+def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """List the agents: whether each is connected, where its store is, what was found and what could not be read."""
+    mine = find_home()
+    project = locate_project(resolve_folder(repo), mine)
+    agents = _agents(project)
+    if as_json:
+        output.show_json(AgentListOutput(str(project.root) if project else "", agents))
+        return
+    output.show_table(
+        ("agent", "", "store", "sessions", "of this repository"),
+        (row for agent in agents for row in _rows(agent)),
+    )
+    for agent in agents:
+        for one in agent.skipped:
+            more = f" (and {one.count - 1} more)" if one.count > 1 else ""
+            output.print_line(output.escape_controls(f"{agent.name}: {one.example}{more}: {one.message}"))
+        if agent.last_error:
+            when = f" at {agent.last_error.time[:19].replace('T', ' ')} UTC" if agent.last_error.time else ""
+            output.print_line(output.escape_controls(f"{agent.name}: last error{when}: {agent.last_error.message}"))
+
+
+@connect_app.callback(invoke_without_command=True)
+def _group(context: typer.Context, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """Choose the agents whose sessions are read. Without more: `list`."""
+    if context.invoked_subcommand is None:
+        list_command(repo=repo, as_json=as_json)
+    elif as_json or repo != CURRENT_FOLDER:
+        _refuse_options(context.invoked_subcommand, as_json=as_json)
+
+
+@with_error_exit
+def _refuse_options(name: str, *, as_json: bool) -> None:
+    raise UsageError("These options come after the command.", where=name, todo=f"Write `lerim connect {name} …`.")
+
+
+@connect_app.command("auto")
+@with_error_exit
+def auto(as_json: JsonOption = False) -> None:
+    """Connect every agent whose store is on this machine. Agents you removed stay removed."""
+    from lerim.sessions import platforms
+
+    mine = find_home()
+    agents = _agents()
+    found = [agent for agent in agents if agent.state == "connected"]
+    said = platforms.load_platform_choices(mine)
+    for agent in found:
+        if agent.platform not in said:
+            platforms.connect_platform(mine, agent.platform)
+    if as_json:
+        output.show_json(ConnectedOutput(found))
+        return
+    for agent in agents:
+        if agent.state == "connected":
+            output.print_line(f"{agent.name} is connected: {_found(agent)}.")
+        elif agent.state == "removed":
+            output.print_line(
+                f"{agent.name} was removed before and stays removed; `lerim connect "
+                f"{agent.platform}` connects it again."
+            )
+    if not found:
+        output.print_line(
+            "No agent's sessions were found here. If a store is elsewhere, name it: `lerim connect PLATFORM --path P`."
+        )
+
+
+@connect_app.command("remove")
+@with_error_exit
+def remove(
+    platform: Annotated[str, typer.Argument(metavar="PLATFORM", help=", ".join(PLATFORMS))], as_json: JsonOption = False
+) -> None:
+    """Stop reading an agent's sessions. What was learned from them stays."""
+    from lerim.sessions import platforms
+
+    known = next((name for name in PLATFORMS if name == platform), None)
+    if known is None:
+        raise UsageError("There is no such agent.", where=platform, todo=f"Name one of: {', '.join(PLATFORMS)}.")
+    before = platforms.remove_platform(find_home(), known)
+    _hold()
+    [agent] = [one for one in _agents() if one.platform == known]
+    if as_json:
+        output.show_json(ConnectedOutput([agent]))
+        return
+    what = "is no longer read; what was learned from its sessions stays" if before else "was not connected"
+    output.print_line(f"{agent.name} {what}.")
+
+
+def _connects(platform: Platform) -> Callable[..., None]:
+    @with_error_exit
+    def connect(
+        path: Annotated[
+            Path | None, typer.Option("--path", metavar="P", help="Where its store is, if not in the usual place.")
+        ] = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        from lerim.sessions import platforms
+
+        platforms.connect_platform(find_home(), platform, path)
+        _hold()
+        [agent] = [one for one in _agents() if one.platform == platform]
+        if as_json:
+            output.show_json(ConnectedOutput([agent]))
+        elif agent.state == "connected" and path is not None and not agent.sessions:
+            output.print_note(
+                f"warning: Nothing of {agent.name} was found in {output.escape_controls(_places(agent)[0])}."
+            )
+            for one in agent.skipped:
+                output.print_note(output.escape_controls(f"  {one.example}: {one.message}"))
+            output.print_note(
+                "It is read as soon as there is something. `--path` must name the folder that the agent itself writes."
+            )
+        elif agent.state == "connected":
+            output.print_line(f"{agent.name} is connected: {_found(agent)}.")
+        else:
+            looked = " and ".join(store.path for store in agent.stores)
+            output.print_line(f"{agent.name} is read as soon as its store exists; checked {looked}.")
+            output.print_line(f"If its store is elsewhere, name it: `lerim connect {platform} --path P`.")
+
+    return connect
+
+
+for _platform in PLATFORMS:
+    connect_app.command(_platform, help="Connect this agent: read its sessions.")(_connects(_platform))
+
+
+def _hold() -> None:
+    """What was queued of agents that are not read waits, and what waited for one that is read again does no more."""
+    from lerim.sessions import Catalog, removed_platforms
+
+    mine = find_home()
+    if mine.catalog.exists():
+        with Catalog.open(mine) as catalog:
+            catalog.hold(removed_platforms(mine))
+
+
+def _agents(project: Project | None = None) -> list[AgentView]:
+    from lerim.jobs import examine_agents
+
+    return examine_agents(find_home(), os.environ, project)
+
+
+_STATES = {"connected": "read", "not-found": "not found", "removed": "removed"}
+
+
+def _rows(agent: AgentView) -> list[tuple[str, str, str, str, str]]:
+    """An agent's rows of the table: the first store with the counts, each further one below it."""
+    first, *others = _places(agent)
+    own = (agent.name, _STATES[agent.state], first, str(agent.sessions), _own(agent))
+    return [own, *(("", "", place, "", "") for place in others)]
+
+
+def _places(agent: AgentView) -> list[str]:
+    """Its stores that are there; without any, the first that may be."""
+    return [store.path for store in agent.stores if store.exists] or [store.path for store in agent.stores[:1]] or [""]
+
+
+def _found(agent: AgentView) -> str:
+    return f"{output.pluralize(agent.sessions, 'session')} in {' and '.join(_places(agent))}"
+
+
+def _own(agent: AgentView) -> str:
+    waiting = f", {agent.waiting} waiting" if agent.waiting else ""
+    cut = f", {output.pluralize(agent.redactions, 'secret')} removed" if agent.redactions else ""
+    return f"{agent.found} found, {agent.parsed} read{waiting}{cut}" if agent.found or agent.redactions else "none"

@@ -1,0 +1,199 @@
+"""`lerim maintain`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    EXIT_CODES,
+    GlobalOption,
+    JsonOption,
+    RepoOption,
+    find_home,
+    find_review_paths,
+    interruptible,
+    open_command_context,
+    output,
+    with_error_exit,
+)
+from lerim.errors import BusyError, LerimError, Problem
+from lerim.jobs import SyncState
+from lerim.models import describe_spent, summarize_steps
+from lerim.process_shell import format_command_line
+from lerim.project import Project, list_projects, personal_project
+
+if TYPE_CHECKING:
+    from lerim.jobs import MaintainOptions, MaintainProgress, MaintainReport, StaleMemory
+    from lerim.review import CandidateView
+
+GRACE = 0.8
+"""Seconds a maintaining has to stop after Ctrl-C before its process is ended."""
+_COUNTED = {
+    "merged": "to be merged",
+    "closed": "answered, to close",
+    "decayed": "unused, to archive",
+    "archived": "outdated, to archive",
+    "bounded": "above the limit, to archive",
+    "consolidated": "to combine",
+    "referred": "whose file or symbol moved",
+    "repaired": "with corrected links",
+    "withdrawn": "taken back",
+    "waiting": "already waiting for review",
+    "rejected": "rejected before",
+    "left": "left for later",
+    "drifted": "drifted",
+    "gone": "whose file or symbol is gone",
+    "unchanged": "unchanged",
+}
+_DID = {"accepted": "done", "withdrawn": "taken back", "repaired": "links corrected", "known": "waits already"}
+_WHAT = {
+    "merge": "merge",
+    "archive": "archive",
+    "consolidate": "put together",
+    "refer": "update the reference",
+    "close": "close a question",
+    "blocked": "rejected before",
+}
+
+
+class MaintainAllOutput(msgspec.Struct, frozen=True):
+    """What `maintain --all-projects --json` prints: a report of each project, and what is wrong with their list."""
+
+    reports: list[MaintainReport]
+    problems: list[Problem]
+
+
+@with_error_exit
+def maintain_command(
+    all_projects: Annotated[
+        bool, typer.Option("--all-projects", help="Every repository Lerim knows, and your own memories.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
+    model: Annotated[str, typer.Option(metavar="none", help="“none”: use no model in this run.")] = "auto",
+    own: GlobalOption = False,
+    repo: RepoOption = CURRENT_FOLDER,
+    as_json: JsonOption = False,
+) -> None:
+    """Tidy up the memories: propose to merge duplicates, archive outdated ones and combine related ones."""
+    from lerim.jobs import MaintainOptions
+
+    if model not in ("auto", "none"):
+        todo = "use “none” or leave --model out; the settings say which model is used (roles.lead)"
+        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
+    options = MaintainOptions(dry_run=dry_run, model="none" if model == "none" else "auto")
+    if not all_projects:
+        project = find_review_paths(repo, own=True).project if own else open_command_context(repo).project
+        report = _one(project, options, quiet=as_json)
+        output.show_json(report) if as_json else show_maintain_report(report)
+        raise typer.Exit(EXIT_CODES[report.state])
+    projects, problems = list_projects(find_home())
+    reports: list[MaintainReport] = []
+    for project in (*projects, personal_project(find_home())):
+        reports.append(_told(project, options, quiet=as_json))
+        if not as_json:
+            show_maintain_report(reports[-1])
+            output.print_line()
+        if reports[-1].state == "cancelled":
+            break
+    if as_json:
+        output.show_json(MaintainAllOutput(reports, problems))
+    else:
+        output.print_problems(problems)
+    raise typer.Exit(max(EXIT_CODES[report.state] for report in reports))
+
+
+def _told(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+    """One of many projects: what keeps it from being maintained is told in its report, and the others go on."""
+    from lerim.jobs import MaintainReport
+
+    try:
+        return _one(project, options, quiet=quiet)
+    except LerimError as error:
+        state: SyncState = "busy" if isinstance(error, BusyError) else "failed"
+        problem = error.problem()
+        return MaintainReport(str(project.root), problems=[problem], state=state, message=error.message)
+
+
+def _one(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+    from lerim.jobs import maintain
+
+    with interruptible(GRACE) as cancelled, _progress(quiet=quiet) as emit:
+        return maintain.maintain_project(project, find_home(), os.environ, options, emit, cancelled)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[MaintainProgress], None]]:
+    """One line that counts along on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _at: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, markup=False, highlight=False).status("reading the memories") as status:
+
+        def show(at: MaintainProgress) -> None:
+            count = f" {at.done}/{at.total}" if at.total else ""
+            status.update(output.escape_controls(f"{at.message or at.stage}{count}"))
+
+        yield show
+
+
+def show_maintain_report(report: MaintainReport) -> None:
+    """What a maintaining found and did: figures, each proposal with its reason, what was done at once."""
+    counts = ", ".join(f"{count} {_COUNTED.get(name, name)}" for name, count in report.counts.items())
+    output.print_line(output.escape_controls(f"{report.project}: {counts or 'no memories'} ({report.seconds:.1f} s)"))
+    for spent in report.spent:
+        output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
+    for step in summarize_steps(report.steps):
+        output.print_line(output.escape_controls(step))
+    done = [one for one in report.done if not one.action.startswith("proposed-")]
+    if done:
+        rows = [(_did(one.action), one.title, ", ".join(one.memories), one.reason, one.undo) for one in done]
+        output.show_table(("done", "what", "memories", "why", "undo"), rows, title="Done")
+    if report.stale:
+        stale = [(one.id, one.standing, _place(one)) for one in report.stale]
+        output.show_table(("memory", "standing", "place"), stale, title="The code they are about has changed")
+        output.print_line(
+            "If a memory still holds, run `lerim memory verify ID`; otherwise `lerim "
+            "memory edit ID` or `lerim memory archive ID`."
+        )
+    if report.proposals:
+        title = "Would be proposed" if report.dry_run else "Proposed"
+        output.show_table(("what", "memories", "why"), [_row(one) for one in report.proposals], title=title)
+        if not report.dry_run:
+            own = Path(report.project) == find_home().root
+            todo = format_command_line(
+                "lerim", "review", "list", *(["--global"] if own else ["--repo", report.project])
+            )
+            output.print_line(f"Review them with `{todo}`, or in VS Code with “Lerim: Open Review”.")
+    elif not done:
+        output.print_line(
+            "Nothing new to propose." if report.state == "done" else output.escape_controls(report.message)
+        )
+    output.print_problems(report.problems)
+
+
+def _place(one: StaleMemory) -> str:
+    moved = f"is {one.moved_to} now" if one.moved_to else ""
+    since = f"since {one.since}" if one.since else ""
+    return ", ".join(filter(None, (one.reference, moved, one.detail, since)))
+
+
+def _row(view: CandidateView) -> tuple[str, str, str]:
+    named = [f"{target.title} ({target.id})" for target in view.targets]
+    return _WHAT.get(view.action, view.action), "; ".join(named or [view.title]), view.reason
+
+
+def _did(action: str) -> str:
+    """`withdrawn-refer` in plain words."""
+    how, _, what = action.partition("-")
+    return ": ".join(filter(None, (_DID.get(how, _WHAT.get(how, how)), _WHAT.get(what, what))))

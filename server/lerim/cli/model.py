@@ -1,0 +1,256 @@
+"""`lerim model`: what there is to ask, choosing one, trying it, agreeing to pay for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    JsonOption,
+    RepoOption,
+    find_home,
+    open_command_context,
+    output,
+    with_error_exit,
+)
+from lerim.config import EXTRACT, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_choice
+from lerim.errors import Problem, SettingsError
+from lerim.models import (
+    AGENTS,
+    Model,
+    ModelsView,
+    RoleView,
+    choose_model,
+    consent,
+    describe_payment,
+    list_models,
+    make_role_view,
+)
+
+model_app = typer.Typer(help="Choose and test the language model that reads sessions.", no_args_is_help=True)
+
+
+class UseView(msgspec.Struct, frozen=True):
+    """What `model use --json` prints: the file that was written, and what holds now."""
+
+    path: str
+    role: RoleView
+    problems: list[Problem]
+
+
+class AllowView(msgspec.Struct, frozen=True):
+    """What `model allow --json` prints: the labels that were agreed to now."""
+
+    allowed: list[str]
+
+
+@model_app.command("list")
+@with_error_exit
+def list_command(as_json: JsonOption = False) -> None:
+    """List the keys that are set, the model servers running on this machine, and which model is chosen and why."""
+    view = list_models(find_home(), os.environ, datetime.now().astimezone())
+    if as_json:
+        output.show_json(view)
+        return
+    _show(view)
+
+
+@model_app.command("test")
+@with_error_exit
+def test_command(
+    yes: Annotated[bool, typer.Option("--yes", help="Ask it even if that costs money, this once.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Send the chosen model a small test question; show the answer, the time and the cost."""
+    mine = find_home()
+    settings, problems = load.load_settings(os.environ, mine)
+    output.print_problems(problems)
+    model = _chosen(settings)
+    if not (yes or consent.load_known_models(mine)[0].allows(model) or _agreed(model, ask=not as_json)):
+        return
+    from lerim.models import MOST, DayBudget, Engine, probe_model
+
+    purse = DayBudget(mine, settings.budget, lambda: datetime.now().astimezone())
+    trial = probe_model(model, Engine(model, lambda: False, home=mine, environ=os.environ, purse=purse, most=MOST))
+    output.print_problems(purse.problems)
+    if as_json:
+        output.show_json(trial)
+        return
+    used = trial.usage
+    output.print_line(
+        f"{output.escape_controls(trial.model)} answered: {output.escape_controls(trial.answer) or '(nothing)'}"
+    )
+    cost = "cost not known" if used.unpriced else f"${used.cost:.6f}" if model.billed else "not paid by the token"
+    output.print_line(f"{used.input_tokens} tokens in, {used.output_tokens} out, {used.seconds:.1f} s, {cost}")
+    for step in trial.steps:
+        output.print_line(f"{step.kind}: {output.escape_controls(step.why)}")
+
+
+@model_app.command("use")
+@with_error_exit
+def use_command(
+    provider: Annotated[str, typer.Argument(metavar="PROVIDER", help=f"{', '.join(('none', 'auto', *PROVIDERS))}.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name, as the provider writes it.")] = "",
+    base_url: Annotated[
+        str, typer.Option("--base-url", metavar="URL", help="The provider's address, if it is not the usual one.")
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Choose the model that reads sessions. Changes only that setting in ~/.lerim/config.toml."""
+    mine = find_home()
+    given = {"provider": provider, "model": model, "base_url": base_url}
+    for name, value in given.items():
+        try:
+            SETTING_KEYS[f"{EXTRACT}.{name}"].check(value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
+    write_choice(mine, provider, model, base_url)
+    settings, problems = load.load_settings(os.environ, mine)
+    role = make_role_view("extract", settings, os.environ, consent.load_known_models(mine)[0])
+    if as_json:
+        output.show_json(UseView(str(mine.config), role, problems))
+        return
+    output.print_line(f"Written to {mine.config}.")
+    if role.origin != str(mine.config):
+        output.print_note(f"warning: {role.origin} overrides it: provider {role.provider}.")
+    output.print_line(_told(role))
+    output.print_problems([*problems, *role.problems])
+    if role.model:
+        output.print_line("Try it with `lerim model test`.")
+
+
+@model_app.command("try")
+@with_error_exit
+def try_command(
+    provider: Annotated[
+        str, typer.Argument(metavar="[PROVIDER]", help="As for `lerim model use`; the chosen provider if left out.")
+    ] = "",
+    model: Annotated[str, typer.Argument(metavar="[MODEL]", help="The model's name, as the provider writes it.")] = "",
+    base_url: Annotated[
+        str, typer.Option("--base-url", metavar="URL", help="The provider's address, if it is not the usual one.")
+    ] = "",
+    repo: RepoOption = CURRENT_FOLDER,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask it even if that costs money, this once.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a model read one of this repository's sessions, and compare what it finds with what the rules find."""
+    from lerim.cli.offer import show_trial, try_model
+
+    if provider and provider not in PROVIDERS:
+        raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
+    trial = try_model(open_command_context(repo, []), provider, model, base_url, paid=yes, quiet=as_json)
+    if as_json:
+        output.show_json(trial)
+    else:
+        show_trial(trial)
+
+
+@model_app.command("allow")
+@with_error_exit
+def allow_command(as_json: JsonOption = False) -> None:
+    """Agree to pay for the chosen models, within the daily budget. You are asked once for each model."""
+    mine = find_home()
+    settings, problems = load.load_settings(os.environ, mine)
+    output.print_problems(problems)
+    known = consent.load_known_models(mine)[0]
+    chosen = [_chosen(settings)]
+    told = editor.read_editor_state(os.environ)[0]
+    for name in ROLES[1:]:
+        if settings.values[f"roles.{name}.provider"] and (own := choose_model(name, settings, os.environ, told)[0]):
+            chosen.append(own)
+    labels = list(dict.fromkeys(model.label for model in chosen if not known.allows(model)))
+    for label in labels:
+        consent.allow_model(mine, label)
+    if as_json:
+        output.show_json(AllowView(labels))
+        return
+    budget = f"${settings.budget:g} a day at most" if settings.budget else "no limit: budget.per_day_usd is 0"
+    for label in labels:
+        output.print_line(f"{output.escape_controls(label)} may be asked, {budget}.")
+    if not labels:
+        output.print_line(f"There is nothing to agree to: {output.escape_controls(chosen[0].label)} may be asked.")
+
+
+def _chosen(settings: load.Settings) -> Model:
+    """The model of the role `extract`. Raises SettingsError where there is none, with what is in its way."""
+    model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
+    if model is None:
+        told = problems[0].message if problems else "No model is chosen or found."
+        where = problems[0].path if problems else EXTRACT
+        raise SettingsError(
+            told, where=where, todo=("Choose one with `lerim model use`; `lerim model list` shows what there is.")
+        )
+    return model
+
+
+def _agreed(model: Model, *, ask: bool) -> bool:
+    """Whether the person, at a terminal, agrees to one question that costs something. Raises SettingsError where nobody
+    can be asked."""
+    if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
+        todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to agree for good."
+        raise SettingsError(
+            (f"{model.label} costs money, and you have not agreed to pay for it."), where=EXTRACT, todo=todo
+        )
+    sys.stderr.write(
+        f"{output.escape_controls(model.label)} costs money; this test costs very little. Continue? [y/N] "
+    )
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _told(role: RoleView) -> str:
+    if not role.model:
+        return f"{role.role}: no model is used{f', {role.why}' if role.why else ''}"
+    paid = "paid by the token" if role.billed else "not paid by the token"
+    if role.provider in AGENTS:
+        paid = describe_payment(role.provider, os.environ)
+    asks = "" if role.allowed else "; the first sync asks whether you agree to pay (or use `lerim model allow`)"
+    limit = f"; it takes {role.limit:,} tokens" if role.limit else ""
+    return output.escape_controls(f"{role.role}: {role.model}, because {role.why}; {paid}{asks}{limit}")
+
+
+def _show(view: ModelsView) -> None:
+    for role in view.roles:
+        output.print_line(_told(role))
+    spent = (
+        "The amount spent today is not known" if view.spent_today is None else f"${view.spent_today:.4f} spent today"
+    )
+    output.print_line(f"{spent} of ${view.budget:g} a day." if view.budget else f"{spent}; there is no limit.")
+    output.show_table(
+        ("provider", "usual model", "key"),
+        (
+            (one.name, one.model, "set" if one.key else f"not set: {' or '.join(one.key_variables)}")
+            for one in view.providers
+        ),
+    )
+    for server in view.servers:
+        models = ", ".join(server.models[:20]) or "no models"
+        output.print_line(output.escape_controls(f"{server.name or 'A server'} answers at {server.base_url}: {models}"))
+    for agent in view.agents:
+        if agent.program:
+            output.print_line(
+                output.escape_controls(f"{agent.name} found at {agent.program}, {agent.price}: {_use(agent.provider)}")
+            )
+        else:
+            output.print_line(f"{agent.name} has sessions here, but its program was not found.")
+    if not view.servers:
+        output.print_line("No model server was found on this machine.")
+    for one in view.editor:
+        may = {True: "allowed", False: "not allowed", None: "not asked yet"}[one.allowed]
+        output.print_line(output.escape_controls(f"The editor offers {one.id} ({may})"))
+    output.print_problems([*view.problems, *(problem for role in view.roles for problem in role.problems)])
+
+
+def _use(provider: str) -> str:
+    return f"`lerim model use {provider}`"
+
+
+@model_app.callback()
+def _group() -> None:
+    """Choose and test the language model that reads sessions."""

@@ -1,0 +1,137 @@
+"""`lerim project list|add|remove|alias`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    JsonOption,
+    RepoOption,
+    find_home,
+    open_command_context,
+    output,
+    with_error_exit,
+)
+from lerim.errors import Problem
+from lerim.jobs import moved
+from lerim.project import Project, project
+
+project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
+
+OnlyRepo = Annotated[
+    Path | None, typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all")
+]
+
+
+class ProjectView(msgspec.Struct, frozen=True):
+    """One known repository."""
+
+    key: str
+    name: str
+    root: str
+    remote: str
+    aliases: list[str]
+
+
+class ProjectsView(msgspec.Struct, frozen=True):
+    """What `project list --json` prints."""
+
+    projects: list[ProjectView]
+    problems: list[Problem]
+
+
+class ProjectOutput(msgspec.Struct, frozen=True):
+    """What `project add` and `project alias` print with `--json`."""
+
+    project: ProjectView
+
+
+class RemovedProjectOutput(msgspec.Struct, frozen=True):
+    """What `project remove --json` prints; `removed` is false where it was not known."""
+
+    project: ProjectView
+    removed: bool
+
+
+def make_project_view(known: Project) -> ProjectView:
+    """The project as JSON shows it; `root` is the main worktree where there is one."""
+    return ProjectView(known.key, known.name, str(known.main or known.root), known.remote, list(known.aliases))
+
+
+@project_app.command("list")
+@with_error_exit
+def list_command(repo: OnlyRepo = None, as_json: JsonOption = False) -> None:
+    """List the repositories Lerim knows."""
+    projects, problems = project.list_projects(find_home())
+    if repo is not None:
+        at = open_command_context(repo).project
+        projects = [known for known in projects if known.key == at.key]
+    if as_json:
+        output.show_json(ProjectsView([make_project_view(known) for known in projects], problems))
+        return
+    if repo is not None and not projects:
+        output.print_line("Lerim does not know this repository yet. Run `lerim sync` or `lerim project add` in it.")
+    elif projects:
+        rows = [(p.name, str(p.main or p.root), ", ".join(p.aliases), p.key) for p in projects]
+        output.show_table(("name", "folder", "was before", "key"), rows)
+    else:
+        output.print_line("Lerim knows no repository yet. Run `lerim sync` or `lerim project add` in one.")
+    output.print_problems(problems)
+
+
+@project_app.command("add")
+@with_error_exit
+def add_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """Add this repository to those Lerim knows."""
+    at = open_command_context(repo)
+    added = project.add_project(at.project, at.home)
+    if as_json:
+        output.show_json(ProjectOutput(make_project_view(added)))
+        return
+    output.print_line(f"{output.escape_controls(added.name)} is known now ({output.escape_controls(str(added.root))}).")
+
+
+@project_app.command("remove")
+@with_error_exit
+def remove_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """Forget this repository and its aliases; its memories stay. If its folder is gone, name that folder."""
+    folder = str(repo.expanduser().absolute())
+    gone = next(
+        (known for known in project.list_projects(find_home())[0] if str(known.root) == folder and not repo.exists()),
+        None,
+    )
+    known = gone or open_command_context(repo).project
+    removed = project.remove_project(known, find_home())
+    if as_json:
+        output.show_json(RemovedProjectOutput(make_project_view(known), removed))
+        return
+    name = output.escape_controls(known.name)
+    output.print_line(f"{name} is forgotten; its memories stay." if removed else f"{name} was not known.")
+
+
+@project_app.command("alias")
+@with_error_exit
+def alias_command(
+    old: Annotated[str, typer.Argument(metavar="OLD_PATH", help="The absolute path of the folder.")],
+    repo: RepoOption = CURRENT_FOLDER,
+    as_json: JsonOption = False,
+) -> None:
+    """Count sessions that ran in OLD_PATH as this repository's."""
+    at = open_command_context(repo)
+    known = moved.keep_aliases(moved.with_alias(at.project, old, at.home), at.home)
+    if as_json:
+        output.show_json(ProjectOutput(make_project_view(known)))
+        return
+    output.print_line(
+        f"Sessions of {output.escape_controls(old)} belong to {output.escape_controls(known.name)}."
+        " The next sync takes them."
+    )
+    if known.key != at.project.key:
+        output.print_line(
+            "Its review continues here, with candidates, rejections and undo. Reload editor windows that have it open."
+        )

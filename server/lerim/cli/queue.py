@@ -1,0 +1,147 @@
+"""`lerim queue list|retry|skip`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    CommandContext,
+    JsonOption,
+    RepoOption,
+    open_command_context,
+    output,
+    with_error_exit,
+)
+from lerim.config import editor
+from lerim.errors import NotFoundError
+from lerim.sessions import JobRow
+
+if TYPE_CHECKING:
+    from lerim.sessions import Catalog
+
+queue_app = typer.Typer(help="Show and manage the sessions that wait to be read or failed.", no_args_is_help=True)
+
+Which = Annotated[
+    list[int] | None,
+    typer.Argument(
+        metavar="JOB", min=1, max=2**63 - 1, show_default="all", help="The number shown by `lerim queue list`."
+    ),
+]
+
+
+class QueueView(msgspec.Struct, frozen=True):
+    """What `queue list --json` prints; `counts` has all jobs by state, done ones too. No text of it holds a secret."""
+
+    jobs: list[JobRow]
+    counts: dict[str, int]
+
+
+class ChangedJobsOutput(msgspec.Struct, frozen=True):
+    """What `queue retry` and `queue skip` print with `--json`: how many jobs they changed."""
+
+    changed: int
+
+
+@queue_app.command("list")
+@with_error_exit
+def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """List the sessions that wait, failed or were given up, and why."""
+    shown = _queue(open_command_context(repo))
+    if as_json:
+        output.show_json(shown)
+        return
+    if not shown.jobs:
+        known = sum(shown.counts.values())
+        output.print_line(
+            "Nothing waits: all sessions have been read."
+            if known
+            else "Nothing waits. `lerim sync` reads the sessions of this repository."
+        )
+        return
+    output.show_table(
+        ("job", "kind", "agent", "session", "state", "tries", "next try", "reason"),
+        (
+            (
+                str(job.id),
+                job.kind,
+                job.platform,
+                job.title or job.session,
+                job.state,
+                str(job.tries),
+                f"{job.next_try:%Y-%m-%d %H:%M:%S} UTC" if job.next_try else "",
+                job.reason,
+            )
+            for job in shown.jobs
+        ),
+    )
+
+
+@queue_app.command("retry")
+@with_error_exit
+def retry(jobs: Which = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """Try jobs again at the next sync: those you name, or all that failed or were given up."""
+    changed = _change(open_command_context(repo), jobs, lambda catalog, project: catalog.retry(project, jobs or ()))
+    _say(
+        changed, f"{output.pluralize(changed, 'job')} will run at the next sync.", "Nothing to retry.", as_json=as_json
+    )
+
+
+@queue_app.command("skip")
+@with_error_exit
+def skip(jobs: Which = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """Skip sessions until they have new turns: those you name, or all that were given up."""
+    changed = _change(open_command_context(repo), jobs, lambda catalog, project: catalog.skip(project, jobs or ()))
+    said = f"{output.pluralize(changed, 'job')} skipped until the session grows, or until `lerim queue retry`."
+    _say(changed, said, "Nothing to skip.", as_json=as_json)
+
+
+def _say(changed: int, said: str, nothing: str, *, as_json: bool) -> None:
+    if as_json:
+        output.show_json(ChangedJobsOutput(changed))
+    else:
+        output.print_line(said if changed else nothing)
+
+
+def _change(at: CommandContext, jobs: list[int] | None, change: Callable[[Catalog, str], int]) -> int:
+    """How many jobs were changed. Raises NotFoundError for one that is not in the list, with nothing done."""
+    from lerim.sessions import Catalog
+
+    listed = {job.id for job in _queue(at).jobs}
+    for job in jobs or ():
+        if job not in listed:
+            raise NotFoundError("There is no such job.", where=str(job), todo="See `lerim queue list`.")
+    if not listed:
+        return 0
+    with Catalog.open(at.home) as catalog:
+        return change(catalog, at.project.key)
+
+
+def _queue(at: CommandContext) -> QueueView:
+    """What waits for a model is told only where the settings name one that can be asked."""
+    from lerim.models import choose_model
+    from lerim.redaction import clean_text
+    from lerim.sessions import EXTRACT, MODEL_JOB, Catalog
+
+    if not at.home.catalog.exists():
+        return QueueView([], {})
+    kinds = (
+        (EXTRACT, MODEL_JOB)
+        if choose_model("extract", at.settings, os.environ, editor.read_editor_state(os.environ)[0])[0]
+        else (EXTRACT,)
+    )
+    counts: dict[str, int] = {}
+    with Catalog.open(at.home) as catalog:
+        rows = catalog.jobs(at.project.key, kinds)
+        for kind in kinds:
+            for state, number in catalog.counts(at.project.key, kind).items():
+                counts[state] = counts.get(state, 0) + number
+    shown = [
+        msgspec.structs.replace(row, title=clean_text(row.title)[:200], reason=clean_text(row.reason)) for row in rows
+    ]
+    return QueueView(shown, counts)

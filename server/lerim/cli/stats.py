@@ -1,0 +1,142 @@
+"""`lerim stats`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import JsonOption, find_home, output, parse_time_option, resolve_folder, with_error_exit
+from lerim.errors import Problem
+from lerim.paths import Home
+from lerim.project import list_projects, locate_project
+from lerim.review import COUNT_FIELDS, SignalOutcome, count_judgments, find_ledgers, outcomes_by_signal, sum_outcomes
+
+if TYPE_CHECKING:
+    from lerim.project import Project
+    from lerim.statistics import Figures, GroupBy, Statistics
+
+Groups = Literal["day", "agent", "model", "repo", "signal"]
+
+
+class SignalStatistics(msgspec.Struct, frozen=True):
+    """What `stats --by signal --json` prints. `learned_from` is how many decisions move the ranking, in all
+    repositories; `problems` are ledgers that could not be read."""
+
+    by: Literal["signal"]
+    groups: list[SignalOutcome]
+    total: SignalOutcome
+    learned_from: int
+    problems: list[Problem]
+
+
+@with_error_exit
+def stats_command(
+    by: Annotated[Groups, typer.Option(help="What the figures are grouped by.")] = "day",
+    since: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")] = "",
+    until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")] = "",
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all"),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how much was said, run and spent with every agent, as far as their stores tell; by signal, what was proposed
+    from where, and what you made of it."""
+    if by == "signal":
+        _show_signals(since, until, repo, as_json=as_json)
+        return
+    shown = _statistics(by, since, until, repo)
+    if as_json:
+        output.show_json(shown)
+        return
+    if not shown.groups:
+        output.print_line(
+            "There are no sessions for these dates, or none have been read yet. Run `lerim sync` to read them."
+        )
+        return
+    output.show_table(
+        (by, "sessions", "prompts", "calls", "failed", "in", "out", "cached", "stored", "hours", "USD"),
+        (_cells(one) for one in (*shown.groups, msgspec.structs.replace(shown.total, key="total"))),
+    )
+    if shown.total.untold:
+        output.print_line(f"{output.pluralize(shown.total.untold, 'session')} whose stores have no token counts.")
+    if shown.total.unpriced:
+        output.print_line(
+            f"The cost does not include {output.pluralize(shown.total.unpriced, 'session')} of unknown price or tokens."
+        )
+
+
+def _statistics(by: GroupBy, since: str, until: str, repo: Path | None) -> Statistics:
+    from lerim.sessions import Catalog
+    from lerim.statistics import NO_FIGURES, Statistics, compute_statistics
+
+    mine = find_home()
+    project = _project(repo, mine)
+    low, high = parse_time_option(since, "--since"), parse_time_option(until, "--until")
+    if not mine.catalog.exists():
+        return Statistics(by, [], NO_FIGURES)
+    with Catalog.open(mine) as catalog:
+        found = compute_statistics(catalog, by, project.key if project else None, low, high)
+    if by != "repo":
+        return found
+    roots = {known.key: str(known.main or known.root) for known in list_projects(mine)[0]}
+    named = [msgspec.structs.replace(one, key=roots.get(one.key or "", one.key)) for one in found.groups]
+    return msgspec.structs.replace(found, groups=named)
+
+
+def _project(repo: Path | None, mine: Home) -> Project | None:
+    project = locate_project(resolve_folder(repo), mine) if repo else None
+    if repo and project is None:
+        raise typer.BadParameter("This folder is in no git repository.", param_hint="--repo")
+    return project
+
+
+def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -> None:
+    mine = find_home()
+    project = _project(repo, mine)
+    own = mine.project(project.key) if project else None
+    books = [path for path in find_ledgers(mine) if own is None or path.parent == own]
+    groups, problems = outcomes_by_signal(
+        books, parse_time_option(since, "--since"), parse_time_option(until, "--until")
+    )
+    shown = SignalStatistics("signal", groups, sum_outcomes(groups), count_judgments(mine), problems)
+    if as_json:
+        output.show_json(shown)
+        return
+    output.print_problems(problems)
+    if not groups:
+        output.print_line(
+            "Nothing was proposed for these dates, or nothing has been proposed yet. "
+            "Run `lerim sync` to read the sessions."
+        )
+        return
+    output.show_table(
+        ("signal", "proposed", "accepted", "edited", "rejected", "left out", "proposed anyway"),
+        ((one.name, *(f"{getattr(one, name):,}" for name in COUNT_FIELDS)) for one in (*groups, shown.total)),
+    )
+    if shown.learned_from:
+        moved = output.pluralize(shown.learned_from, "decision")
+        output.print_line(f"The ranking has learned from {moved} of yours; to undo that, use `lerim review forget`.")
+
+
+def _cells(one: Figures) -> tuple[str, ...]:
+    return (
+        one.key or "unknown",
+        *(f"{number:,}" for number in (one.sessions, one.prompts, one.tool_calls, one.errors)),
+        *(_short(number) for number in (one.input, one.output, one.cache_read, one.cache_write)),
+        f"{one.seconds / 3600:.1f}",
+        "" if one.cost is None else f"{one.cost:.2f}",
+    )
+
+
+def _short(number: int | None) -> str:
+    """`840`, `8.4k`, `176M`; '' for what is not known."""
+    if number is None:
+        return ""
+    for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number >= size:
+            return f"{number / size:.1f}{unit}" if number < 10 * size else f"{number // size}{unit}"
+    return str(number)

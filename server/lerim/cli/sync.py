@@ -1,0 +1,280 @@
+"""`lerim sync`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.review import Quotes, QuotesOption, show_candidates
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    EXIT_CODES,
+    AliasOption,
+    CommandContext,
+    JsonOption,
+    RepoOption,
+    interruptible,
+    open_command_context,
+    open_personal_context,
+    output,
+    parse_time_option,
+    with_error_exit,
+)
+from lerim.config import DEFAULT_ORIGIN, SETTING_KEYS, RoleName
+from lerim.errors import SpendingError
+from lerim.jobs import combine_reports, keep_aliases
+from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
+from lerim.project import find_gone_project
+from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
+
+if TYPE_CHECKING:
+    from lerim.jobs import SyncEvent, SyncOptions, SyncReport
+
+ROLES_OF_A_SYNC: tuple[RoleName, ...] = ("extract", "summarize")
+
+
+@with_error_exit
+def sync_command(
+    repo: RepoOption = CURRENT_FOLDER,
+    own: Annotated[bool, typer.Option("--global", help="Only the sessions outside any repository.")] = False,
+    alias: AliasOption = [],  # noqa: B006 - typer reads it and never writes it
+    since: Annotated[
+        str, typer.Option(metavar="WHEN", help="Only sessions that changed since then: 14d, 2026-07-01.")
+    ] = "",
+    until: Annotated[str, typer.Option(metavar="WHEN", help="Only sessions started before then.")] = "",
+    accept_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="0.5", min=0.0, max=1.0, help="Accept candidates with at least this confidence without review."
+        ),
+    ] = None,
+    quotes: QuotesOption = None,
+    model: Annotated[
+        str, typer.Option(metavar="none", help="“none”: use no model in this run, whatever the settings say.")
+    ] = "auto",
+    guidance: Annotated[
+        str,
+        typer.Option(metavar="TEXT", help="An instruction for the model in this run, such as “only about billing”."),
+    ] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Agree to pay for the chosen model, now and in future runs.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read this repository's new sessions and propose the decisions and learnings in them."""
+    from lerim.jobs import sync
+
+    if model not in ("auto", "none"):
+        todo = "use “none” or leave --model out; the settings say which model is used (roles.extract)"
+        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
+    if own and alias:
+        raise typer.BadParameter("Sessions outside any repository have no former folder.", param_hint="--alias")
+    at = open_personal_context() if own else open_command_context(repo, alias)
+    if former := [old for old in alias if find_gone_project(old, at.home) is None]:
+        from lerim.cli.terminal import refuse_unknown_aliases
+
+        with interruptible() as cancelled, _progress(quiet=as_json) as emit:
+            refuse_unknown_aliases(at, former, emit, cancelled)
+    if any(find_gone_project(old, at.home) for old in alias):
+        keep_aliases(at.project, at.home)  # its review goes on here from now on, not in this run alone
+    above = at.settings.accept_above if accept_above is None else accept_above
+    options = sync.SyncOptions(
+        explicit=True,
+        since=parse_time_option(since or at.settings.since, "--since"),
+        until=parse_time_option(until, "--until"),
+        accept_above=above if above > 0 or accept_above is not None else None,
+        quotes=quotes or _quotes(at),
+        model="none" if model == "none" else "auto",
+        guidance=_checked(guidance),
+    )
+    if yes and options.model == "auto":
+        _agree(at)
+    report = run_sync(at, options, quiet=as_json)
+    if report.waits.why == "consent" and report.waits.sessions and not as_json and _agreed(at, report.waits):
+        report = combine_reports(report, run_sync(at, options, quiet=False))
+    if report.waits.why == "none" and report.waits.sessions and not as_json and options.model == "auto":
+        report = offer_model(at, options, report)
+    new = [one for one in report.problems if one not in at.problems]  # what is wrong with the settings is said already
+    report = msgspec.structs.replace(report, problems=new)
+    if as_json:
+        output.show_json(msgspec.structs.replace(report, problems=[*at.problems, *report.problems]))
+    else:
+        show_sync_report(report, _today(at, report), queue.claim_states(at.place))
+    raise typer.Exit(EXIT_CODES[report.state])
+
+
+def _checked(guidance: str) -> str:
+    try:
+        return str(SETTING_KEYS["extract.guidance"].check(guidance.strip()))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint="--guidance") from error
+
+
+def run_sync(at: CommandContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
+    """One whole sync with progress on a terminal; Ctrl-C cancels it."""
+    from lerim.jobs import sync
+
+    with interruptible() as cancelled, _progress(quiet=quiet) as emit:
+        return sync.sync_project(at.project, at.home, os.environ, options, emit, cancelled)
+
+
+def _agree(at: CommandContext) -> None:
+    """The person agrees to the models the settings name for a sync. Raises SettingsError where that cannot be kept."""
+    from lerim.models import consent, find_role_model
+
+    for role in ROLES_OF_A_SYNC:
+        model, _ = find_role_model(role, at.settings, os.environ)
+        if model is not None and model.billed:
+            consent.allow_model(at.home, model.label)
+
+
+def _agreed(at: CommandContext, waits: WaitingWork) -> bool:
+    """Asks the person, at a terminal, whether what waits may be sent; yes is for good. Raises SettingsError."""
+    from lerim.models import consent
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"{output.escape_controls(describe_waiting(waits))}. Ask it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return False
+    consent.allow_model(at.home, waits.model)
+    return True
+
+
+def _today(at: CommandContext, report: SyncReport) -> str:
+    """What today cost so far, in words, where this run asked a model that is paid for, or the budget kept it from that.
+
+    What cannot be told is left out: the sync's own problems have it."""
+    from lerim.models import total_spent_today
+
+    if not (report.usage.cost or report.usage.unpriced or report.waits.why == "budget"):
+        return ""
+    try:
+        cost = total_spent_today(at.home, datetime.now().astimezone()).cost
+    except SpendingError:
+        return ""
+    bound = f" of ${at.settings.budget:.2f}" if at.settings.budget else ", no limit"
+    return f"Today: {format_dollars(cost)}{bound}."
+
+
+def offer_model(at: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
+    """Offers the models of this machine where the person never chose about one. The report of the rules, with what the
+    chosen model found besides."""
+    from lerim.cli import offer
+
+    if at.settings.origins["roles.extract.provider"] != DEFAULT_ORIGIN:
+        return report
+    offers = offer.offers(at.home, os.environ)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        offer.show_offers(offers, report)
+        return report
+    if not offer.let_choose(at, offers, report):
+        return report
+    return combine_reports(report, run_sync(at, options, quiet=False))
+
+
+def _quotes(at: CommandContext) -> Quotes | None:
+    """What was chosen for this repository, else what the settings say."""
+    return at.place.store().quotes.choice() or (None if at.settings.quotes == "ask" else at.settings.quotes)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[SyncEvent], None]]:
+    """One line that counts along on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _event: None
+        return
+    from rich.console import Console
+
+    from lerim.jobs import SyncProgress
+
+    with Console(stderr=True, markup=False, highlight=False).status("looking for sessions") as status:
+
+        def show(event: SyncEvent) -> None:
+            if isinstance(event, SyncProgress):
+                count = f" {event.sessions_done}/{event.sessions_total}" if event.sessions_total else ""
+                status.update(f"{event.stage}{count}, {event.candidates} proposed")
+
+        yield show
+
+
+_WAITS: dict[WaitReason, str] = {
+    "": "The next sync continues with them.",
+    "consent": "It costs money. To agree, use `lerim sync --yes` or `lerim model allow`.",
+    "budget": "They wait until another day; budget.per_day_usd sets the limit.",
+}
+"""What a person can do about sessions that wait for a model; where none is chosen there is nothing to say."""
+
+
+def show_sync_report(report: SyncReport, today: str, known: Mapping[str, ClaimState]) -> None:
+    """The report of a sync as tables: sessions, what models took (`today` in all), what is proposed, what was dropped
+    and why, what went wrong. `known` are all candidates there were, and what became of them."""
+    counts = report.sessions
+    output.print_line(
+        f"{output.pluralize(counts.found, 'session')}: {counts.new} new, {counts.changed} changed, "
+        f"{counts.unchanged} unchanged, {counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
+    )
+    if report.left_out:
+        were = "was" if report.left_out == 1 else "were"
+        left_out = output.pluralize(report.left_out, "session")
+        output.print_line(f"{left_out} {were} left out by --since, --until or the setting sync.since.")
+    for spent in report.spent:
+        output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
+    if today:
+        output.print_line(today)
+    for line in summarize_steps(report.steps):
+        output.print_line(output.escape_controls(line))
+    if report.waits.sessions and report.waits.why in _WAITS:
+        output.print_line(
+            output.escape_controls(f"{describe_waiting(report.waits)}. {_WAITS[report.waits.why]}".strip())
+        )
+    if report.candidates:
+        accepted = set(report.accepted)
+        pending = [name for name, state in known.items() if state == "pending"]
+        show_candidates(report.candidates, "Proposed", accepted, pending)
+        if any(one.id not in accepted for one in report.candidates):
+            output.print_line(
+                "Decide with `lerim review list`, `lerim review accept ID` and `lerim review reject ID`, or"
+            )
+            output.print_line("in VS Code with “Lerim: Open Review”.")
+        if accepted:
+            output.print_line("The accepted ones are memories now; see `lerim memory list`.")
+    else:
+        output.print_line("Nothing new to propose.")
+    _show_dropped(report)
+    for withdrawn in report.withdrawn:
+        if withdrawn.reason != DROP_REASON_TEXTS["model-read"]:  # these are counted above
+            output.print_line(
+                f"Withdrawn: {output.escape_controls(withdrawn.id)}: {output.escape_controls(withdrawn.reason)}"
+            )
+    if report.message:
+        output.print_line(output.escape_controls(report.message))
+    output.print_problems(report.problems)
+
+
+def _show_dropped(report: SyncReport) -> None:
+    """What was dropped and why; of what only ranks too low, which is much of what is said, the count."""
+    if not report.dropped:
+        output.print_line("Nothing was left out.")
+        return
+    rows = [
+        (item.reason, item.title, item.session[:8], item.detail)
+        for item in report.dropped_items
+        if item.reason not in ("below-the-cut", "model-read")
+    ]
+    if rows:
+        output.show_table(("reason", "what", "session", "detail"), rows, title="Left out, and why")
+    if lower := report.dropped.get("below-the-cut", 0):
+        output.print_line(f"{lower} more {'ranks' if lower == 1 else 'rank'} too low to be proposed.")
+    if gone := report.dropped.get("model-read", 0):
+        were = "proposal was" if gone == 1 else "proposals were"
+        output.print_line(f"{gone} {were} withdrawn: a model has read the sessions since.")
+    output.print_line("`lerim review dropped` shows the details; `lerim review propose ID` proposes one anyway.")

@@ -1,0 +1,82 @@
+"""Changing a candidate's words in the person's own editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from lerim.cli.terminal import output
+from lerim.errors import LerimError
+from lerim.memory import MemoryRecord
+from lerim.review import CandidateEdit
+
+TITLE, TAGS = "Title:", "Tags:"
+
+
+class TextEditorError(LerimError):
+    """The editor could not be started, or what it left cannot be read."""
+
+    code = "editor"
+
+
+@contextmanager
+def edit_in_editor(before: MemoryRecord, environ: Mapping[str, str] = os.environ) -> Iterator[CandidateEdit]:
+    """What the person makes of `before` in `VISUAL` or `EDITOR`. If this or what is done with it fails, their text is
+    kept and they are told where. Raises EditorError; then nothing was changed."""
+    editor = environ.get("VISUAL") or environ.get("EDITOR")
+    if not editor:
+        raise TextEditorError("No editor is set.", where="EDITOR", todo="Set EDITOR, or use --title, --body and --tag.")
+    folder = Path(tempfile.mkdtemp(prefix="lerim-"))
+    path = folder / "candidate.md"
+    given = make_editor_text(before).encode()
+    keep = False
+    try:
+        path.write_bytes(given)
+        yield parse_editor_text(_text_from(editor, path))
+    except BaseException:
+        keep = path.is_file() and path.read_bytes() != given
+        if keep:
+            output.print_note(f"note: what you wrote was saved in {output.escape_controls(str(path))}")
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _text_from(editor: str, path: Path) -> str:
+    """The text of a file once the person closed the editor."""
+    try:
+        command = [*shlex.split(editor, posix=os.name == "posix"), str(path)]
+        code = subprocess.run(command, check=False).returncode
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        todo = "Check EDITOR. It must wait until you close the file (`code --wait`)."
+        raise TextEditorError(f"The editor could not be started: {error}.", where=editor, todo=todo) from error
+    if code:
+        raise TextEditorError(f"The editor ended with {code}; nothing was changed.", where=editor, todo="Try again.")
+    return text
+
+
+def make_editor_text(record: MemoryRecord) -> str:
+    """The file the editor opens: title, tags, an empty line, the text."""
+    return f"{TITLE} {record.title}\n{TAGS} {', '.join(record.tags)}\n\n{record.body.strip()}\n"
+
+
+def parse_editor_text(text: str) -> CandidateEdit:
+    """What `make_editor_text` wrote, as the person changed it. Raises EditorError where the first two lines are
+    gone."""
+    title, _, rest = text.removeprefix("\ufeff").replace("\r\n", "\n").partition("\n")
+    tags, _, body = rest.partition("\n")
+    if not title.startswith(TITLE) or not tags.startswith(TAGS):
+        todo = f"Keep the two lines that start with “{TITLE}” and “{TAGS}”."
+        raise TextEditorError(
+            "The first two lines are not the title and the tags. Nothing was changed.", where=title[:80], todo=todo
+        )
+    names = [name.strip() for name in tags.removeprefix(TAGS).split(",")]
+    return CandidateEdit(title.removeprefix(TITLE).strip(), body.strip(), tuple(name for name in names if name))

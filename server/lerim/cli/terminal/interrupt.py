@@ -1,0 +1,43 @@
+"""Ctrl-C: the first press lets work stop where it can go on, the second ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from lerim.cli.terminal import output
+
+EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
+
+
+@contextmanager
+def interruptible(grace: float | None = None) -> Iterator[Callable[[], bool]]:
+    """Whether the person pressed Ctrl-C: the first press lets the work stop where it can go on, the second ends it.
+
+    With a `grace`, the first press ends the process so many seconds later, if the work has not stopped by then. Only
+    for work that a kill does not harm.
+    """
+    asked = threading.Event()
+    stopped = threading.Event()
+
+    def ask(_signal: int, _frame: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        output.print_note("stopping; press Ctrl-C again to stop at once")
+        if grace is not None:
+            threading.Thread(target=end, args=(grace,), daemon=True).start()
+
+    def end(seconds: float) -> None:
+        if not stopped.wait(seconds):
+            os._exit(EXIT_CODES["cancelled"])
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        stopped.set()
+        signal.signal(signal.SIGINT, before)

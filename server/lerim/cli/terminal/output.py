@@ -1,0 +1,223 @@
+"""What the command line prints: tables for people, JSON for programs, errors that say what, where and what to do.
+
+Text of memories and transcripts is foreign: no control or hidden character of it reaches the terminal as such.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+import msgspec
+
+from lerim.errors import LerimError, Problem, reason_of
+from lerim.files import encode_writable_json
+
+_ACTING = re.compile(
+    "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000110bd\U000110cd\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters of the categories `escape_controls` writes out that JSON leaves as they are."""
+WIDEST_TABLE = 160
+"""Columns of a table that goes into a file or a pipe."""
+LEAST_COLUMN = 10
+"""Columns that a text of a table has, however narrow the terminal is."""
+_NUMBER = re.compile(r"(?:[0-9][0-9,.]*[kMG]?)?")
+"""What stands in a column that is set to the right, and is never broken; nor is an id."""
+
+
+class UnwrittenError(LerimError):
+    """What a command has to say could not be written where it was sent to."""
+
+    code = "output"
+
+
+class ErrorView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error as `--json` prints it, under the key `error`; `diff` where a file changed meanwhile."""
+
+    code: str
+    message: str
+    where: str
+    todo: str
+    diff: str = ""
+
+
+def escape_controls(text: str, *, lines: bool = False) -> str:
+    """`text` with every control, format, surrogate and private character written out as an escape.
+
+    `lines` keeps newlines and tabs; otherwise they become single spaces, for one-line places.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(character, lines=lines) for character in text)
+
+
+def _shown(character: str, *, lines: bool) -> str:
+    if character in "\n\t":
+        return character if lines else " "
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 256 else f"\\u{{{code:x}}}"
+    return character
+
+
+def pluralize(number: int, noun: str) -> str:
+    """`1 session`, `2 sessions`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def redact_output(text: str) -> str:
+    """The text as it may be shown: the last step before anything is printed."""
+    if not text:
+        return text
+    from lerim.redaction import redact_secrets
+
+    return redact_secrets(text).text
+
+
+def print_line(text: str = "") -> None:
+    """One line to standard output, redacted. Raises Unwritten."""
+    _print(redact_output(text))
+
+
+def _print(text: str) -> None:
+    with guard_output():
+        sys.stdout.write(text + "\n")
+
+
+def flush_output() -> None:
+    """Hands on what was said so far. Raises Unwritten."""
+    with guard_output():
+        sys.stdout.flush()
+
+
+@contextmanager
+def guard_output() -> Iterator[None]:
+    """A reader that went away (`… | head`) has read enough: the command goes on, unheard.
+
+    Raises Unwritten where it cannot be written for any other reason.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        _discard(sys.stdout)
+    except OSError as error:
+        _discard(sys.stdout)
+        todo = "Write it where there is space, or to a terminal. The command itself has finished."
+        raise UnwrittenError(f"The output could not be written: {reason_of(error)}.", todo=todo) from error
+
+
+def _discard(stream: TextIO) -> None:
+    """What the stream still holds, and what follows, goes nowhere; Python would fail on it again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with suppress(OSError, ValueError):  # a stream without a file of the system has nothing to fail on
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def print_note(text: str) -> None:
+    """One line to standard error: remarks that are no part of the answer."""
+    try:
+        sys.stderr.write(redact_output(text) + "\n")
+        sys.stderr.flush()
+    except OSError:  # there is nowhere left to say it
+        _discard(sys.stderr)
+
+
+def show_json(answer: object) -> None:
+    """The answer as one JSON object with sorted-as-declared keys, indented.
+
+    What does not show or acts on a terminal is written as JSON's own escape: the same text to whoever reads it.
+    """
+    from lerim.redaction import redact_json
+
+    text = redact_json(msgspec.json.format(encode_writable_json(answer), indent=2).decode())
+    _print(_ACTING.sub(_escaped, text))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
+    """A table; cells are shown as they are, without markup and without control characters."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    seen = Console(file=sys.stdout)
+    # Drawn in memory: where nobody reads any more, rich itself would end the process.
+    drawn = io.StringIO()
+    console = Console(
+        file=drawn,
+        width=seen.width if sys.stdout.isatty() else WIDEST_TABLE,
+        force_terminal=seen.is_terminal and not seen.legacy_windows,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=False,
+    )
+    table = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        show_header=any(columns),
+    )
+    least = 2
+    shown = [[escape_controls(redact_output(cell)) for cell in row] for row in rows]
+    for at, name in enumerate(columns):
+        numbers = bool(name) and all(_NUMBER.fullmatch(row[at]) for row in shown)
+        whole = numbers or name == "id"
+        needed = max(len(word) for word in (*name.split(), *(row[at] for row in shown))) if whole else 0
+        least += 1 + (needed or LEAST_COLUMN)
+        table.add_column(Text(name), overflow="fold", justify="right" if numbers else "left", min_width=needed or None)
+    for row in shown:
+        table.add_row(*map(Text, row))
+    if console.measure(table, options=console.options.update(width=10_000)).maximum > console.width:
+        table.padding = (0, 0)
+        console.width = max(console.width, least)  # the terminal may break lines; no number is left out
+    console.print(table)
+    with guard_output():
+        sys.stdout.write(drawn.getvalue())
+
+
+def show_item(head: str, lines: Iterable[str]) -> None:
+    """One item of a list: its id on a line of its own, to be copied, and what there is to say below it."""
+    print_line(escape_controls(head))
+    for line in lines:
+        if line:
+            print_line("  " + escape_controls(line))
+
+
+def print_problems(problems: Iterable[Problem]) -> None:
+    """Each problem as one line on standard error."""
+    for problem in problems:
+        print_note(f"warning: {escape_controls(problem.path)}: {escape_controls(problem.message)}")
+
+
+def show_error(error: LerimError, *, as_json: bool) -> None:
+    """The error: as a JSON object on standard output, or in words on standard error."""
+    if as_json:
+        show_json({"error": ErrorView(error.code, error.message, error.where, error.todo, error.diff)})
+        return
+    print_note(f"error: {escape_controls(error.message)}")
+    if error.where:
+        print_note(f"  where: {escape_controls(error.where)}")
+    if error.todo:
+        print_note(f"  what to do: {escape_controls(error.todo)}")
+    show_difference(error.diff)
+
+
+def show_difference(diff: str) -> None:
+    """What an error says a file's change is, on standard error; nothing where there is none."""
+    for line in diff.splitlines():
+        print_note("  " + escape_controls(line))

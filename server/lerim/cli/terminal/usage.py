@@ -1,0 +1,57 @@
+"""Wrong usage, told to programs: with `--json` anywhere in the arguments it is the JSON object every error is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, cast
+
+import typer
+from typer.core import TyperGroup
+
+from lerim.cli.terminal import output
+from lerim.errors import UsageError
+
+_WRONG = cast(type[Exception], typer.BadParameter.__mro__[1])
+"""What is raised for wrong usage of any kind: typer has no public name for it."""
+
+
+class CommandGroup(TyperGroup):
+    """A group of commands. Without any it prints its help, and nothing failed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments that are left for the command."""
+        return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else args))
+
+
+class RootCommandGroup(CommandGroup):
+    """The whole command line. Without `--json` it is as typer has it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command. What is wrong with a value is said without the name of the class that found it."""
+        try:
+            return super().invoke(ctx)
+        except _WRONG as error:
+            wrong = cast(Any, error)
+            wrong.message = wrong.message.replace("Value error, ", "", 1)
+            raise
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
+        """Runs the arguments and ends the process with the exit code."""
+        if "--json" not in (sys.argv[1:] if args is None else args):
+            return super().main(args, *rest, **more)
+        try:
+            code = super().main(args, *rest, **{**more, "standalone_mode": False})
+        except _WRONG as error:
+            wrong = _told(error)
+            output.show_error(wrong, as_json=True)
+            code = wrong.exit_code
+        except typer.Abort:
+            code = 1
+        sys.exit(code or 0)
+
+
+def _told(error: Any) -> UsageError:
+    path = error.ctx.command_path if error.ctx else "lerim"
+    message = error.format_message()
+    return UsageError(message.partition("\n")[0] or "A command is missing.", where=path, todo=f"See `{path} --help`.")

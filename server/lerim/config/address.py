@@ -1,0 +1,48 @@
+"""What may be the address of a model's service."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+
+def address_fault(base_url: str) -> str:
+    """Why this cannot be the address of a model, or "". Plain http is for this machine alone."""
+    try:
+        parts = urlsplit(base_url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return "cannot be read"
+    if parts.scheme not in ("http", "https") or not host or any(char.isspace() for char in base_url):
+        return "must begin with https:// and name a host"
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        return "must hold no name, password, question mark or #"
+    if parts.scheme == "http" and not is_loopback(host):
+        return "must begin with https://; only addresses on this machine may be unencrypted"
+    return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def same_service(base_url: str, other: str) -> bool:
+    """Whether two addresses without `address_fault` lead to the same host and port."""
+    ours, theirs = urlsplit(base_url), urlsplit(other)
+    return (ours.scheme, ours.hostname, ours.port or 443) == (theirs.scheme, theirs.hostname, theirs.port or 443)
+
+
+def host_of(base_url: str) -> str:
+    """The host of an address without `address_fault`, with the port where it is not the usual one of https."""
+    parts = urlsplit(base_url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    return host if parts.port in (None, 443) else f"{host}:{parts.port}"
+
+
+def on_this_machine(base_url: str) -> bool:
+    """Whether a service's address, one without `address_fault`, is on this machine."""
+    return is_loopback(urlsplit(base_url).hostname or "")

@@ -1,0 +1,161 @@
+"""The layers of settings: which files there are, whose each is, and what in them is sound.
+
+Whose a file is depends on where it was found, not on its path: one that lies in a repository, or is reached as the
+repository's, too, is never the person's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lerim import files
+from lerim.config import editor
+from lerim.config.narrowing import SETTING_WIDTHS
+from lerim.config.providers import ROLES, RoleName
+from lerim.config.schema import SETTING_KEYS, SettingValue
+from lerim.errors import BoundaryError, Problem, SettingsError
+from lerim.files import open_buffered
+from lerim.paths import Home
+from lerim.project import find_innermost_layout, is_root, same_place
+
+MAX_BYTES = 256_000
+"""A settings file larger than this is not read."""
+EDITOR_LAYER = "VS Code settings"
+"""The origin of what the editor told the job. Its settings that matter cannot come from a workspace: it is trusted."""
+ROLE_KEYS = ("provider", "model", "base_url", "fallback_models", "command")
+"""What of a role decides whom it sends text to."""
+LIMITS = ("sync.since", "extract.gate", "budget.per_day_usd")
+"""What a person limits that is sent, by age, by worth and by price: where one cannot be read, nothing is sent."""
+
+
+@dataclass(slots=True)
+class SettingsLayer:
+    """One source of settings. `of_person`: it may set everything. `chosen`: the person named it, so what is wrong in it
+    counts against the roles it may have been meant for: `faults`."""
+
+    label: str
+    of_person: bool
+    chosen: bool = True
+    values: dict[str, SettingValue] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    faults: dict[RoleName, list[Problem]] = field(default_factory=dict)
+
+    def complain(self, message: str, roles: Iterable[RoleName] = ()) -> None:
+        """Something is wrong, which may have been meant for these roles."""
+        roles = tuple(roles) if self.chosen else ()
+        whom = "" if len(roles) > 1 else f" for roles.{roles[0]}" if roles else ""
+        effect = f" No model is used{whom} until it is corrected." if roles else ""
+        problem = Problem("settings", self.label, f"{message}{effect}")
+        self.problems.append(problem)
+        for role in roles:
+            self.faults.setdefault(role, []).append(problem)
+
+
+def read_layers(environ: Mapping[str, str], home: Home, root: Path | None) -> Iterator[SettingsLayer]:
+    """Every layer over the defaults, the lowest first. Raises SettingsError if `LERIM_CONFIG` cannot name a file."""
+    repository = None
+    if root is not None and not same_place(root / ".lerim", home.root):
+        repository = root / ".lerim" / "config.toml"
+    if repository is not None and home.config.exists() and same_place(home.config, repository):
+        shared = SettingsLayer(str(home.config), of_person=True)
+        shared.complain("This file is also the repository's, so it is treated as the repository's.", ROLES)
+        yield shared
+    else:
+        yield _of_file(SettingsLayer(str(home.config), of_person=True), home.config)
+    if repository is not None:
+        yield _of_file(SettingsLayer(str(repository), of_person=False, chosen=False), repository)
+    if named := environ.get("LERIM_CONFIG"):
+        yield _named(Path(named), home)
+    told, problems = editor.read_editor_state(environ)
+    if told is not None or problems:
+        layer = SettingsLayer(problems[0].path if problems else EDITOR_LAYER, of_person=True)
+        for problem in problems:
+            layer.complain(problem.message, ROLES)
+        _take(layer, told.settings.items() if told else ())
+        yield layer
+
+
+def _named(path: Path, home: Home) -> SettingsLayer:
+    todo = "Correct or unset LERIM_CONFIG."
+    if not path.is_absolute():
+        raise SettingsError("LERIM_CONFIG is not an absolute path.", where=str(path), todo=todo)
+    if not path.is_file():
+        raise SettingsError("The file named by LERIM_CONFIG does not exist.", where=str(path), todo=todo)
+    around = find_innermost_layout(path)
+    layer = _of_file(SettingsLayer(str(path), of_person=around is None or is_root(home, around.root)), path)
+    if not layer.of_person:
+        layer.complain("LERIM_CONFIG names a file in a repository, so it may set only what a repository may set.")
+    return layer
+
+
+def _of_file(layer: SettingsLayer, path: Path) -> SettingsLayer:
+    """The layer with what its file sets; a repository's own file is not looked for behind links."""
+    try:
+        if not layer.chosen:
+            files.resolve_inside(path.parent.parent, path)
+        with open_buffered(path) as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise OSError(f"it is larger than {MAX_BYTES // 1000} kB")
+        # A number of thousands of digits is a ValueError that is no TOMLDecodeError.
+        table = tomllib.loads(data.decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            layer.complain("This file is a link to a file that does not exist. Correct the link.", ROLES)
+        return layer
+    except (ValueError, OSError, RecursionError, BoundaryError) as error:
+        layer.complain(f"This file cannot be read, so its settings are ignored: {error}. Correct it.", ROLES)
+        return layer
+    _take(layer, flatten_table(table))
+    return layer
+
+
+def _take(layer: SettingsLayer, given: Iterable[tuple[str, object]]) -> None:
+    for name, value in given:
+        try:
+            layer.values[name] = _checked(name, value, of_person=layer.of_person)
+        except ValueError as error:
+            layer.complain(f"{name!r} {error}. It is ignored.", affected_roles(name))
+
+
+def affected_roles(name: str) -> tuple[RoleName, ...]:
+    """The roles that a setting which cannot be used may have been meant for: the one it names, or all where the name of
+    the role or its table is misspelt, or where it limits what is sent."""
+    if difflib.get_close_matches(name, LIMITS, cutoff=0.75):
+        return ROLES
+    first, *rest = name.split(".")
+    if name in SETTING_KEYS and first != "roles":
+        return ()
+    if not difflib.get_close_matches(first, ["roles"], cutoff=0.75):
+        last = rest[-1] if rest else first
+        return ROLES if difflib.get_close_matches(last, ROLE_KEYS, cutoff=0.75) else ()
+    known = [role for role in ROLES if rest and rest[0] == role]
+    return tuple(known) or ROLES
+
+
+def _checked(name: str, value: object, *, of_person: bool) -> SettingValue:
+    key = SETTING_KEYS.get(name)
+    if not of_person and SETTING_WIDTHS.get(name) is None:
+        allowed = ", ".join(sorted(name for name, width in SETTING_WIDTHS.items() if width is not None))
+        raise ValueError(
+            f"may not be set by a repository (only {allowed} may); put it in your own ~/.lerim/config.toml"
+        )
+    if key is None:
+        near = difflib.get_close_matches(name, SETTING_KEYS, n=1)
+        raise ValueError(
+            "is no setting" + (f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(SETTING_KEYS)}")
+        )
+    return key.check(value)
+
+
+def flatten_table(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Dotted names and values of nested tables, three levels deep at most: deeper is a value of its own."""
+    for name, value in table.items():
+        if isinstance(value, dict) and prefix.count(".") < 2:
+            yield from flatten_table(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value

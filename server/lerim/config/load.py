@@ -1,0 +1,215 @@
+"""Settings in layers, each over the one before: defaults, `~/.lerim/config.toml`, the repository's, `LERIM_CONFIG`, and
+those of the editor that started the job.
+
+Flags come on top, in the commands that have them. A repository's own file comes with a clone, so it may only narrow
+what the person allows (`lerim.config.narrowing`). Nothing wrong in a file is silent: it becomes a problem, the rest
+counts; but a role of which any part is wrong asks no model: what was left out may have been the address it was to be
+asked at.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from lerim.config.layers import EDITOR_LAYER, SettingsLayer, flatten_table, read_layers
+from lerim.config.narrowing import is_wider
+from lerim.config.providers import ROLES, Role, RoleName
+from lerim.config.schema import AS_EXTRACT, SETTING_KEYS, GateMode, ReviewMode, Rules, SettingValue
+from lerim.errors import Problem
+from lerim.paths import Home
+
+__all__ = ["DEFAULT_ORIGIN", "EDITOR_LAYER", "Settings", "load_settings"]
+
+DEFAULT_ORIGIN = "default"
+"""The origin of what nothing set."""
+
+PROVIDER_KEYS = ("model", "base_url", "fallback_models")
+"""What of a role's settings makes sense for one provider alone."""
+
+QuotesSetting = Literal["ask", "shared", "local"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting of the person with this home, checked. `origins` says for each dotted name where it comes from: a
+    file, the editor, `default`.
+
+    `roles` are as they hold: one without a provider of its own has that of `extract`, with its model, address, command
+    and fallbacks. `guidance` is what the model shall heed, `budget` what a day's calls may cost in US dollars, 0
+    without a bound. `rules` are those of memories' lives; after `idle_minutes` an editor maintains them by itself, 0
+    never. `faults` are what is wrong with each role, or with that of `extract` where it is asked as that: such a role
+    asks no model.
+    """
+
+    home: Home
+    since: str
+    accept_above: float
+    quotes: QuotesSetting
+    review: ReviewMode
+    search_limit: int
+    gate: GateMode
+    guidance: str
+    budget: float
+    rules: Rules
+    idle_minutes: int
+    roles: Mapping[RoleName, Role]
+    values: Mapping[str, SettingValue]
+    origins: Mapping[str, str]
+    faults: Mapping[RoleName, list[Problem]]
+
+
+def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = None) -> tuple[Settings, list[Problem]]:
+    """The settings in force in the worktree `root` (None: outside any), and what is wrong with their files.
+
+    Raises SettingsError if `LERIM_CONFIG` names a file that cannot be read.
+    """
+    default = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
+    values = {name: SETTING_KEYS[name].check(value) for name, value in flatten_table(tomllib.loads(default))}
+    origins = dict.fromkeys(values, DEFAULT_ORIGIN)
+    problems: list[Problem] = []
+    faults: dict[RoleName, list[Problem]] = {role: [] for role in ROLES}
+    base = dict(values)
+    for layer in read_layers(environ, home, root):
+        if not layer.of_person:
+            _narrow(layer, values)
+        _lay(layer.values, layer.label, base, values, origins)
+        problems += layer.problems
+        for role, found in layer.faults.items():
+            faults[role] += found
+    for role, problem in _unused(values, origins):
+        problems.append(problem)
+        faults[role].append(problem)
+    return _settings(home, values, origins, faults), problems
+
+
+def _narrow(layer: SettingsLayer, values: Mapping[str, SettingValue]) -> None:
+    """Takes out of a repository's layer what allows more than the person does, and says so."""
+    now = datetime.now(UTC)
+    for name, theirs in list(layer.values.items()):
+        mine = values[name]
+        if is_wider(name, theirs, mine, now):
+            del layer.values[name]
+            layer.complain(
+                f"{name!r} can only be restricted by a repository: {theirs!r} allows more "
+                f"than {mine!r}, which stays in effect."
+            )
+
+
+def _unused(values: Mapping[str, SettingValue], origins: Mapping[str, str]) -> Iterator[tuple[RoleName, Problem]]:
+    """What is set of a role's model where the role has no provider: it would be asked elsewhere, as `extract` is."""
+    for role in ROLES:
+        if values[f"roles.{role}.provider"] == AS_EXTRACT:
+            for own in (*PROVIDER_KEYS, "command"):
+                name = f"roles.{role}.{own}"
+                if values[name]:
+                    message = f"{name!r} has no effect without a provider: set roles.{role}.provider. It is ignored."
+                    effect = f"No model is used for roles.{role} until it is corrected."
+                    yield role, Problem("settings", origins[name], f"{message} {effect}")
+
+
+def _lay(
+    layer: Mapping[str, SettingValue],
+    label: str,
+    base: Mapping[str, SettingValue],
+    values: dict[str, SettingValue],
+    origins: dict[str, str],
+) -> None:
+    """Lays a layer over `values`. Where it names another provider, what a lower one said of its own goes: a model, an
+    address and fallbacks belong to the provider they were written for, and a key must not be sent to its address."""
+    for role in ROLES:
+        name = f"roles.{role}.provider"
+        if origins[name] != DEFAULT_ORIGIN and layer.get(name, values[name]) != values[name]:
+            for own in PROVIDER_KEYS:
+                values[f"roles.{role}.{own}"], origins[f"roles.{role}.{own}"] = (
+                    base[f"roles.{role}.{own}"],
+                    DEFAULT_ORIGIN,
+                )
+    for name, value in layer.items():
+        values[name], origins[name] = value, label
+
+
+def _settings(
+    home: Home,
+    values: Mapping[str, SettingValue],
+    origins: Mapping[str, str],
+    faults: Mapping[RoleName, list[Problem]],
+) -> Settings:
+    quotes = values["review.quotes"]
+    extract = _role(values, "extract")
+    return Settings(
+        home=home,
+        since=str(values["sync.since"]),
+        accept_above=_number(values["sync.accept_above"]),
+        quotes="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",
+        review="auto" if values["review.mode"] == "auto" else "ask",
+        search_limit=int(_number(values["search.limit"])),
+        gate="all" if values["extract.gate"] == "all" else "signal",
+        guidance=str(values["extract.guidance"]),
+        budget=_number(values["budget.per_day_usd"]),
+        rules=_rules(values),
+        idle_minutes=int(_number(values["maintain.idle_minutes"])),
+        roles={name: _as(_role(values, name), extract) for name in ROLES},
+        values=values,
+        origins=origins,
+        faults={
+            role: [*found, *(faults["extract"] if role != "extract" and not values[f"roles.{role}.provider"] else ())]
+            for role, found in faults.items()
+        },
+    )
+
+
+def _rules(values: Mapping[str, SettingValue]) -> Rules:
+    def of(name: str) -> float:
+        return _number(values[f"maintain.{name}"])
+
+    return Rules(
+        decay_days=int(of("decay_days")),
+        floor=of("floor"),
+        archive_below=of("archive_below"),
+        grace_days=int(of("grace_days")),
+        most_learnings=int(of("most_learnings")),
+        theme_days=int(of("theme_days")),
+    )
+
+
+def _role(values: Mapping[str, SettingValue], name: RoleName) -> Role:
+    def of(key: str) -> SettingValue:
+        return values[f"roles.{name}.{key}"]
+
+    return Role(
+        provider=str(of("provider")),
+        model=str(of("model")),
+        base_url=str(of("base_url")),
+        fallback_models=_words(of("fallback_models")),
+        command=_words(of("command")),
+        timeout=_number(of("timeout")),
+        max_window_tokens=int(_number(of("max_window_tokens"))),
+        window_overlap_tokens=int(_number(of("window_overlap_tokens"))),
+    )
+
+
+def _as(role: Role, extract: Role) -> Role:
+    if role.provider:
+        return role
+    return replace(
+        role,
+        provider=extract.provider,
+        model=extract.model,
+        base_url=extract.base_url,
+        fallback_models=extract.fallback_models,
+        command=extract.command,
+    )
+
+
+def _number(value: SettingValue) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _words(value: SettingValue) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()

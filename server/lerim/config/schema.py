@@ -1,0 +1,173 @@
+"""Each setting, and what it may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias, get_args
+
+from lerim.config.address import address_fault
+from lerim.config.providers import PROVIDERS, ROLES, RoleName
+from lerim.times import TIME_EXAMPLES, parse_time
+
+SettingValue: TypeAlias = str | int | float | tuple[str, ...]
+GateMode = Literal["all", "signal"]
+"""Which windows of a session are sent to a model: all, or those with a sign that something is in them."""
+ReviewMode = Literal["ask", "auto"]
+"""Whether each change of the memories is put before the person, or made at once where nothing speaks against it."""
+AS_EXTRACT = ""
+"""The provider of a role that has none of its own: all of what names a model is that of `roles.extract`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingKey:
+    """What one setting may hold. `check` returns the value or raises ValueError saying what is expected."""
+
+    check: Callable[[object], SettingValue]
+
+
+def _since(value: object) -> SettingValue:
+    if not isinstance(value, str):
+        raise ValueError(f"must be {TIME_EXAMPLES}, in quotes")
+    if value:
+        parse_time(value, datetime.now(UTC))
+    return value
+
+
+def _share(value: object) -> SettingValue:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError("must be a number from 0 to 1")
+    return float(value)
+
+
+def _quotes(value: object) -> SettingValue:
+    if not isinstance(value, str) or value not in ("ask", "shared", "local"):
+        raise ValueError('must be "ask", "shared" or "local"')
+    return value
+
+
+def _mode(value: object) -> SettingValue:
+    if not isinstance(value, str) or value not in get_args(ReviewMode):
+        raise ValueError('must be "ask" or "auto"')
+    return value
+
+
+def _gate(value: object) -> SettingValue:
+    if not isinstance(value, str) or value not in get_args(GateMode):
+        raise ValueError('must be "all" or "signal"')
+    return value
+
+
+def _guidance(value: object) -> SettingValue:
+    if not isinstance(value, str) or len(value) > 2_000 or not value.replace("\n", "").isprintable():
+        raise ValueError("must be a string of at most 2000 characters")
+    return value.strip()
+
+
+def _dollars(value: object) -> SettingValue:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000:
+        raise ValueError("must be a number of US dollars from 0 to 10000; 0 means no limit")
+    return float(value)
+
+
+def _provider(names: tuple[str, ...]) -> Callable[[object], SettingValue]:
+    told = ", ".join(name or '""' for name in names)
+
+    def check(value: object) -> SettingValue:
+        if not isinstance(value, str) or value not in names:
+            raise ValueError(f"must be one of {told}, in quotes")
+        return value
+
+    return check
+
+
+def _model(value: object) -> SettingValue:
+    if not isinstance(value, str) or len(value) > 200 or not value.isprintable() or value != value.strip():
+        raise ValueError(
+            'must be the name of a model as its provider writes it, in quotes; "" is the provider\'s usual'
+        )
+    return value
+
+
+def _fallbacks(value: object) -> SettingValue:
+    if not isinstance(value, list | tuple) or len(value) > 8 or "" in value:
+        raise ValueError("must be a list of at most 8 model names")
+    return tuple(str(_model(name)) for name in value)
+
+
+def _command(value: object) -> SettingValue:
+    words = tuple(value) if isinstance(value, list | tuple) else ("",)
+    if not all(isinstance(word, str) and "\0" not in word for word in words) or (words and not words[0].strip()):
+        raise ValueError('must be a list of words, the program first, such as ["claude", "-p"]')
+    return words
+
+
+def _address(value: object) -> SettingValue:
+    if not isinstance(value, str):
+        raise ValueError("must be an address, in quotes")
+    if value and (fault := address_fault(value.rstrip("/"))):
+        raise ValueError(fault)
+    return value
+
+
+def _seconds(value: object) -> SettingValue:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 3600:
+        raise ValueError("must be a number of seconds from 0.1 to 3600")
+    return float(value)
+
+
+def _whole(least: int, most: int) -> Callable[[object], SettingValue]:
+    def check(value: object) -> SettingValue:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return value
+
+    return check
+
+
+def _role_keys(role: RoleName) -> Iterator[tuple[str, SettingKey]]:
+    providers = ("none", "auto", *PROVIDERS)
+    yield (
+        f"roles.{role}.provider",
+        SettingKey(_provider(providers if role == "extract" else (AS_EXTRACT, *providers))),
+    )
+    yield f"roles.{role}.model", SettingKey(_model)
+    yield f"roles.{role}.base_url", SettingKey(_address)
+    yield f"roles.{role}.fallback_models", SettingKey(_fallbacks)
+    yield f"roles.{role}.command", SettingKey(_command)
+    yield f"roles.{role}.timeout", SettingKey(_seconds)
+    yield f"roles.{role}.max_window_tokens", SettingKey(_whole(1_000, 2_000_000))
+    yield f"roles.{role}.window_overlap_tokens", SettingKey(_whole(0, 200_000))
+
+
+SETTING_KEYS: Mapping[str, SettingKey] = {
+    "sync.since": SettingKey(_since),
+    "sync.accept_above": SettingKey(_share),
+    "review.quotes": SettingKey(_quotes),
+    "review.mode": SettingKey(_mode),
+    "search.limit": SettingKey(_whole(1, 1000)),
+    "extract.gate": SettingKey(_gate),
+    "extract.guidance": SettingKey(_guidance),
+    "budget.per_day_usd": SettingKey(_dollars),
+    "maintain.decay_days": SettingKey(_whole(1, 100_000)),
+    "maintain.floor": SettingKey(_share),
+    "maintain.archive_below": SettingKey(_share),
+    "maintain.grace_days": SettingKey(_whole(0, 100_000)),
+    "maintain.most_learnings": SettingKey(_whole(10, 100_000)),
+    "maintain.theme_days": SettingKey(_whole(1, 100_000)),
+    "maintain.idle_minutes": SettingKey(_whole(0, 100_000)),
+    **{name: key for role in ROLES for name, key in _role_keys(role)},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The settings `[maintain]`. Days, shares of 1, and how many learnings a store keeps active."""
+
+    decay_days: int = 180
+    floor: float = 0.1
+    archive_below: float = 0.2
+    grace_days: int = 30
+    most_learnings: int = 400
+    theme_days: int = 45

@@ -1,0 +1,5 @@
+"""Facts that a turn shows, found by code alone."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,111 @@
+"""The concrete things a text names: files, symbols, commands, settings, errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from lerim.extraction.facts.tool_names import PLAIN_TOOL_NAMES, TOOL_NAMES
+
+EXTENSIONS = (
+    "py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|scala|sh|bash|zsh|fish|ps1|sql|md|mdx|"
+    "rst|txt|"
+    "json|jsonc|jsonl|toml|yaml|yml|ini|cfg|conf|env|lock|xml|html|css|scss|vue|svelte|proto|graphql|tf|ipynb|csv|"
+    "mod|gradle"
+)
+_PATH = re.compile(
+    rf"(?<![\w/:@.-])(?:~?/|\.{{1,2}}/)?(?:[\w.@-]{{1,60}}/){{0,12}}[\w@.-]{{0,80}}\.(?:{EXTENSIONS})(?![\w/-])"
+    r"|(?<![\w/:@.-])(?:\.{0,2}/)?(?:[\w.@-]{1,60}/){2,12}[\w.@-]{0,80}"
+    r"|(?<![\w/:@.-])(?:src|lib|tests?|apps?|packages|cmd|internal|pkg|server|client|docs|scripts|config|\.github|"
+    r"frontend|"
+    r"backend|web|api|bin|examples|migrations|db|e2e)/[\w.@-]{0,80}"
+    r"|(?<![\w/])(?:Makefile|Dockerfile|Justfile|Procfile|LICENSE|README|AGENTS\.md|CLAUDE\.md|GEMINI\.md|"
+    r"\.[a-z][a-z_]{2,20}(?:ignore|rc))(?!\w)"
+)
+_TICKED = re.compile(r"`([^`\n]{1,80})`")
+_SYMBOL = re.compile(
+    r"(?<![\w./-])(?:[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,5}(?:\(\))?|[A-Za-z]\w{0,40}\(\)|"
+    r"[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}|[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,20}){1,6}|"
+    r"[a-z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6}|[A-Z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6})(?![\w/])"
+)
+_FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
+_ERROR = re.compile(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b")
+_GIT = re.compile(
+    r"\b(?:commits?(?= |$)(?! to\b)|[Cc]ommit messages?|[Pp]ull requests?|PRs?|force[- ]push(?:es|ing)?|"
+    r"(?:push|merge|commit|rebase)(?:es|ing)? (?:directly |straight )?(?:to|into|onto|on) (?:main|master|develop|"
+    r"trunk))\b"
+)
+_CONSTRUCT = re.compile(
+    r"\b(?:(?:default|named|wildcard|star|relative|absolute|barrel|circular) (?:exports?|imports?|files?)|type "
+    r"(?:hints?|"
+    r"annotations?)|f-strings?|docstrings?|arrow functions?|list comprehensions?|(?:single|double) quotes|semicolons|"
+    r"trailing commas?|snake[_ ]case|camel ?case|pascal ?case|kebab[- ]case|class components?|function(?:al)? "
+    r"components?|"
+    r"inline styles?|magic numbers|print statements?|bare excepts?|global variables?|raw sql|prepared statements?|"
+    r"feature flags?|foreign keys?|environment variables?|env vars?|stack traces?|status codes?|merge commits?|"
+    r"snapshot tests?|async/await|null checks?|union types?|conventional commits?|optional chaining)\b",
+    re.IGNORECASE,
+)
+"""Constructs of code and version control one can look for in the source, though they are no names."""
+_BARE_FILES = ("Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "README")
+_GIT_WORDS = ("commit", "pull", "pr", "push", "merg", "rebas")
+_CONSTRUCTS = (
+    "port file type string function compre quotes semicolons comma case component style magic print bare variable sql "
+    "statement flag foreign env trace status commit snapshot async check union optional"
+)
+_CONSTRUCT_WORDS = tuple(_CONSTRUCTS.split())
+"""One of them is in all that the pattern before matches."""
+_PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
+_WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
+
+
+def find_paths(text: str) -> list[str]:
+    """Paths and file names in the text, in order, as written (without trailing punctuation)."""
+    return list(dict.fromkeys(hit.rstrip(".,;:") for hit in _PATH.findall(text) if len(hit) > 2 and "//" not in hit))
+
+
+def find_artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
+    """The concrete things named in the text, first mention first: at most twelve.
+
+    `known` are further names this session uses (lower case); common English words count only where the session does.
+    """
+    hits = [*_shaped(text)]
+    names = known if isinstance(known, frozenset) else frozenset(known)
+    for match in _WORD.finditer(text):
+        word = match.group().rstrip(".")
+        low = word.lower()
+        if low in names or (
+            low in TOOL_NAMES and (low not in PLAIN_TOOL_NAMES or (word[:1].isupper() and match.start() > 0))
+        ):
+            hits.append((match.start(), word))
+    hits.sort()
+    return tuple(dict.fromkeys(name for _, name in hits if len(name) > 1 and not name.startswith("e.g")))[:12]
+
+
+@lru_cache(maxsize=256)  # several signals ask about the same sentence
+def _shaped(text: str) -> tuple[tuple[int, str], ...]:
+    """What is a name by its form, with where it stands."""
+    hits = [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)] if "`" in text else []
+    for pattern in _possible(text):
+        hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
+    return tuple(hits)
+
+
+def _possible(text: str) -> list[re.Pattern[str]]:
+    """The patterns that may match, by the letters and signs without which they cannot."""
+    low = text.lower()
+    mixed = low != text
+    return [
+        pattern
+        for pattern, may in (
+            (_PATH, "." in text or "/" in text or (mixed and any(name in text for name in _BARE_FILES))),
+            (_SYMBOL, mixed or "." in text or "_" in text or "()" in text),
+            (_FLAG, "-" in text),
+            (_ERROR, mixed),
+            (_PACKAGE, "@" in text),
+            (_GIT, any(word in low for word in _GIT_WORDS)),
+            (_CONSTRUCT, any(word in low for word in _CONSTRUCT_WORDS)),
+        )
+        if may
+    ]

@@ -1,0 +1,252 @@
+"""Shell commands as the agents run them: what was really run, and whether it passed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from lerim.extraction.facts.printed import FAILED_PATTERN, PASSED_PATTERN
+from lerim.extraction.facts.wording import squeeze_spaces
+from lerim.sessions import ToolCall
+
+_ENV = re.compile(
+    r"^(?:export\s)?(?P<name>[A-Z_][A-Z0-9_]{1,40})=(?P<value>\"[^\"]{0,200}\"|'[^']{0,200}'|"
+    r"[^\s;&|]{0,200})\s{0,3}(?:&&|;)?\s{0,3}"
+)
+_CD = re.compile(r"^(?:cd|pushd)\s+(?P<dir>\"[^\"]{1,300}\"|'[^']{1,300}'|[^\s;&|]{1,300})\s{0,3}(?:&&|;)\s{0,3}")
+_PLAIN_HEAD = re.compile(
+    r"^(?:(?:timeout|time|nice)\s(?:-\S{1,10}\s)?(?:\d{1,5}[smh]?\s)?|set -[eux]{1,3}(?:o pipefail)?\s{0,2}(?:;|"
+    r"&&)\s{0,3}|source \S{1,100}\s{0,2}&&\s{0,3})"
+)
+_TAIL = re.compile(
+    r"(?=[\s2>|;])(?:\s{0,3}2>&1|\s{0,3}2>\s?/dev/null|\s{0,3}>\s?/dev/null|"
+    r"\s{0,3}\|\s{0,3}(?:tail|head|grep|egrep|rg|less|cat|tee|sed|awk|sort|uniq|wc|"
+    r"Select-Object|Select-String|Out-String)\b[^|;&]{0,200}|\s{0,3}(?:;|\|\|)\s{0,3}(?:echo|true|"
+    r"exit)\b[^;&|]{0,120}|\s{0,3};)$"
+)
+_RUNNERS = frozenset(
+    [
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "npx",
+        "bunx",
+        "node",
+        "deno",
+        "pip",
+        "pip3",
+        "pipx",
+        "uv",
+        "uvx",
+        "poetry",
+        "pdm",
+        "hatch",
+        "conda",
+        "tox",
+        "nox",
+        "pytest",
+        "py.test",
+        "python",
+        "python3",
+        "jest",
+        "vitest",
+        "mocha",
+        "playwright",
+        "cypress",
+        "docker",
+        "docker-compose",
+        "podman",
+        "make",
+        "cmake",
+        "ninja",
+        "bazel",
+        "gradle",
+        "./gradlew",
+        "gradlew",
+        "mvn",
+        "./mvnw",
+        "cargo",
+        "rustup",
+        "go",
+        "mise",
+        "asdf",
+        "just",
+        "task",
+        "rake",
+        "bundle",
+        "rails",
+        "ruby",
+        "gem",
+        "composer",
+        "php",
+        "phpunit",
+        "dotnet",
+        "swift",
+        "xcodebuild",
+        "flutter",
+        "dart",
+        "mix",
+        "elixir",
+        "sbt",
+        "lein",
+        "terraform",
+        "helm",
+        "kubectl",
+        "ansible-playbook",
+        "alembic",
+        "prisma",
+        "drizzle-kit",
+        "tsx",
+        "ts-node",
+        "tsc",
+        "vite",
+        "webpack",
+        "esbuild",
+        "rollup",
+        "turbo",
+        "nx",
+        "lerna",
+        "knip",
+        "ruff",
+        "mypy",
+        "pyright",
+        "eslint",
+        "prettier",
+        "biome",
+        "golangci-lint",
+        "celery",
+        "gunicorn",
+        "uvicorn",
+        "flask",
+        "django-admin",
+        "manage.py",
+        "sqlx",
+        "diesel",
+        "wrangler",
+        "vercel",
+        "pre-commit",
+        "lefthook",
+    ]
+)
+_PREFIX = re.compile(
+    r"(?!(?:sudo|env|echo|cat|man|which|where|whereis|type|command|xargs|watch|cd|git|gh|ls|grep|rg|find|ssh|scp|kill|pkill|"
+    r"killall|pgrep|ps|rm|mv|cp|mkdir|touch|chmod|head|tail|less|vim|code|open|brew|apt|apt-get|dnf|yum|apk|pacman|choco|scoop|"
+    r"winget|nix|set|export|source|exec|eval|then|do|if|for|while|test)$)[a-z][\w-]{1,14}$"
+)
+"""What may stand before a runner and hand it on; not what speaks of it, looks for it or installs it."""
+_LINT = re.compile(
+    r"\b(?:lint|fmt|format|prettier|eslint|biome|ruff|golangci-lint|clippy|typecheck|type-check|tsc|mypy|pyright|"
+    r"gofmt|check|pre-commit|knip)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a call really ran: without `cd`, environment assignments, time limits and filters of the output."""
+
+    text: str
+    folder: str = ""
+    variables: tuple[str, ...] = ()
+    filtered: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(self.text.split())
+
+    @property
+    def runner(self) -> bool:
+        """Whether this is a project command (test, build, install), one line and one program."""
+        words = self.words
+        return (
+            bool(words)
+            and (words[0].rpartition("/")[2] in _RUNNERS or self.wrapped)
+            and len(self.text) <= 160
+            and not re.search(r"[\n;|&<>]|^(?:python3?|node|ruby|deno|bun|tsx)\s(?:-c|-e|eval)\s|\$\(", self.text)
+        )
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether a program that is no runner itself is asked to run one (`doppler run -- npm test` is not)."""
+        words = self.words
+        return len(words) > 1 and words[1] in _RUNNERS and bool(_PREFIX.match(words[0]))
+
+    @property
+    def lint(self) -> bool:
+        """Whether it only judges style or types: its findings are no lessons."""
+        return bool(_LINT.search(self.text))
+
+
+_INSTALL = re.compile(
+    r"^(?:(?:npm|pnpm|yarn|bun)\s(?:install|i|add)|(?:python3?\s-m\s|uv\s)?pip3?\sinstall|(?:uv|poetry|pdm|cargo|"
+    r"bundle|"
+    r"dotnet|flutter|dart)\s(?:pub\s)?add(?:\spackage)?|go\sget|gem\sinstall|composer\srequire|brew\sinstall|"
+    r"(?:sudo\s)?apt(?:-get)?\s(?:-y\s)?install)(?=\s|$)(?P<rest>[^\n;|&<>$]{0,200})$"
+)
+_PREPARE = re.compile(
+    r"^(?:(?:npm|pnpm|yarn|bun)\s(?:install|i|ci)|yarn|uv\ssync|poetry\sinstall|pdm\sinstall|bundle\sinstall|go\smod\s"
+    r"(?:download|tidy)|composer\sinstall|dotnet\srestore|cargo\sfetch|(?:npx\s|bunx\s|uv\srun\s)?playwright\sinstall|"
+    r"(?:npx\s|bunx\s)?prisma\sgenerate|mise\sinstall|git\ssubmodule\supdate|pre-commit\sinstall|"
+    r"(?:uv\s)?pip3?\sinstall\s(?:-e\s|-r\s)\S{1,60})(?:\s-{1,2}[\w=-]{1,30}){0,4}$"
+)
+
+
+def installed_packages(text: str) -> tuple[str, ...]:
+    """The packages a command (`Command.text`) adds to the project or the machine, without versions and flags."""
+    match = _INSTALL.match(text)
+    if match is None or re.search(r"(?:^|\s)(?:-r|-e|\.)(?:\s|$)", match["rest"]):
+        return ()
+    words = [word.strip("\"'") for word in match["rest"].split() if not word.startswith("-")]
+    return tuple(name for word in words[:6] if (name := re.split(r"(?<=.)@|[=<>~!^\[]", word, maxsplit=1)[0]))
+
+
+def is_setup(text: str) -> bool:
+    """Whether a command (`Command.text`) sets up what the project already asks for (`npm ci`, `uv sync`)."""
+    return bool(_PREPARE.match(text))
+
+
+CommandOutcome = Literal["passed", "failed", "unknown"]
+
+
+@lru_cache(maxsize=256)  # a session's commands are read as they come, and again when the exchange is judged
+def parse_command(command: str) -> Command:
+    """The command behind the shell dressing."""
+    text = command.strip()[:2_000]
+    folder = ""
+    variables: list[str] = []
+    for _ in range(8):
+        if match := _CD.match(text):
+            folder = match["dir"].strip("\"'")
+        elif match := _ENV.match(text):
+            variables.append(f"{match['name']}={match['value']}")
+        elif not (match := _PLAIN_HEAD.match(text)):
+            break
+        text = text[match.end() :]
+    filtered = False
+    for _ in range(6):
+        match = _TAIL.search(text) if ";" in text or "|" in text or ">" in text else None
+        if match is None:
+            break
+        filtered = filtered or "|" in match.group() or ";" in match.group()
+        text = text[: match.start()]
+    return Command(
+        squeeze_spaces(text) if "\n" not in text.strip() else text.strip(), folder, tuple(variables), filtered
+    )
+
+
+def command_outcome(call: ToolCall, command: Command) -> CommandOutcome:
+    """Whether the command passed, by its exit code; by what it printed where a filter hides the code or none is told
+    (a command in the background, a terminal whose shell does not report back)."""
+    if call.status == "error":
+        return "failed" if call.exit_code is None or 0 < call.exit_code < 124 else "unknown"
+    if call.status != "ok":
+        return "unknown"
+    if call.exit_code not in (None, 0):
+        return "failed"
+    if call.exit_code == 0 and not command.filtered:
+        return "passed"
+    if FAILED_PATTERN.search(call.output):
+        return "failed"
+    return "passed" if PASSED_PATTERN.search(call.output) else "unknown"

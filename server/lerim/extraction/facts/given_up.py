@@ -1,0 +1,52 @@
+"""Names that a sentence says are used no more: another choice stands in their place."""
+
+from __future__ import annotations
+
+import re
+
+MOST = 3
+_NAME = (
+    r"(?:`(?P<code>[^`\n]{2,60})`|"
+    r"(?<![\w@/.+-])(?P<name>[A-Za-z@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})(?![\w@/+-]))"
+)
+_LEFT = r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing))"
+_ENDS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:don['’]?t|do not|doesn['’]?t|not|never) (?:use|want|need|run|call|support) {_NAME}"
+        r"(?: [\w'’-]{1,20}){0,3} any ?(?:more|longer)\b",
+        rf"\bno longer (?:(?:use|using|want|need|run|call|support)s? )?{_NAME}",
+        rf"{_NAME} (?:is|are) no longer (?:used|needed|wanted|supported)\b",
+    )
+)
+"""They deny by themselves."""
+_REPLACES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\breplac(?:es?|ed|ing) {_NAME}",
+        rf"{_NAME} (?:is|are|was|were|gets|got|has been) (?:now )?replaced (?:by|with)\b",
+        rf"\b{_LEFT} (?:over )?from {_NAME} to\b",
+        rf"\b{_LEFT} away from {_NAME}",
+        rf"\b(?:drop(?:ped|ping)?|ditch(?:ed|ing)?|retir(?:e|ed|ing)|g[eo]t rid of) {_NAME}"
+        r"(?=[,;.]|$| in favou?r\b| and (?:use|go|take|move[ds]?|switch)\b)",
+    )
+)
+_DENIED = re.compile(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
+_WORDS = """
+    a all an any by everything from here in it its left my needed old one our right some something supported that the
+    their them there these they this those to use used using wanted what with your
+"""
+_NO_NAMES = frozenset(_WORDS.split())
+
+
+def find_given_up_names(sentence: str) -> tuple[str, ...]:
+    """The names a sentence gives up, as they are written, three at most: `yarn` of "we don't use yarn any more", "pnpm
+    replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" say as much of what was never used."""
+    found: dict[str, None] = {}
+    for pattern in (*_ENDS, *_REPLACES):
+        for match in pattern.finditer(sentence):
+            name = match["code"] or match["name"]
+            denied = pattern in _REPLACES and _DENIED.search(sentence[max(0, match.start() - 60) : match.start()])
+            if not denied and (match["code"] or name.lower() not in _NO_NAMES):
+                found[name] = None
+    return tuple(found)[:MOST]

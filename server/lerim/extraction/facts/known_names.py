@@ -1,0 +1,79 @@
+"""The words a session uses as names: the programs it ran and the files it touched."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.extraction.facts import commands
+from lerim.extraction.facts.shown_files import find_shown_files
+from lerim.sessions import Turn
+
+MOST = 400
+_NOT_NAMES = (
+    "test tests run index main build docs src lib app utils types config setup start server client new list data "
+    "base common core make code file files output input user users name names style styles page home model models "
+    "view views api web all check update add get set use readme license license.md notes plan plans todo error "
+    "errors report review search session sessions time copy random string strings path paths util events http url "
+    "queue signal testing context log sort math email calendar select platform secrets statistics warnings inspect "
+    "resource profile process buffer stream cluster crypto assert module console fmt os re sys io abc token tokens "
+    "logger future annotations typing helpers helper shared local internal package project service services store "
+    "state status result results value values event message messages request response handler handlers item items "
+    "total number first last next this that with from into when here done good work change changes fix fixes issue "
+    "issues feature features bug any each every always never only must should would could please sure thing things "
+    "way team person people true false none null self super import export default return class const function async "
+    "await let var def pages screen button form table row column field fields line lines text title body head "
+    "header footer link links image images icon icons color colors size width height left right top bottom key keys "
+    "type kind mode level step steps task tasks job jobs runs builds release version versions note place order "
+    "orders invoice customer account group groups member role comment comments doc tag tags label labels option "
+    "options skill skills "
+)
+_COMMON = frozenset(_NOT_NAMES.split())
+_WORD = re.compile(r"^[a-z][a-z0-9_.-]{2,40}$")
+_IMPORT = re.compile(
+    r"^[ \t]{0,20}(?:import|from|require|require_once|#include)[ \t(]{1,3}[\"'<{]?(?P<name>[@\w./-]{2,60})|"
+    r"\b(?:from|require|import)[ (]{1,2}[\"'](?P<module>[@\w./-]{2,60})[\"']",
+    re.MULTILINE,
+)
+_CODE = re.compile(
+    r"\.(?:pyi?|[cm]?[jt]sx?|go|rs|java|kts?|rb|php|[ch](?:c|cc|pp|xx)?|cs|swift|scala|vue|svelte|dart|exs?|lua|sh)$"
+)
+_FRAGMENT = re.compile(r"^[A-Za-z_][\w.]{3,40}(?:\(\))?$")
+_TESTED = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|__tests__)(?=$|[/_.-])")
+_RUNS_TESTS = re.compile(
+    r"(?:^|\s)(?:py\.?test|vitest|jest|mocha|rspec|phpunit|tox|ctest|unittest)\b|\b(?:go|cargo|npm|pnpm|yarn|bun|"
+    r"make|mise|"
+    r"dotnet|mix|deno|task|just|gradle|gradlew|mvn|rake|swift|zig)\s(?:run\s)?test"
+)
+TESTS = "tests:"
+"""The known word that says the session ran or wrote tests; no word of a text can be equal to it."""
+
+
+def add_known_names(known: list[str], turn: Turn) -> list[str]:
+    """The known words with those of this turn added, newest last, bounded."""
+    fresh: list[str] = []
+    for call in turn.tool_calls:
+        if call.kind == "shell" and call.command:
+            command = commands.parse_command(call.command)
+            if command.runner:
+                fresh.append(command.words[0].lower())
+            fresh += [name.lower() for name in commands.installed_packages(command.text)]
+            if _RUNS_TESTS.search(command.text[:300]):
+                fresh.append(TESTS)
+        for path in (*call.paths[:4], *(find_shown_files(call.command) if call.kind == "shell" else ())):
+            *folders, base = path.replace("\\", "/").lower().split("/")
+            fresh += [base, base.rpartition(".")[0] or base, *folders[-1:]]
+            if call.kind in ("edit", "write") and _TESTED.search("/".join([*folders[-2:], base])):
+                fresh.append(TESTS)
+        for edit in call.edits[:8] if _CODE.search(call.paths[0] if call.paths else "") else ():
+            fresh += [*_written(edit.old), *_written(edit.new)]
+    new = [word for word in dict.fromkeys(fresh) if word == TESTS or (word not in _COMMON and _WORD.match(word))]
+    new = [word for word in new if word not in known]
+    return [*known, *new][-MOST:] if new else known
+
+
+def _written(code: str) -> list[str]:
+    """What a piece of code imports; the piece itself where it is one name."""
+    if _FRAGMENT.match(code):
+        return [part for part in code.lower().rstrip("()").split(".") if len(part) > 3] + [code.lower().rstrip("()")]
+    found = [(match["name"] or match["module"]).lower() for match in _IMPORT.finditer(code[:2_000])]
+    return [part for name in found[:12] for part in (name, name.split(".")[0], name.rsplit("/", 1)[-1])]

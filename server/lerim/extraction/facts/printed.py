@@ -1,0 +1,110 @@
+"""What commands print: the line that names the error, the line that says it passed, and what kind of error it is."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.extraction.facts.wording import squeeze_spaces
+
+PASSED_PATTERN = re.compile(
+    r"\b(?:\d{1,6} pass(?:ed|ing)|0 fail(?:ed|ures|ing)?|passed|all (?:tests|checks) pass\w*|success\w*|compiled|"
+    r"built in|BUILD SUCCESSFUL)\b|^ok\s|✓|✔|PASS\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+FAILED_PATTERN = re.compile(
+    r"\b(?:[1-9]\d{0,5} (?:failed|failing|failures|errors?)|(?:ERROR|FAILED|FAIL)\b|Traceback \(most|"
+    r"[A-Z]\w{2,40}Error:|error(?: TS\d{4,5})?:|"
+    r"npm ERR!|command not found|Build failed|fatal:|panic:)",
+)
+_NOISE = re.compile(r"\x1b\[[0-9;?]{0,12}[A-Za-z]|[\x00-\x08\x0b-\x1f]")
+_SAYS = (
+    "no required module provides|Module not found|Could not resolve|Failed to resolve|can't find crate|"
+    "unresolved import|Executable doesn't exist|Unrecognized key|unrecognized|unknown|invalid|unexpected|"
+    "Cannot find|Could not find|Missing|missing|No module "
+    "named|"
+    "Script not found|import cycle not allowed|permission denied|connection refused|address already in use|"
+    "database is locked|no such table|is not set|is required|not installed|requires?"
+)
+_HEADS = r"npm ERR! |ERROR:? |error(?:\[E\d{4}\]| TS\d{4,5})?: |fatal: |Error: |FATAL:? |panic: "
+_ERRORS = (
+    re.compile(r"^(?:E\s{1,8})?(?P<e>(?:[\w.]{1,60}\.)?[A-Z]\w{1,40}(?:Error|Exception|NotFound)\b(?:: .{1,200})?)"),
+    re.compile(r"(?P<e>command not found: \S+|\S{1,60}: (?:command )?not found|The term '\S+' is not recognized)"),
+    re.compile(rf"(?P<e>(?:{_SAYS})\b.{{0,160}})"),
+    re.compile(rf"^\s{{0,8}}(?:{_HEADS})(?P<e>\S.{{2,200}})", re.IGNORECASE),
+    re.compile(r"(?P<e>\berror(?: TS\d{4,5})?: .{3,200})"),
+    re.compile(r"^(?P<e>(?:--- FAIL: |FAILED |FAIL |✗ |× |not ok )\S.{2,160})"),
+)
+_LABEL = re.compile(r"^(?:Output|Stdout|Stderr): (?=\S)")
+_FRAME = re.compile(
+    r"^(?:Error: \(none\)|(?:Command|Directory|Signal|Exit Code|Background PIDs|Process Group PGID): )[^\n]{0,200}$"
+)
+"""What an agent's shell tool puts before and around what the command printed."""
+_MESSAGE = re.compile(r"(?:Error|Exception|NotFound): \S")
+ENVIRONMENT = re.compile(
+    r"ModuleNotFoundError|No module named|ImportError|Cannot find module|Cannot find package|command not found|is "
+    r"not recognized|: not found|"
+    r"[Mm]issing script|Script not found|[Uu]nknown (?:option|flag|command|subcommand|argument)|[Uu]nrecognized "
+    r"(?:option|argument|subcommand|key)|"
+    r"[Pp]ermission denied|EACCES|ECONNREFUSED|[Cc]onnection refused|EADDRINUSE|already in use|environment variable|"
+    r"not set\b|is required|"
+    r"unsupported|incompatible|EBADENGINE|peer dep|lockfile|frozen|out of memory|heap limit|not installed|[Cc]ould "
+    r"not connect|certificate|"
+    r"import cycle|[Cc]ircular import|[Rr]equires? |no such table|migration|Validation error|[Nn]o tests? (?:ran|"
+    r"found|were)|database is locked|"
+    r"[Cc]onfig(?:uration)? (?:error|file)|[Uu]nresolved|not configured|E401|E403|toolchain|[Tt]imed? ?out|[Uu]nable "
+    r"to resolve|ERR_REQUIRE_ESM|ERR_MODULE"
+)
+
+
+MISSING = re.compile(
+    r"ModuleNotFoundError|No module named|Cannot find (?:module|package)|no required module provides|command not found|"
+    r"not installed|: not found|could not resolve|Could not find (?:gem|package)|can't find crate|unresolved import|"
+    r"node_modules|Failed to resolve import|Module not found|ERR_MODULE_NOT_FOUND|Executable doesn't exist|not "
+    r"recognized",
+    re.IGNORECASE,
+)
+"""What is printed where something is not installed."""
+
+
+def strip_control_characters(output: str) -> str:
+    """The output without colours and control characters."""
+    return _NOISE.sub("", output)
+
+
+def error_line(output: str) -> str:
+    """The line of the output that names the error best, as it stands there; "" where none does."""
+    lines = [_LABEL.sub("", line) for line in output[:20_000].split("\n") if line.strip() and not _FRAME.match(line)]
+    lines = lines[:400]
+    for pattern in _ERRORS:
+        for line in lines:
+            if pattern is _ERRORS[0] and not _MESSAGE.search(line):
+                continue
+            plain = _NOISE.sub("", line)[:400]
+            match = pattern.search(plain)
+            if match and len(match["e"].strip()) > 5:
+                whole = plain.strip()
+                return whole if pattern is _ERRORS[2] and len(whole) <= 120 else match["e"].strip()[:190]
+    return ""
+
+
+def pass_line(output: str) -> str:
+    """The line that says it passed; "" where none does."""
+    for line in reversed(output[-4_000:].split("\n")):
+        plain = _NOISE.sub("", line).strip()
+        if 3 < len(plain) <= 160 and PASSED_PATTERN.search(plain) and not FAILED_PATTERN.search(plain):
+            return plain
+    return ""
+
+
+def error_name(line: str) -> str:
+    """A short name for the error: its class, code or first words."""
+    match = re.search(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception)|TS\d{4,5}|E[A-Z]{4,12}|ERR_[A-Z_]{3,30})\b", line)
+    if match:
+        return match.group()
+    words = squeeze_spaces(line).strip(" .:,;").split(" ")
+    short = ""
+    for word in words:
+        if len(short) + len(word) > 42:
+            break
+        short = f"{short} {word}".strip()
+    return f"“{short.strip(' .:,;(')}”" if short else ""

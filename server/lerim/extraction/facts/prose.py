@@ -1,0 +1,48 @@
+"""From what an agent wrote to its sentences: no code blocks, tables, quotes or emphasis."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lerim.extraction.facts import wording
+from lerim.extraction.facts.sentences import clip_text
+
+LONGEST = 500  # a longer sentence is no statement to keep
+LOOKED_AT = 8_000
+_MARK = re.compile(r"^\s{0,12}(?:[-*•+]|\d{1,2}[.)]|#{1,6})\s{1,4}")
+_SIGNS = re.compile(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
+_BREAK = re.compile(r"(?<=[.!?])\*{0,2}\s{1,3}(?=[A-Z`*\"(])")
+_LINK = re.compile(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
+
+
+@dataclass(frozen=True, slots=True)
+class ProseSentence:
+    """One sentence: `raw` as it stands in the turn, `plain` without emphasis."""
+
+    raw: str
+    plain: str
+
+
+def split_prose(text: str) -> list[ProseSentence]:
+    """The sentences of an answer, in order."""
+    out: list[ProseSentence] = []
+    fenced = False
+    for line in clip_text(text, LOOKED_AT).split("\n"):
+        start = line.lstrip()
+        fenced ^= start.startswith(("```", "~~~"))
+        if fenced or not start or start.startswith(("|", ">", "```", "~~~")):
+            continue
+        for part in _BREAK.split(_MARK.sub("", line.strip())):
+            raw = part.strip()
+            shown = strip_emphasis(raw)
+            if len(shown) > 3 and len(raw) <= LONGEST:
+                out.append(ProseSentence(raw, shown))
+    return out
+
+
+def strip_emphasis(text: str) -> str:
+    """The text without emphasis, signs and link targets, on one line."""
+    shown = _LINK.sub(r"\1", text)
+    shown = shown.replace("**", "").replace("’", "'")
+    return wording.squeeze_spaces(_SIGNS.sub("", shown)).strip(" -*")

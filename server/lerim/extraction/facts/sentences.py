@@ -1,0 +1,124 @@
+"""From what a person typed to the sentences they said themselves: no pasted code, logs, diffs, reviews or quotes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lerim.extraction.facts.handed_over import find_own_words_end, is_third_party
+
+MOST = 4_000  # characters looked at: the head and the tail of longer texts
+TYPED = 6_000  # a longer message is a paste or a template as a whole
+LONGEST = 400  # a sentence longer than this is no statement to keep
+
+_FENCE = re.compile(r"^\s{0,8}(?:```|~~~|\"{3})")
+_LOG = re.compile(
+    r"^\s*(?:[$❯>│┌└├╭╰✔✓✗×⏺⎿]|=>|[+-]{3}\s|@@|\d{4}-\d\d-\d\d[T ]|\[\w{1,20}\]\s|at \S{1,80}:\d|File \"|Traceback|"
+    r"(?:error|warning|info|debug|fatal|npm err!?)\b\s{0,2}[:\[(!]|\d{1,6}[:|]\s|[A-Za-z0-9_./-]{1,120}:\d{1,6}:\d)",
+    re.IGNORECASE,
+)
+_DIFF = re.compile(r"^[+-](?:\s{2,}|\t|[-+]|[^\s\w]*\w+[({=;])")
+_CODE = re.compile(
+    r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private|"
+    r"export)\b.{0,200}[(){};:=]|"
+    r"^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
+)
+_HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
+_BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
+_ORDERED = re.compile(
+    r"^\s*(?:please |can you |could you |let'?s |now )?(?:implement|build|create|add|make|write|develop|design|"
+    r"generate|scaffold)"
+    r"\b[^\n]{0,160}:\s*\n",
+    re.IGNORECASE,
+)
+"""Opens an order of work: the points under it say what to build, not how the project is."""
+_BREAK = re.compile(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
+_TAGS = re.compile(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
+_QUESTION = re.compile(
+    r"^(?:can|could|should|would|will|is|are|was|were|do(?! not)|does|did|has|have|had|may|might|shall|what|why|"
+    r"how|where|who|which|when (?:is|are|was|were|will|do|does|did|should|can|could|would|has|have)|"
+    r"isn't|aren't|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|"
+    r"reason))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenSentence:
+    """One sentence, verbatim as it stands in the turn; `question` where it asks; `first` where it opens the "
+    "message."""
+
+    text: str
+    question: bool
+    first: bool
+
+
+def clip_text(text: str, most: int = MOST) -> str:
+    """The text, or head and tail of one longer than `most`; what is looked at per turn stays bounded."""
+    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
+
+
+@lru_cache(maxsize=8)  # several signals read the same message
+def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
+    """The sentences a person said themselves, in order. A message that is a paste gives none."""
+    if len(text) > TYPED or len(_HEADINGS.findall(text[:TYPED])) > 1 or len(_BULLETS.findall(text[:TYPED])) > 10:
+        return ()  # nobody types this: a template, a document or a hand-over
+    text = clip_text(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
+    if is_third_party(text):
+        return ()
+    text = text[: find_own_words_end(text)]
+    lines = _own_lines(_BULLETS.sub("> ", text) if _ORDERED.match(text) else text)
+    out: list[SpokenSentence] = []
+    for line in lines:
+        for part in _split(_MARK.sub("", line)):
+            piece = part.strip()
+            if 1 < len(piece) <= LONGEST:
+                asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
+                out.append(SpokenSentence(piece, asks, not out))
+    return tuple(out)
+
+
+def _own_lines(text: str) -> list[str]:
+    """Prose lines only; fenced blocks, quotes, log, diff and code lines are left out, and so is a long listing."""
+    kept: list[str] = []
+    fenced = False
+    pasted = total = 0
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        if not line.strip():
+            continue
+        total += 1
+        if fenced or line.startswith(("    ", "\t")) or _LOG.match(line) or _DIFF.match(line) or _CODE.search(line):
+            pasted += 1
+            continue
+        kept.append(line.strip())
+    if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with some words around it
+        return kept[:1]
+    return _joined(kept)
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """Hard-wrapped prose put back together: a line that goes on in lower case belongs to the one before."""
+    out: list[str] = []
+    for line in lines:
+        wraps = out and len(out[-1]) > 60 and line[:1].islower() and not out[-1].endswith((".", "!", "?", ":", ";"))
+        if wraps:
+            out[-1] = f"{out[-1]}\n{line}"
+        else:
+            out.append(line)
+    return out
+
+
+def _split(line: str) -> list[str]:
+    out: list[str] = []
+    for piece in _BREAK.split(line):
+        if out and _ABBREVIATION.search(out[-1]):
+            out[-1] = f"{out[-1]} {piece}"
+        else:
+            out.append(piece)
+    return out

@@ -1,0 +1,324 @@
+"""From a session's turns to candidates with a model: a call a window, some at once, and one to join what they gave.
+
+Results are handed out in the order of the windows, as each ends. Nothing the model says is believed: `grounding` gives
+each claim its turn, its speaker and its figure, and a merge only ever joins two candidates that code, too, finds near.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import dspy
+
+from lerim.errors import Problem, WindowTooLargeError
+from lerim.extraction.candidate import Candidate, DroppedSignal
+from lerim.extraction.model.answered import WindowAnswerCache
+from lerim.extraction.model.asking import ask_signature
+from lerim.extraction.model.grounding import EarlierClaim, ground_candidates, make_earlier_claim
+from lerim.extraction.model.material import Material
+from lerim.extraction.model.merge import JoinedCandidates, join_with_model
+from lerim.extraction.model.repair import has_lost_quotes, repair_quotes
+from lerim.extraction.model.signatures import MemoryCandidate, MemoryExtractSignature
+from lerim.extraction.model.windows import CountTokens, Window, cut_windows, halve_window, shrink_window
+from lerim.extraction.model.worth import is_worth_asking
+from lerim.models import ModelStep, StepKind, attribute_calls, tokens
+
+AT_ONCE = 4
+FLOOR = 500
+"""A window of so few tokens is not cut any further: with what is asked of it, it fits whatever is worth asking."""
+ROLE = "extract"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionCallStarted:
+    """The model is asked of a window, `part` "2 of 5" or "" where it is the only one; or to join what parts gave."""
+
+    part: str = ""
+    joining: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsSent:
+    """All that the turns up to this number gave has been handed out; a later pass need not ask of them again."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsRead:
+    """The model has answered about these turns (their ids); what it found in them follows."""
+
+    turns: frozenset[str]
+
+
+ModelResult: TypeAlias = (
+    ExtractionCallStarted | TurnsRead | TurnsSent | Candidate | DroppedSignal | JoinedCandidates | Problem | ModelStep
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionBrief:
+    """What the model is told beside the transcript, each as JSON text (`guidance.py` makes them)."""
+
+    metadata: str
+    metrics: str
+    guidance: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read in the answer to a window. `known`: it was answered in an earlier pass. `cut`: there is more."""
+
+    items: tuple[MemoryCandidate, ...]
+    faults: tuple[str, ...] = ()
+    unread: str = ""
+    cut: bool = False
+    known: bool = False
+    repairs: str = ""
+
+
+@dataclass(slots=True)
+class _Part:
+    """One window on its way. `read` is None where nothing is asked, for nothing in it is worth it."""
+
+    window: Window
+    number: str
+    of: int
+    read: Future[_Read] | None = None
+
+    @property
+    def name(self) -> str:
+        if self.of == 1:
+            return "" if self.number == "1" else self.number
+        return f"{self.number} of {self.of}"
+
+
+def extract_candidates(
+    lm: dspy.LM,
+    material: Material,
+    brief: ExtractionBrief,
+    before: Sequence[EarlierClaim] = (),
+    *,
+    settled: bool = True,
+    max_tokens: int = 300_000,
+    overlap_tokens: int = 30_000,
+    limit: Callable[[], int] | None = None,
+    lower: Callable[[int], None] = lambda _: None,
+    answered: WindowAnswerCache | None = None,
+    count: CountTokens = tokens.count_tokens,
+    gate: bool = False,
+    model: str = "",
+) -> Generator[ModelResult, None, None]:
+    """Asks the model of every turn of `material` that was not sent yet and hands out what holds.
+
+    `before` is what was proposed from this session already. A window has at most `max_tokens`, and what `limit` tells:
+    that can sink while windows are asked; `lower` is told half of a size that was too large. `gate`: windows without
+    any signal are not sent. `model` is how reports call it.
+
+    Raises ModelError, and what else `asking.ask` names, where no answer comes: what came of the windows before has been
+    handed out then, and the answers to later ones are kept. SettingsError where tokens cannot be counted. Closed early,
+    it waits for the calls that are on their way.
+    """
+    kept = answered or WindowAnswerCache(None, "")
+    most = (lambda: min(max_tokens, limit())) if limit else (lambda: max_tokens)
+    yield from _Extracting(
+        lm, material, brief, before, settled, most, lower, overlap_tokens, kept, count, gate, model
+    ).run()
+
+
+@dataclass(slots=True)
+class _Extracting:
+    """The work on one session; see `extract_candidates`."""
+
+    lm: dspy.LM
+    material: Material
+    brief: ExtractionBrief
+    before: Sequence[EarlierClaim]
+    settled: bool
+    limit: Callable[[], int]
+    lower: Callable[[int], None]
+    overlap_tokens: int
+    answered: WindowAnswerCache
+    count: CountTokens
+    gate: bool
+    model: str
+
+    def run(self) -> Generator[ModelResult, None, None]:
+        with ThreadPoolExecutor(AT_ONCE, "window") as pool:
+            found: list[list[Candidate]] = []
+            try:
+                yield from self._windows(pool, found)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+        if sum(bool(part) for part in found) > 1:
+            yield ExtractionCallStarted(joining=True)
+            several, brief = [candidate for part in found for candidate in part], self.brief
+            with attribute_calls(self._where):
+                results = list(join_with_model(self.lm, several, brief.metadata, brief.metrics, brief.guidance))
+            for result in results:
+                yield self._step("unread", result, "") if isinstance(result, str) else result
+
+    def _windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[ModelResult]:
+        turns, most = self.material.ready(self.settled), self.limit()
+        cut = cut_windows(turns, most, self.overlap_tokens, self.material.sent, self.count)
+        todo = deque(_Part(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
+        parts: deque[_Part] = deque()
+        last = turns[-1].number if turns else -1
+        while todo or parts:
+            while todo and not _failed(parts) and sum(_runs(part) for part in parts) < AT_ONCE:
+                part = todo.popleft()
+                if self.limit() < most and len(less := self._less(part)) > 1:
+                    yield self._step("halved", "it is more than the model takes", part.name, part.window.about)
+                    todo.extendleft(reversed(less))
+                    continue
+                parts.append(part)
+                yield from self._start(pool, part)
+            if _runs(parts[0]):
+                wait([part.read for part in parts if part.read and _runs(part)], return_when=FIRST_COMPLETED)
+                continue
+            part = parts.popleft()
+            more = yield from self._ended(part, found)
+            for half in more:
+                yield from self._start(pool, half)
+            parts.extendleft(reversed(more))
+            after = parts or todo
+            if not after:
+                yield TurnsSent(last)
+            elif _begins_anew(after[0], part):
+                yield TurnsSent(after[0].window.first - 1)
+
+    def _less(self, part: _Part) -> list[_Part]:
+        """A window as several that the model takes."""
+        parts = shrink_window(part.window, self.limit(), self.overlap_tokens, self.count)
+        return [_Part(window, f"{part.number}.{at}", part.of) for at, window in enumerate(parts, 1)]
+
+    def _start(self, pool: ThreadPoolExecutor, part: _Part) -> Iterator[ModelResult]:
+        window = part.window
+        for cut in (False, True):
+            items = self.answered.find(window.text, cut=cut)
+            if items is not None:
+                part.read = Future()
+                part.read.set_result(_Read(items, cut=cut, known=True))
+                return
+        items = self.answered.find(window.text, lost=True)
+        if items is not None:
+            part.read = pool.submit(self._repair, window, part.name, items)
+            yield ExtractionCallStarted(part.name)
+            return
+        if self.gate and not is_worth_asking(window.fresh):
+            return
+        part.read = pool.submit(self._ask, window, part.name)
+        yield ExtractionCallStarted(part.name)
+
+    def _ask(self, window: Window, part: str) -> _Read:
+        """Asks of one window, in a thread of its own, and keeps what was answered."""
+        with attribute_calls(self._where, part):
+            return self._read(window)
+
+    def _read(self, window: Window) -> _Read:
+        brief, text = self.brief, window.text
+        inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
+        answer = ask_signature(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)
+        if answer.unread and not answer.cut:
+            return _Read((), answer.faults, answer.unread)
+        items, repairs = answer.items, ""
+        again = not answer.cut and has_lost_quotes(items, window.turns)
+        self.answered.keep(text, items, cut=answer.cut, lost=again)  # before anything else is asked: it is paid for
+        if again:
+            items, repairs = self._repaired(window, items)
+        return _Read(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
+
+    def _repair(self, window: Window, part: str, items: tuple[MemoryCandidate, ...]) -> _Read:
+        """Asks, in a thread of its own, for the quotes of an answer that was kept before they were asked for."""
+        with attribute_calls(self._where, part):
+            items, repairs = self._repaired(window, items)
+        return _Read(items, known=True, repairs=repairs)
+
+    def _repaired(self, window: Window, items: tuple[MemoryCandidate, ...]) -> tuple[tuple[MemoryCandidate, ...], str]:
+        items, repairs = repair_quotes(self.lm, items, window.turns)
+        self.answered.keep(window.text, items)
+        return items, repairs
+
+    def _ended(self, part: _Part, found: list[list[Candidate]]) -> Generator[ModelResult, None, list[_Part]]:
+        """What came of a window; its halves where they must be asked. Raises what asking raised."""
+        window = part.window
+        if part.read is None:
+            yield self._step("skipped", "nothing in it is a signal", part.name, window.about)
+            return []
+        try:
+            read = part.read.result()
+        except WindowTooLargeError as error:
+            size = sum(self.count(block.text) for block in window.blocks)
+            if size <= self.limit():  # the model did not say what it takes
+                self.lower(max(FLOOR, size // 2))
+            return (yield from self._halved(part, "it is more than the model takes", error))
+        if read.known:
+            yield self._step("resumed", "it was answered before", part.name, window.about)
+        if read.repairs:
+            yield self._step("repaired", read.repairs, part.name)
+        if not read.unread:
+            yield TurnsRead(frozenset(turn.id for turn in window.turns))
+            turn, session = window.fresh[0].id, self.material.session
+            yield from (DroppedSignal("invalid", "", session, turn, fault) for fault in read.faults)
+            earlier = [make_earlier_claim(candidate) for one in found for candidate in one]
+            results = ground_candidates(read.items, window.turns, self.material, [*self.before, *earlier])
+            yield from results
+            found.append([result for result in results if isinstance(result, Candidate)])
+        if read.cut:
+            return (yield from self._halved(part, "its answer was cut at the output limit"))
+        if read.unread:
+            yield self._step("unread", "it has not the form that is asked for", part.name)
+            yield self._problem(part, f"could not be read: {read.unread}")
+        return []
+
+    def _halved(
+        self, part: _Part, why: str, error: WindowTooLargeError | None = None
+    ) -> Generator[ModelResult, None, list[_Part]]:
+        """A window as several that the model takes, or its halves; a problem where it is too small for halves. Raises
+        WindowTooLargeError where nothing of it was read and it cannot be halved."""
+        window = part.window
+        less = self._less(part) if window.about > self.limit() else []
+        if len(less) < 2 and window.about > FLOOR:
+            two = halve_window(window, self.count)
+            less = [_Part(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
+        if len(less) < 2 and error is not None:
+            todo = "Choose another model, or raise its context."
+            raise WindowTooLargeError(f"The model takes less than Lerim needs. {error.message}", todo=todo) from error
+        if len(less) < 2:
+            yield self._step("unread", f"{why}, and it is too small to be halved", part.name)
+            yield self._problem(part, f"is not whole, and the part is too small to be halved: {why}.")
+            return []
+        yield self._step("halved", why, part.name, window.about)
+        return less
+
+    def _step(self, kind: StepKind, why: str, part: str, size: int = 0) -> ModelStep:
+        return ModelStep(kind, ROLE, self.model, why, self._where, part, size)
+
+    def _problem(self, part: _Part, what: str) -> Problem:
+        answer = f"The model's answer to part {part.name}" if part.name else "The model's answer"
+        return Problem("model-answer", self._where, f"{answer} {what}")
+
+    @property
+    def _where(self) -> str:
+        return f"{self.material.platform}:{self.material.session}"
+
+
+def _begins_anew(after: _Part, part: _Part) -> bool:
+    """Whether a later pass that begins with the one part makes the same windows: no turn, and no window that was cut,
+    stands in both."""
+    same = after.number.partition(".")[0] == part.number.partition(".")[0]
+    return not same and after.window.first > part.window.fresh[-1].number
+
+
+def _runs(part: _Part) -> bool:
+    return part.read is not None and not part.read.done()
+
+
+def _failed(parts: Sequence[_Part]) -> bool:
+    """Whether a call ended in an error that ends the session's turn: no other is begun then."""
+    ended = [part.read.exception() for part in parts if part.read is not None and part.read.done()]
+    return any(error is not None and not isinstance(error, WindowTooLargeError) for error in ended)

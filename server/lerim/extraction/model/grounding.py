@@ -1,0 +1,238 @@
+"""From what a model said to candidates that hold: every claim is given the turn, the speaker and the figure by code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from lerim.extraction.bearing import Utterance, attribute_claim
+from lerim.extraction.candidate import Candidate, DroppedSignal, drop_candidate
+from lerim.extraction.facts import MAX_TITLE_CHARS, find_artifacts, full_sentence, make_title, shorten, squeeze_spaces
+from lerim.extraction.gate import (
+    EPOCH,
+    MAX_REPLACES_CHARS,
+    SessionSource,
+    judge_draft,
+    merge_candidates,
+    strip_orders,
+)
+from lerim.extraction.model.material import Material
+from lerim.extraction.model.quotes import FoundQuote, MissingQuote, is_overlapping, locate_quote
+from lerim.extraction.model.signatures import MemoryCandidate
+from lerim.extraction.opposite import flag_opposite
+from lerim.extraction.said import content_words
+from lerim.extraction.signals import Draft, Quote
+from lerim.extraction.transcript import THOUGHT, ShownTurn
+from lerim.memory import LearningKind
+from lerim.redaction import clean_text, find_flags, find_redaction_marks, strip_markup
+from lerim.sessions import Turn
+
+BODY = 1_200
+TAGS = 4
+REFERENCES = 5
+REPLACES = 3
+AGENT_AT_MOST = 0.55
+"""The confidence of a claim that rests on the agent's words alone."""
+UNSHOWN = 0.2
+"""The confidence of a claim without a quote, which only a person can have proposed."""
+SHORTEST_TITLE = 8
+SAME = 0.72  # word overlap of two titles from which they say the same
+SAME_TURN = 0.5  # the same, where both rest on one turn
+MOSTLY = 0.5  # of the longer quote: from there two quotes are the same words
+SAME_QUOTE = 0.2  # the same, where both rest on one quote: one sentence can decide two things
+
+_PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
+_SYMBOL = re.compile(r"^[\w.$:<>-]{1,120}$")
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierClaim:
+    """What was proposed from this session before: by the rules, or in an earlier pass."""
+
+    title: str
+    turn: str
+    quotes: tuple[str, ...] = ()
+
+
+def make_earlier_claim(candidate: Candidate) -> EarlierClaim:
+    """A candidate as what later ones are compared with."""
+    return EarlierClaim(candidate.title, candidate.turn, tuple(item.quote for item in candidate.evidence))
+
+
+def ground_candidates(
+    items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn], material: Material, before: Iterable[EarlierClaim]
+) -> list[Candidate | DroppedSignal]:
+    """Judges what a model said of these turns. What says the same as something in `before` is dropped; two of one
+    answer that say the same become one with the quotes of both."""
+    words = {turn.id: turn for turn in turns}
+    source = SessionSource(
+        material.platform,
+        material.session,
+        lambda turn, who: words[turn].words(who) if turn in words else "",
+        material.boot,
+    )
+    spoken = ((turn, piece) for turn in turns for piece in turn.pieces if piece.head != THOUGHT)
+    heard = [Utterance(piece.who, turn.id, piece.text) for turn, piece in spoken]
+    known = [*before]
+    kept: dict[EarlierClaim, Candidate] = {}
+    out: list[DroppedSignal] = []
+    for item in items:
+        result = _judged(item, turns, material, source)
+        if isinstance(result, Candidate):
+            result = flag_opposite(attribute_claim(result, heard), heard)
+        if isinstance(result, DroppedSignal):
+            out.append(result)
+        elif (
+            same := find_repeated_claim(make_earlier_claim(result), known) or _retold(make_earlier_claim(result), known)
+        ) is not None:
+            out.append(_duplicate(result, same))
+        elif (same := find_repeated_claim(make_earlier_claim(result), kept)) is not None:
+            kept[same] = merge_candidates(kept[same], result)
+            out.append(_duplicate(result, same))
+        else:
+            kept[make_earlier_claim(result)] = result
+    return [*kept.values(), *out]
+
+
+def _duplicate(candidate: Candidate, same: EarlierClaim) -> DroppedSignal:
+    return drop_candidate(candidate, "duplicate", clean_text(f"already proposed: {same.title}"))
+
+
+def find_repeated_claim(one: EarlierClaim, others: Iterable[EarlierClaim]) -> EarlierClaim | None:
+    """The first of the others that says the same."""
+    words = set(content_words(one.title))
+    for other in others:
+        theirs = set(content_words(other.title))
+        shared = len(words & theirs) / max(1, len(words | theirs))
+        same_turn = one.turn == other.turn
+        if shared >= (SAME_TURN if same_turn else SAME):
+            return other
+        quoted = any(is_overlapping(mine, his) for mine in one.quotes for his in other.quotes)
+        if same_turn and quoted and shared >= SAME_QUOTE:
+            return other
+    return None
+
+
+def _retold(one: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
+    """What was proposed before from the same words: the person has it already, in whatever words it is told now."""
+    for other in before:
+        pairs = ((mine, his) for mine in one.quotes for his in other.quotes) if one.turn == other.turn else ()
+        if any(
+            is_overlapping(mine, his) and min(map(len, (mine, his))) >= MOSTLY * max(map(len, (mine, his)))
+            for mine, his in pairs
+        ):
+            return other
+    return None
+
+
+def _judged(
+    item: MemoryCandidate, turns: Sequence[ShownTurn], material: Material, source: SessionSource
+) -> Candidate | DroppedSignal:
+    place = locate_quote(item.evidence.quote, item.evidence.turn, turns)
+    if isinstance(place, MissingQuote):
+        return _unshown(item, place, turns, material)
+    judged = judge_draft(_draft(item, place, material), source)
+    if isinstance(judged, DroppedSignal):
+        return replace(judged, title=clean_text(judged.title), detail=clean_text(judged.detail))
+    own = any(quote.who == "user" for quote in judged.evidence)
+    most = min(item.confidence, 1.0 if own else AGENT_AT_MOST)
+    said = squeeze_spaces(" ".join(source.words(judged.turn, who) for who in ("user", "assistant"))).lower()
+    return replace(
+        judged,
+        confidence=round(min(judged.confidence, most), 2),
+        tags=_tags(judged.tags, item.tags),
+        replaces=tuple(dict.fromkeys((*_replaces(item.replaces, said), *judged.replaces)))[:REPLACES],
+    )
+
+
+def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
+    """Of what a model says is replaced, that which the claim's turn names."""
+    plain_ones = [squeeze_spaces(strip_markup(one)).strip("`\"' ") for one in given[:20]]
+    named = [
+        one
+        for one in plain_ones
+        if 1 < len(one) <= MAX_REPLACES_CHARS and one.lower() in said and clean_text(one) == one
+    ]
+    return tuple(dict.fromkeys(named))[:REPLACES]
+
+
+def _unshown(item: MemoryCandidate, why: MissingQuote, turns: Sequence[ShownTurn], material: Material) -> DroppedSignal:
+    """A claim whose quote stands nowhere: what it would be without one, of the turn it names."""
+    turn = next((turn for turn in turns if turn.number == item.evidence.turn), turns[0])
+    title, body = map(clean_text, _words(item, ""))
+    if len(title) > MAX_TITLE_CHARS:
+        title, body = make_title(title), f"{full_sentence(title)} {body}"
+    candidate = Candidate(
+        primitive=item.primitive,
+        kind=_kind(item),
+        title=title,
+        body=body,
+        confidence=UNSHOWN,
+        tags=_tags((), item.tags),
+        references=_references(item.references, turn.cwd, material),
+        evidence=(),
+        platform=material.platform,
+        session=material.session,
+        turn=turn.id,
+        time=turn.time or EPOCH,
+        signal="model",
+        flags=find_flags(title, body),
+    )
+    if find_redaction_marks(title):
+        return drop_candidate(candidate, "secret-only", "the claim itself holds a secret")
+    return drop_candidate(strip_orders(candidate), "no-evidence", why.why)
+
+
+def _words(item: MemoryCandidate, quote: str) -> tuple[str, str]:
+    """Title and body of an item. The quote stands in for a title that says nothing, and either for a body."""
+    title, body = strip_markup(item.title).strip(" .\"'"), strip_markup(item.body).strip()
+    question = item.primitive == "question"
+    if quote and (not _says_something(title) or (title.endswith("?") and not question and not quote.endswith("?"))):
+        title = make_title(quote)
+    if question:
+        title = f"{title.rstrip(' ?')}?"
+    return title, full_sentence(shorten(body or strip_markup(quote) or title, BODY))
+
+
+def _says_something(title: str) -> bool:
+    """Whether a title is more than a word, and whole."""
+    cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")")
+    return len(title.split()) > 1 and len(title) >= SHORTEST_TITLE and any(map(str.isalpha, title)) and not cut
+
+
+def _kind(item: MemoryCandidate) -> LearningKind | None:
+    return (item.kind or "insight") if item.primitive == "learning" else None
+
+
+def _draft(item: MemoryCandidate, place: FoundQuote, material: Material) -> Draft:
+    title, body = _words(item, squeeze_spaces(place.text))
+    turn = place.turn
+    return Draft(
+        signal="model",
+        basis="model",
+        primitive=item.primitive,
+        kind=_kind(item),
+        title=title,
+        body=body,
+        turn=Turn(turn.id, turn.number, turn.role, "prompt", "", turn.time, turn.cwd),
+        quotes=(Quote(place.text, turn.id, place.who),),
+        artifacts=find_artifacts(f"{title} {body}", material.known),
+        references=_references(item.references, turn.cwd, material),
+    )
+
+
+def _references(written: Sequence[str], cwd: str, material: Material) -> tuple[str, ...]:
+    """Those that are files of the repository, as paths from its root."""
+    out: list[str] = []
+    for reference in written[:20]:
+        path, _, symbol = reference.strip().strip("`").partition("#")
+        found = material.locate(path, cwd)
+        if found:
+            out.append(f"{found}#{symbol}" if _SYMBOL.match(symbol) else found)
+    return tuple(dict.fromkeys(out))[:REFERENCES]
+
+
+def _tags(found: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
+    plain_ones = [tag.strip().lower() for tag in given if _PLAIN_TAG.match(tag.strip())]
+    return tuple(dict.fromkeys((*found, *(tag for tag in plain_ones if clean_text(tag) == tag))))[:TAGS]

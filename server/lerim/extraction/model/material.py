@@ -1,0 +1,181 @@
+"""What one session gives a model to read, carried from one sync to the next: turns not sent yet, and some that were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from lerim.extraction.facts import add_known_names, squeeze_spaces
+from lerim.extraction.locate import Locator
+from lerim.extraction.model.windows import CountTokens, take_overlap
+from lerim.extraction.transcript import ShownTurn, instruction_text, show_turn, without_repeats
+from lerim.models import tokens
+from lerim.sessions import Platform, Turn, redact_turn
+
+VERSION = 1
+PRINTED = 2_000  # outputs that are recognised when they come again
+BOOT = 40_000  # characters kept of what was read from files of instructions
+
+
+@dataclass
+class _State:
+    """`sent` is the number of the last turn a model was shown; `turns` are the last ones sent and all not sent."""
+
+    version: int = VERSION
+    sent: int = -1
+    turns: list[ShownTurn] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    home: str = ""
+    boot: str = ""
+    printed: dict[str, int] = field(default_factory=dict)
+    branch: str = ""
+    model: str = ""
+    started: datetime | None = None
+    ended: datetime | None = None
+    met: int = -1
+    calls: int = 0
+    errors: int = 0
+    tokens: int = 0
+
+
+class Material:
+    """The turns of one session, in order, as a model is shown them.
+
+    `state` is what `state()` gave at the end of an earlier pass. A turn met again replaces its earlier form; one that
+    was sent and has changed since is sent again.
+    """
+
+    def __init__(
+        self,
+        project_root: Path | None,
+        session: str,
+        platform: Platform,
+        state: bytes | None = None,
+        *,
+        exists: Callable[[str], bool] | None = None,
+        roots: Sequence[str] = (),
+    ) -> None:
+        self.session = session
+        self.platform: Platform = platform
+        self._state = _unpacked(state)
+        folders = (*((project_root.as_posix(),) if project_root else ()), *roots)
+        self.locate = Locator(folders, self._state.home, exists)
+        self.locate.files = self._state.files
+        self._turns = {turn.number: turn for turn in self._state.turns}
+
+    def add(self, turn: Turn) -> None:
+        """Takes the next turn."""
+        turn, state = redact_turn(turn), self._state
+        seen = show_turn(turn)
+        if seen is None:
+            return
+        seen = without_repeats(seen, state.printed)
+        if self._turns.get(turn.ordinal) == seen:
+            return
+        if turn.ordinal <= state.sent:
+            if turn.ordinal not in self._turns:
+                return  # sent long ago; its neighbours are not held any more
+            state.sent = turn.ordinal - 1
+        self._turns[turn.ordinal] = seen
+        self.locate.meet(turn.cwd)
+        for path in seen.paths:
+            self.locate.touch(path, turn.cwd)
+        state.known = add_known_names(state.known, turn)
+        if read := instruction_text(turn):
+            state.boot = f"{state.boot} {squeeze_spaces(read).lower()}"[-BOOT:]
+        self._count(turn)
+
+    def _count(self, turn: Turn) -> None:
+        state = self._state
+        state.branch, state.model = turn.branch or state.branch, turn.model or state.model
+        state.started, state.ended = state.started or turn.time, turn.time or state.ended
+        if turn.ordinal > state.met:
+            state.met = turn.ordinal
+            state.calls += len(turn.tool_calls)
+            state.errors += sum(call.status == "error" for call in turn.tool_calls)
+            state.tokens += turn.tokens.input + turn.tokens.output
+
+    def ready(self, settled: bool) -> list[ShownTurn]:
+        """The turns to make windows of. Of a session that has not settled the last exchange waits."""
+        turns = [self._turns[number] for number in sorted(self._turns)]
+        if settled:
+            return turns
+        last = max((at for at, turn in enumerate(turns) if turn.role == "user"), default=0)
+        return turns[:last]
+
+    @property
+    def sent(self) -> int:
+        """The number of the last turn that was sent before; -1 where none was."""
+        return self._state.sent
+
+    def state(self, sent: int, overlap_tokens: int, count: CountTokens = tokens.count_tokens) -> bytes:
+        """What the next pass needs when turns up to the number `sent` were sent."""
+        state = self._state
+        turns = [self._turns[number] for number in sorted(self._turns)]
+        kept = take_overlap([turn for turn in turns if turn.number <= sent], overlap_tokens, count)
+        state.turns = [*kept, *(turn for turn in turns if turn.number > sent)]
+        state.sent = max(sent, state.sent)
+        state.home, state.files = self.locate.home, self.locate.files
+        state.printed = dict([*state.printed.items()][-PRINTED:])
+        return msgspec.json.encode(state)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Words the session uses as names, in lower case."""
+        return frozenset(self._state.known)
+
+    @property
+    def boot(self) -> str:
+        """What was read from files of instructions and of memories, on one line, in lower case."""
+        return self._state.boot
+
+    @property
+    def facts(self) -> SessionFacts:
+        """What is told of the session besides its turns."""
+        state = self._state
+        return SessionFacts(
+            platform=self.platform,
+            session=self.session,
+            branch=state.branch,
+            model=state.model,
+            started=state.started,
+            ended=state.ended,
+            turns=state.met + 1,
+            tool_calls=state.calls,
+            errors=state.errors,
+            files=tuple(self.locate.files[-40:]),
+            tokens=state.tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """One session in figures; `files` are the repo-relative ones it touched last, `tokens` what its own model used."""
+
+    platform: Platform
+    session: str
+    branch: str
+    model: str
+    started: datetime | None
+    ended: datetime | None
+    turns: int
+    tool_calls: int
+    errors: int
+    files: tuple[str, ...]
+    tokens: int
+
+
+def _unpacked(data: bytes | None) -> _State:
+    """The state of an earlier pass; a fresh one where there is none, or one this version cannot read."""
+    if not data:
+        return _State()
+    try:
+        state = msgspec.json.decode(data, type=_State)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _State()
+    return state if state.version == VERSION else _State()

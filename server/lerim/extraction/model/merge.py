@@ -1,0 +1,108 @@
+"""Joining what several windows gave: the model says which candidates say the same, and code has to find them near, too.
+
+Where the model does not say, or leaves out what nothing else says, code joins alone, and only what is nearly the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import dspy
+
+from lerim.errors import LerimError
+from lerim.extraction.candidate import Candidate
+from lerim.extraction.gate import merge_candidates
+from lerim.extraction.model.asking import ask_signature
+from lerim.extraction.model.grounding import find_repeated_claim, make_earlier_claim
+from lerim.extraction.model.signatures import MemoryCandidate, MemoryMergeSignature
+from lerim.extraction.said import content_words
+
+NEAR = 0.3  # word overlap of titles and bodies from which a merge's word is taken that two say the same
+SAME = 0.6  # the same, from which code alone says so
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedCandidates:
+    """Two candidates handed out before say the same: `kept` has the quotes of both now, `gone` is to be taken back."""
+
+    kept: Candidate
+    gone: Candidate
+
+
+def join_with_model(
+    lm: dspy.LM, found: Sequence[Candidate], metadata: str, metrics: str, guidance: str
+) -> Iterator[JoinedCandidates | str]:
+    """What is joined of the candidates of several windows, the surer of two kept; as a text, why code joined alone.
+
+    Raises StoppedError.
+    """
+    listed = json.dumps([_listed(candidate) for candidate in found], ensure_ascii=False)
+    inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}
+    try:
+        answer = ask_signature(lm, MemoryMergeSignature, inputs, MemoryCandidate)
+    except LerimError as error:  # the next question meets it again; what is there must not wait for it
+        yield f"code joined the parts alone: {error.gist}"
+        yield from join_without_model(found)
+        return
+    titles = {item.title.strip() for item in answer.items}
+    left = [at for at, one in enumerate(found) if one.title in titles]
+    gone = [at for at, one in enumerate(found) if one.title not in titles]
+    pairs = [(at, near) for at in gone if (near := _nearest(found, at, left, NEAR)) is not None]
+    if answer.unread or answer.cut or len(pairs) < len(gone):
+        wrong = "leaves out what nothing else says" if answer.items and not answer.cut else "cannot be read"
+        yield f"code joined the parts alone: the model's answer {wrong}"
+        yield from join_without_model(found)
+        return
+    yield from _joins(found, pairs)
+
+
+def join_without_model(found: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
+    """What code joins without a model: candidates that are nearly the same, the surer of two kept."""
+    near = ((at, _nearest(found, at, range(at), SAME)) for at in range(len(found)))
+    yield from _joins(found, [(at, other) for at, other in near if other is not None])
+
+
+def _joins(found: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iterator[JoinedCandidates]:
+    """Joins pairs of places; what is left of two stands for both in later pairs."""
+    now, stands = list(found), list(range(len(found)))
+
+    def standing(at: int) -> int:
+        while stands[at] != at:
+            at = stands[at]
+        return at
+
+    for pair in pairs:
+        first, second = sorted(standing(at) for at in pair)
+        if first == second:
+            continue
+        kept, gone = (second, first) if now[second].confidence > now[first].confidence else (first, second)
+        now[kept], stands[gone] = merge_candidates(now[kept], now[gone]), kept
+        yield JoinedCandidates(now[kept], now[gone])
+
+
+def _listed(candidate: Candidate) -> dict[str, object]:
+    return {
+        "primitive": candidate.primitive,
+        "kind": candidate.kind,
+        "title": candidate.title,
+        "body": candidate.body,
+        "quote": candidate.evidence[0].quote,
+        "time": candidate.time.isoformat(),
+    }
+
+
+def _nearest(found: Sequence[Candidate], at: int, others: Iterable[int], least: float) -> int | None:
+    """Which of the others says what this one says; None where nothing does."""
+    one, best, nearest = found[at], least, None
+    words = set(content_words(f"{one.title} {one.body}"))
+    for number in others:
+        other = found[number]
+        theirs = set(content_words(f"{other.title} {other.body}"))
+        near = len(words & theirs) / max(1, len(words | theirs))
+        if other.primitive == one.primitive and (
+            near >= best or find_repeated_claim(make_earlier_claim(one), [make_earlier_claim(other)]) is not None
+        ):
+            best, nearest = max(near, best), number
+    return nearest

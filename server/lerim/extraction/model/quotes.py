@@ -1,0 +1,146 @@
+"""Finding a model's quote in what it was shown, verbatim but for spaces, quotation marks and dashes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lerim.extraction.transcript import THOUGHT, ShownTurn
+from lerim.memory import Speaker
+from lerim.redaction import HIDDEN_CHARACTERS
+
+SHORTEST = 8  # letters and digits a quote must have to show anything
+LONGEST = 2_000
+SHORT = 80
+"""Characters within which a quote of few letters is looked for."""
+_ENDS = " .,!\"'"
+_SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
+_CUTS = re.compile(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
+_WRITTEN = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("‘’‚‛′`´", "'"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "⟦": "[[",
+        "⁅": "[",
+        "›": '"',
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundQuote:
+    """Where a quote stands: in which turn, who said it, and its words as they are there."""
+
+    turn: ShownTurn
+    who: Speaker
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissingQuote:
+    """The quote stands nowhere, or nobody can say where; `why` is for the report."""
+
+    why: str
+
+
+def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
+    """Looks a quote up in the turn of this number; if it is not there, in all turns: it must then stand in one only.
+
+    The label that a text has in the rendering may have been copied with it. Few words are enough where they are all
+    that the person said at that place ("use MIT").
+    """
+    named = next((turn for turn in turns if turn.number == number), None)
+    found = _placed(quote, named, turns)
+    if isinstance(found, MissingQuote) and named is not None and (bare := _without_label(quote, named)):
+        again = _placed(bare, named, turns)
+        return again if isinstance(again, FoundQuote) else found
+    return found
+
+
+def _placed(quote: str, named: ShownTurn | None, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
+    wanted = _wanted(quote)
+    if not wanted:
+        whole = _all_of_it(quote, named) if named is not None else None
+        return whole or MissingQuote("the quote is too short to show anything")
+    if named is not None and (found := _within(wanted, named)) is not None:
+        return found
+    places = [found for turn in turns if turn is not named and (found := _within(wanted, turn)) is not None]
+    if len(places) == 1:
+        return places[0]
+    return MissingQuote(f"the quote stands in {len(places)} turns" if places else "the quote stands nowhere")
+
+
+def is_overlapping(one: str, two: str) -> bool:
+    """Whether one of two quotes is part of the other."""
+    a, b = fold_text(one)[0].strip(), fold_text(two)[0].strip()
+    return bool(a) and bool(b) and (a in b or b in a)
+
+
+def fold_text(text: str) -> tuple[str, list[int]]:
+    """The text as quotes are compared, and for each of its characters where it stood; one more for the end."""
+    out: list[str] = []
+    places: list[int] = []
+    for at, char in enumerate(text):
+        if char.isspace():
+            if not out or out[-1] != " ":
+                out.append(" ")
+                places.append(at)
+        elif not HIDDEN_CHARACTERS.match(char):
+            for same in char.translate(_SAME).lower():
+                out.append(same)
+                places.append(at)
+    return "".join(out), [*places, len(text)]
+
+
+def _plain(text: str) -> str:
+    """What `fold_text` gives, without the places, and fast."""
+    seen = HIDDEN_CHARACTERS.sub(lambda match: match.group() if match.group().isspace() else "", text)
+    return " ".join(seen.split()).translate(_SAME).lower()
+
+
+def _wanted(quote: str) -> str:
+    """The longest part of a quote between cuts, folded; "" where it says too little."""
+    parts = (fold_text(_WRITTEN.sub("", part))[0].strip(" \"'") for part in _CUTS.split(quote[:LONGEST]))
+    longest = max(parts, key=len, default="")
+    return longest if sum(map(str.isalnum, longest)) >= SHORTEST else ""
+
+
+def _without_label(quote: str, turn: ShownTurn) -> str:
+    """What follows the label of the turn or of one of its pieces; "" where the quote does not begin with one."""
+    text = quote[:LONGEST].lstrip(" \t\n»›")
+    heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)
+    for label in (f"[{turn.number}] {turn.role}:", f"{turn.role}:", *heads):
+        if text.lower().startswith(label.lower()):
+            return text[len(label) :].strip()
+    return ""
+
+
+def _all_of_it(quote: str, turn: ShownTurn) -> FoundQuote | None:
+    """The quote, however short, where it is everything that a piece of the person's words says."""
+    wanted = fold_text(quote[:SHORT])[0].strip(_ENDS)
+    for piece in turn.pieces if any(map(str.isalnum, wanted)) else ():
+        if piece.who != "user" or len(piece.text) > SHORT:
+            continue
+        folded, places = fold_text(piece.text)
+        if folded.strip(_ENDS) == wanted:
+            at = folded.find(wanted)
+            return FoundQuote(turn, "user", piece.text[places[at] : places[at + len(wanted) - 1] + 1])
+    return None
+
+
+def _within(wanted: str, turn: ShownTurn) -> FoundQuote | None:
+    for who in _SPEAKERS:
+        for piece in turn.pieces:
+            if piece.who != who or piece.head == THOUGHT:
+                continue
+            if wanted not in _plain(piece.text):
+                continue
+            folded, places = fold_text(piece.text)
+            at = folded.find(wanted)
+            if at >= 0:
+                last = places[at + len(wanted) - 1]
+                return FoundQuote(turn, who, piece.text[places[at] : last + 1])
+    return None

@@ -1,0 +1,96 @@
+"""One more question about claims whose quote stands nowhere, or only in what a tool printed: with which words the
+person or the agent says it, to the letter.
+
+What comes back is looked up like every quote. Only turns where it may stand are sent again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import dspy
+
+from lerim.errors import (
+    BudgetError,
+    LerimError,
+    ModelAwayError,
+    ModelGoneError,
+    ModelKeyError,
+    SpendingError,
+    TooDearError,
+)
+from lerim.extraction.model.asking import ask_signature
+from lerim.extraction.model.quotes import FoundQuote, locate_quote
+from lerim.extraction.model.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted
+from lerim.extraction.said import content_words
+from lerim.extraction.transcript import ShownTurn
+
+CLAIMS = 12  # claims asked for at once
+AROUND = 1  # turns before and after the one a claim names
+LIKELY = 3  # turns sent for a claim that names none: those that share most of its words
+MOST_TEXT = 60_000  # characters sent
+LEAST_SHARED = 2  # words a turn shares with a claim before it is sent for it
+
+
+_Later = (BudgetError, ModelAwayError, ModelGoneError, ModelKeyError, SpendingError)
+"""Trouble that is not the question's: another sync may ask it."""
+
+
+def has_lost_quotes(items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> bool:
+    """Whether the quote of any is nothing that the person or the agent says."""
+    return any(not _is_said(item.evidence, turns) for item in items)
+
+
+def repair_quotes(
+    lm: dspy.LM, items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]
+) -> tuple[tuple[MemoryCandidate, ...], str]:
+    """The items, those whose quote nobody says with one that was found on asking; and what came of it, "" where
+    nothing had to be asked. Raises StoppedError, and ModelError where a later sync may be answered."""
+    gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:CLAIMS]
+    text = _text([items[at] for at in gone], turns)
+    if not gone or not text:
+        return tuple(items), ""
+    claims = [{"claim": number, "title": items[at].title, "body": items[at].body} for number, at in enumerate(gone)]
+    inputs = {"transcript": text, "claims": json.dumps(claims, ensure_ascii=False)}
+    try:
+        answer = ask_signature(lm, RepairSignature, inputs, Requoted, think=False, retry=False)
+    except LerimError as error:
+        if isinstance(error, _Later) and not isinstance(error, TooDearError):
+            raise
+        # The answer itself stands.
+        return tuple(items), f"no quote was found: {error.gist}"
+    out, found = list(items), 0
+    for again in answer.items:
+        if not 0 <= again.claim < len(gone):
+            continue
+        at, quote = gone[again.claim], Quoted(turn=again.turn, quote=again.quote)
+        if out[at] is items[at] and _is_said(quote, turns):
+            out[at] = items[at].model_copy(update={"evidence": quote})
+            found += 1
+    return tuple(out), f"{found} of {len(gone)} quotes were found"
+
+
+def _is_said(quote: Quoted, turns: Sequence[ShownTurn]) -> bool:
+    """Whether the person or the agent says the quote, as far as anybody can tell."""
+    found = locate_quote(quote.quote, quote.turn, turns)
+    return isinstance(found, FoundQuote) and found.who in ("user", "assistant")
+
+
+def _text(lost: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> str:
+    """The turns in which the claims may be said, in order."""
+    words = [set(content_words(" ".join((turn.words("user"), turn.words("assistant"))[:8_000]))) for turn in turns]
+    chosen: set[int] = set()
+    for item in lost:
+        named = next((at for at, turn in enumerate(turns) if turn.number == item.evidence.turn), None)
+        if named is not None:
+            chosen.update(range(max(0, named - AROUND), min(len(turns), named + AROUND + 1)))
+        wanted = set(content_words(f"{item.title} {item.body} {item.evidence.quote}"))
+        shared = sorted(((len(wanted & have), -at) for at, have in enumerate(words)), reverse=True)[:LIKELY]
+        chosen.update(-at for count, at in shared if count >= LEAST_SHARED)
+    out = ""
+    for at in sorted(chosen):
+        text = turns[at].header + turns[at].body()
+        if len(out) + len(text) <= MOST_TEXT:
+            out += text
+    return out

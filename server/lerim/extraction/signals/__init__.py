@@ -1,0 +1,5 @@
+"""Signals: what a pattern in a session suggests as a candidate."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

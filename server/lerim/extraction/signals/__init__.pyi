@@ -1,0 +1,15 @@
+from . import hooks as hooks
+from .draft import RANKED_SIGNALS as RANKED_SIGNALS
+from .draft import Basis as Basis
+from .draft import Draft as Draft
+from .draft import Exchange as Exchange
+from .draft import Quote as Quote
+from .draft import Scene as Scene
+from .draft import Signal as Signal
+from .fixes import FailureWatch as FailureWatch
+from .outcome import is_commit_command as is_commit_command
+from .outcome import is_put_off as is_put_off
+from .outcome import is_taken_back as is_taken_back
+from .outcome import judge_next_words as judge_next_words
+from .where import find_changed_files as find_changed_files
+from .where import find_named_places as find_named_places

@@ -1,0 +1,284 @@
+"""A command that failed and then passed: after edits (the same command), or written differently (another one).
+
+Exit codes decide, not what anybody says. The open failures live from turn to turn and across syncs. What the agent
+broke and repaired itself in the same session is work, not a lesson, and gives nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lerim.extraction.facts import Command, commands, find_artifacts, printed, split_prose, strip_emphasis, wording
+from lerim.extraction.signals import hooks, installs, refusals, variants
+from lerim.extraction.signals.draft import Draft, Scene
+from lerim.extraction.signals.failure import CommandFailure, draft_lesson
+from lerim.extraction.signals.outcome import is_commit_made
+from lerim.extraction.signals.where import find_edited_files
+from lerim.sessions import ToolCall, Turn
+
+OPEN = 6  # failures remembered at once
+WRITTEN = 40  # lines remembered as written by the agent
+OWN = 300  # files remembered as changed by the agent in this session
+_CONFIG = re.compile(
+    r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|"
+    r"Justfile|\.[\w.-]{2,40}|"
+    r"[\w.-]{1,40}\.config\.[cm]?[jt]s|conftest\.py|setup\.py|requirements[\w.-]{0,20}\.txt|tsconfig[\w.-]{0,20}))$"
+)
+_KEY = re.compile(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
+_ENTRY = re.compile(r"^(?:- )?[\"'](?P<entry>[^\"'\s]{2,40})[\"']$")
+_ORDINARY = frozenset(("error", "errors", "failed", "cannot", "with", "from", "this", "that", "have", "must", "not"))
+_NAMED = re.compile(
+    r"\b(?!Assertion)[A-Z]\w{2,40}(?:Error|Exception)\b|\b(?:database is locked|import cycle|E[A-Z]{5,12})\b"
+)
+_EMPTY = re.compile(
+    r"\b(?:issue|problem|cause|reason|error) (?:is|was) (?:now |very |quite |pretty )?(?:clear|obvious|simple|found|"
+    r"known|fixed|"
+    r"gone|here|there|solved|understood|likely|probably)\b|^(?:i|let me|let's|now i|next)\b(?!.*\bbecause\b)",
+    re.IGNORECASE,
+)
+"""Says that there is a cause, or what will be done about it, without naming it."""
+_CAUSE = re.compile(
+    r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|"
+    r"requires?|missing|expects?|must be)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class FailureWatch:
+    """The open failures of a session, the files the agent itself has changed in it, and the lines it wrote last."""
+
+    failures: list[CommandFailure] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
+    written: list[tuple[str, str]] = field(default_factory=list)
+
+    def see(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
+        """Takes one turn of the model and yields what it settles. A turn is taken once, in order."""
+        self._hear(turn)
+        for call in turn.tool_calls:
+            if call.kind in ("edit", "write") and call.status == "ok":
+                self._edited(scene, turn, call)
+            elif call.kind == "shell" and call.command:
+                yield from self._ran(scene, turn, call)
+
+    def _hear(self, turn: Turn) -> None:
+        """Keeps the sentence in which the agent names the cause of the newest open failure."""
+        if not self.failures or not turn.text:
+            return
+        last = self.failures[-1]
+        for piece in split_prose(turn.text[:3_000]):
+            line = piece.plain
+            if (
+                20 < len(line) <= 200
+                and not line.endswith((":", "?"))
+                and _CAUSE.search(line)
+                and not _EMPTY.search(line)
+                and not wording.is_hedged(line)
+                and _speaks_of(line, last)
+            ):
+                last.cause, last.cause_turn = piece.raw, turn.id
+                return
+
+    def _edited(self, scene: Scene, turn: Turn, call: ToolCall) -> None:
+        for path in find_edited_files(scene, call, turn.cwd):
+            self.written = [*self.written, *((path, line[:200]) for line in _added(call, WRITTEN))][-WRITTEN:]
+            for failure in self.failures:
+                if path not in failure.files:
+                    failure.files.append(path)
+                    failure.own = failure.own or path in self.own
+                if len(failure.added) < 6:
+                    failure.added += [(path, line) for line in _added(call)][:3]
+            if path not in self.own:
+                self.own = [*self.own, path][-OWN:]
+
+    def _ran(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Draft]:
+        if hooks.git_verb(call.command):
+            yield from self._hooked(turn, call)
+            return
+        command = commands.parse_command(call.command)
+        if call.status == "ok" and call.exit_code == 0:
+            self._installed(command)
+        if not command.runner:
+            return
+        result = commands.command_outcome(call, command)
+        if result == "failed":
+            self._failed(turn, call, command)
+        elif result == "passed":
+            for failure in [item for item in self.failures if _near(item.command, command.text)]:
+                found = self._passed(scene, turn, call, command, failure)
+                if found is not None:
+                    self.failures.remove(failure)
+                    if isinstance(found, Draft):
+                        yield found
+
+    def _hooked(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
+        """A commit or push: one a hook stopped stays open until one goes through."""
+        command = hooks.plain_git_command(call)
+        if error := hooks.hook_refusal(call):
+            self._open(turn, call, command, error)
+        elif is_commit_made(call):
+            for failure in [item for item in self.failures if item.command == command.text]:
+                self.failures.remove(failure)
+                found = (
+                    hooks.draft_hook_bypass(turn, failure)
+                    if hooks.is_hook_skipped(call)
+                    else _after_edits(turn, call, failure)
+                )
+                if isinstance(found, Draft) and found.basis == "fixed" and not _configured(failure):
+                    found = None  # the code was mended for the hook's checks, as it should be
+                if found is not None:
+                    yield found
+
+    def _installed(self, command: Command) -> None:
+        """Keeps the first command since each failure that brought in what the failure says is missing."""
+        packages = commands.installed_packages(command.text)
+        prepares = commands.is_setup(command.text)
+        for failure in self.failures:
+            missing = bool(printed.MISSING.search(failure.output) or printed.MISSING.search(failure.error))
+            names = any(
+                installs.is_package_named(package, f"{failure.error}\n{failure.output}") for package in packages
+            )
+            if missing and not failure.installed and command.text != failure.command and (names or prepares):
+                failure.installed = command.text
+
+    def _failed(self, turn: Turn, call: ToolCall, command: Command) -> None:
+        self._open(turn, call, command, printed.error_line(call.output))
+
+    def _open(self, turn: Turn, call: ToolCall, command: Command, error: str) -> None:
+        same = next(
+            (item for item in self.failures if item.command == command.text and item.variables == command.variables),
+            None,
+        )
+        if same is not None:
+            same.attempts += 1
+        if same is not None or not error:
+            return
+        names = {posixpath.basename(path) for path in self.own}
+        own = any(name in call.output for name in names if len(name) > 3)
+        at = max(0, call.output.find(error) - 400)
+        failure = CommandFailure(
+            command.text, command.folder, command.variables, error, call.output[at : at + 1_500], turn.id, own=own
+        )
+        failure.refused = refusals.find_refused_setting(error, self.written)
+        self.failures = [*self.failures, failure][-OPEN:]
+
+    def _passed(
+        self, scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure
+    ) -> Draft | bool | None:
+        """A draft; True where the failure is over but teaches nothing; None where it is still open."""
+        same = command.text == failure.command
+        if same and failure.refused[0]:
+            return refusals.draft_refused_setting(turn, call, failure, self.written) or True
+        if same and command.variables == failure.variables and failure.installed and not failure.own:
+            return installs.draft_install(turn, call, failure) or True
+        if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):
+            return _after_edits(turn, call, failure) or True
+        if failure.own or failure.files:
+            return True if same else None
+        return variants.draft_variant(scene, turn, call, command, failure)
+
+
+def _added(call: ToolCall, most: int = 3) -> list[str]:
+    """The lines an edit added that did not stand there before, at most `most`."""
+    out: list[str] = []
+    for edit in call.edits:
+        before = {_bare(line) for line in edit.old[:4_000].split("\n")}
+        after = [_bare(line) for line in edit.new[:4_000].split("\n")]
+        out += [line for line in after if line and line not in before]
+    return out[:most]
+
+
+def _near(failed: str, passed: str) -> bool:
+    """Whether one command may be another form of the other: a word it opens with stands in it."""
+    return any(word in passed for word in failed.split()[:2])
+
+
+def _bare(line: str) -> str:
+    """The line without what only joins it to its neighbours."""
+    return line.strip().rstrip(",")
+
+
+def _speaks_of(line: str, failure: CommandFailure) -> bool:
+    """Whether a sentence names something: code, a file, or a word of the error."""
+    words = {word for word in re.findall(r"[A-Za-z_]\w{3,40}", failure.error.lower()) if word not in _ORDINARY}
+    return bool(find_artifacts(line)) or any(word in line.lower() for word in words)
+
+
+def _after_edits(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draft | None:
+    if failure.own or not 0 < len(failure.files) <= 2:
+        return None
+    config = _configured(failure)
+    environment = bool(printed.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
+    if commands.parse_command(failure.command).lint and not config:
+        return None
+    named = bool(_NAMED.search(failure.error))
+    if not (config or (failure.cause and (environment or named))):
+        return None
+    title = _title(failure, config)
+    if not title:
+        return None
+    return draft_lesson(
+        failure,
+        turn,
+        call.output,
+        kind="pitfall",
+        title=title,
+        body=_body(failure, config),
+        said=failure.causes,
+        artifacts=(failure.command, *failure.files),
+        references=tuple(failure.files),
+    )
+
+
+def _configured(failure: CommandFailure) -> bool:
+    """Whether nothing but configuration was changed."""
+    return all(_CONFIG.search(path) for path in failure.files)
+
+
+def _setting(failure: CommandFailure) -> tuple[str, str]:
+    """The one setting whose addition fixed it: (key, whole line), or two empty strings."""
+    keys = [(match["key"], line) for _, line in failure.added if len(line) <= 100 and (match := _KEY.match(line))]
+    return keys[0] if len({key for key, _ in keys}) == 1 else ("", "")
+
+
+def _entries(failure: CommandFailure) -> tuple[str, ...]:
+    """What was added, where it was nothing but entries of a list: patterns, names."""
+    found = [_ENTRY.match(line) for _, line in failure.added]
+    names = tuple(dict.fromkeys(match["entry"] for match in found if match))
+    return names if names and all(found) else ()
+
+
+def _title(failure: CommandFailure, config: bool) -> str:
+    name, command = printed.error_name(failure.error), wording.shorten(failure.command, 50)
+    file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
+    key, _ = _setting(failure) if config else ("", "")
+    line = failure.added[0][1].replace("`", "") if config and len(failure.added) == 1 else ""
+    entries = _entries(failure) if config else ()
+    listed = wording.join_names([wording.code_span(entry) for entry in entries])
+    forms = (
+        f"`{command}` needs {listed} listed in `{file}`" if entries else "",
+        f"`{command}` needs `{key}` in `{file}`" if key else "",
+        f"`{command}` needs `{line}` in `{file}`" if line and not key else "",
+        f"`{command}` fails with {name} unless `{file}` is right" if config else "",
+        f"`{command}` failed with {name} because of `{file}`",
+        f"{name} in `{command}` came from `{file}`",
+    )
+    return next((form for form in forms if form and len(form) <= wording.TITLE), "")
+
+
+def _body(failure: CommandFailure, config: bool) -> str:
+    files = wording.join_names([wording.code_span(path) for path in failure.files])
+    tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
+    parts = [f"`{failure.command}` failed{tries} with “{failure.error}”."]
+    _, line = _setting(failure) if config else ("", "")
+    if config and not line and len(failure.added) == 1:
+        line = failure.added[0][1]
+    parts.append(f"The same command passed after {files} {'was' if len(failure.files) == 1 else 'were'} changed.")
+    if line:
+        parts.append(f"The line that was added: `{line.replace('`', '')}`.")
+    if failure.cause:
+        parts.append(f"Said of the cause then: “{strip_emphasis(failure.cause)}”")
+    return " ".join(parts)

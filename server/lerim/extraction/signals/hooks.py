@@ -1,0 +1,83 @@
+"""A git hook that stopped a commit or a push, and what got past it: a changed setting, or leaving the hook out."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.extraction.facts import Command, printed, prose
+from lerim.extraction.signals.draft import Draft
+from lerim.extraction.signals.failure import CommandFailure, draft_lesson
+from lerim.sessions import ToolCall, Turn
+
+_GIT = re.compile(r"(?:^|[\s;&|(])git\s(?:-C\s\S{1,200}\s)?(?P<verb>commit|push)\b(?P<rest>[^\n;&|]{0,200})")
+_LEFT_OUT = re.compile(r"\s--no-verify\b|\sHUSKY=0\b|\sLEFTHOOK=0\b")
+_HOOK = re.compile(
+    r"\b(?P<name>pre-commit|pre-push|commit-msg|prepare-commit-msg)\b|\bhook id: |\bhusky\b|\blefthook\b"
+)
+_TOOL = re.compile(r"\b(?:lefthook|husky|pre-commit\.com|overcommit)\b")
+_RACE = re.compile(r"non-fast-forward|fetch first|\[(?:remote )?rejected\]|Could not read from remote|stale info")
+"""The remote refused, not a hook."""
+_PUSHED = re.compile(r"failed to push some refs")
+_SAID = re.compile(
+    r"The following paths are ignored by one of your \.gitignore files|^[^\n.]{2,60}\.{3,120}Failed|"
+    r"^- hook id: [\w-]{2,40}|(?:exited with code|exit status|exit code:?) [1-9]\d{0,2}|"
+    r"^[^\n]{0,60}\bhook (?:failed|declined)[^\n]{0,60}",
+    re.MULTILINE,
+)
+OFTEN = 2  # refusals from which leaving the hook out is worth a note although nobody said why
+
+
+def git_verb(command: str) -> str:
+    """`commit` or `push`, where a shell command does one; else ""."""
+    match = _GIT.search(command[:2_000]) if "git" in command else None
+    return match["verb"] if match else ""
+
+
+def hook_refusal(call: ToolCall) -> str:
+    """What the hook that stopped the commit or push printed; "" where none did."""
+    if call.status != "error" or not git_verb(call.command) or _RACE.search(call.output):
+        return ""
+    if not _HOOK.search(call.output):
+        return ""
+    line = printed.error_line(call.output)
+    said = _SAID.search(call.output[:20_000])
+    return line if line and not _PUSHED.search(line) else said.group().strip() if said else line
+
+
+def plain_git_command(call: ToolCall) -> Command:
+    """`git commit` or `git push` alone: what is compared is not the message."""
+    return Command(f"git {git_verb(call.command)}")
+
+
+def is_hook_skipped(call: ToolCall) -> bool:
+    """Whether the hooks were left out on purpose."""
+    return bool(_LEFT_OUT.search(f" {call.command[:2_000]}"))
+
+
+def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
+    """That only leaving the hook out got the commit or push through; None where it was tried once and nobody said
+    why."""
+    if failure.attempts < OFTEN and not failure.cause:
+        return None
+    name = _HOOK.search(failure.output)
+    hook = (name["name"] if name and name["name"] else "") or (
+        "pre-push" if "push" in failure.command else "pre-commit"
+    )
+    tool = _TOOL.search(failure.output)
+    whose = f"{tool.group()} {hook}" if tool else hook
+    tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
+    why = f" Said of the cause then: “{prose.strip_emphasis(failure.cause)}”" if failure.cause else ""
+    return draft_lesson(
+        failure,
+        turn,
+        "",
+        basis="replaced",
+        kind="friction",
+        title=f"`{failure.command}` got past the {whose} hook only with `--no-verify`",
+        body=(
+            f"The {hook} hook stopped `{failure.command}`{tries} with “{failure.error}”. It went through with "
+            f"`--no-verify`, so the checks of the hook did not run.{why}"
+        ),
+        said=failure.causes,
+        artifacts=(failure.command, "--no-verify"),
+    )

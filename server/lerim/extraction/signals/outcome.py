@@ -1,0 +1,104 @@
+"""What the person's next words and the exit codes say about what was done before."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from lerim.extraction.signals.draft import Exchange
+from lerim.sessions import ToolCall, Turn
+
+Verdict = Literal["accepted", "refuted", "open"]
+
+_REFUTED = re.compile(
+    r"^\W{0,3}(?:(?:ok|hmm+|well|oh|ah|uh|sorry|wait)[,.\s]{1,3}){0,2}"
+    r"(?:no+\b(?! (?:problem|worries|need|rush|idea))|nope|nah|wrong|revert|undo|roll ?back|scrap|never ?mind|stop\b|"
+    r"that(?:'s| is| was)? (?:wrong|not|broke)|"
+    r"this (?:is|was) (?:wrong|not)|(?:it|that|this|still) (?:does not|doesn'?t|did not|didn'?t|is not|isn'?t|broke|"
+    r"fails?|failed)|"
+    r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget "
+    r"(?:it|that|about))"
+)  # this and the next two are for text in lower case
+_REVERT = re.compile(
+    r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|"
+    r"this|it) back|"
+    r"go back to|change (?:it|that) back|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i "
+    r"said|on second thou?ght|"
+    r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)"
+)
+_ACCEPTED = re.compile(
+    r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}"
+    r"(?:perfect|great|awesome|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|"
+    r"thanks|thank you|thx|"
+    r"yes\b|yep|yeah|yup|correct|exactly|agreed?|approved?|sounds good|works|it works|that works|(?:it seems to|that "
+    r"did) work|"
+    r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|"
+    r"make a pr))"
+)
+_TOOK = re.compile(
+    r"^\s{0,4}(?:\[[^\]\n]{1,200} [0-9a-f]{7,40}\] |\+? ?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} |\* \[new )", re.MULTILINE
+)
+"""What git prints once a commit or a push was made."""
+_COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
+
+
+def judge_next_words(after: Turn | None) -> Verdict:
+    """How the person's next words judge the exchange before them; `open` where they do not, or there are none."""
+    if after is None:
+        return "open"
+    text = after.text[:600].replace("’", "'")
+    if after.kind == "command":
+        return "accepted" if re.match(r"^/?(?:commit|push|merge|ship)", text) else "open"
+    return _judged(text.lower())
+
+
+@lru_cache(maxsize=8)  # several signals ask about the same words
+def _judged(text: str) -> Verdict:
+    if _REFUTED.match(text) or _REVERT.search(text):
+        return "refuted"
+    return "accepted" if _ACCEPTED.match(text) else "open"
+
+
+def is_taken_back(turn: Turn) -> bool:
+    """Whether the person takes back what was wanted or done before, in so many words."""
+    return bool(_REVERT.search(turn.text[:600].replace("’", "'").lower()))
+
+
+def has_commit(exchange: Exchange) -> bool:
+    """Whether a `git commit` or `git push` went through in the exchange."""
+    return any(call.kind == "shell" and is_commit_made(call) for turn in exchange.replies for call in turn.tool_calls)
+
+
+def is_commit_made(call: ToolCall) -> bool:
+    """Whether a call made a commit or a push; of one whose exit code nobody told, whether git said so."""
+    if call.status != "ok" or not is_commit_command(call.command):
+        return False
+    return call.exit_code == 0 or (call.exit_code is None and bool(_TOOK.search(call.output)))
+
+
+def is_commit_command(command: str) -> bool:
+    """Whether a shell command commits or pushes."""
+    return "git" in command and bool(_COMMIT.search(command[:2_000]))
+
+
+def has_kept_changes(exchange: Exchange) -> bool:
+    """Whether files were changed in the exchange and nothing was denied."""
+    calls = [call for turn in exchange.replies for call in turn.tool_calls]
+    changed = any(call.kind in ("edit", "write") and call.status == "ok" for call in calls)
+    return changed and not any(call.status in ("denied", "interrupted") for call in calls)
+
+
+_LATER = re.compile(
+    r"\W{0,4}(?:(?:ok(?:ay)?|hmm|good question|not sure)[,.\s]{1,3})*"
+    r"(?:let'?s |we(?:'ll| will| can| should)? |i(?:'ll| will)? )?"
+    r"(?:decide|discuss|see|look at|come back to|leave|park|defer|postpone|skip|think about) ?(?:on |about |to )?"
+    r"(?:that|this|it|them)?\W{0,2}\b(?:later|another (?:time|day)|tomorrow|next (?:time|week)|for now|open|then)\b"
+    r"|\W{0,4}(?:not (?:now|yet)|later\b|tbd\b|i don'?t know yet|no idea yet)",
+    re.IGNORECASE,
+)
+
+
+def is_put_off(prompt: Turn) -> bool:
+    """Whether the person's words begin by putting off what the agent asked last: then it is still open."""
+    return _LATER.match(prompt.text[:200].replace("’", "'")) is not None

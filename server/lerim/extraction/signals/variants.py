@@ -1,0 +1,128 @@
+"""A failing command replaced by a variant that works: a wrapper, a flag, a variable, another folder or script."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.extraction.facts import Command, printed, wording
+from lerim.extraction.signals.draft import Draft, Quote, Scene
+from lerim.extraction.signals.failure import CommandFailure, draft_lesson
+from lerim.sessions import ToolCall, Turn
+
+_WRAPPED = (
+    "uv run,poetry run,pdm run,hatch run,pipenv run,npx,bunx,pnpm exec,pnpm dlx,yarn,bun,bundle exec,mise exec "
+    "--,mise x --,"
+    "python -m,python3 -m,docker compose exec,direnv exec .,nix develop -c,dotenv --,sudo,op run --,doppler run "
+    "--,uvx"
+)
+_WRAPPERS = tuple(tuple(wrapper.split()) for wrapper in _WRAPPED.split(","))
+_MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # true of one machine only
+_TWINS = (
+    {"python", "python3"},
+    {"pip", "pip3"},
+    {"docker-compose", "docker"},
+    {"npm", "pnpm", "yarn", "bun"},
+    {"gradle", "./gradlew"},
+    {"mvn", "./mvnw"},
+)
+_USAGE = re.compile(
+    r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named|"
+    r"Cannot find|[Mm]issing|required|"
+    r"permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must|locked|[Tt]imed? ?out|memory|"
+    r"frozen|workspace|not allowed"
+)
+
+
+def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure) -> Draft | None:
+    """The draft for a variant that passed where `failure` failed, or None where it is no variant of it."""
+    if not (printed.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
+        return None
+    if command.text == failure.command:
+        form = _same_text(scene, turn, command, failure)
+    else:
+        form = _other_text(command, failure)
+    if not form:
+        return None
+    title, how = form
+    if len(title) > wording.TITLE:
+        return None
+    return draft_lesson(
+        failure,
+        turn,
+        call.output,
+        basis="replaced",
+        kind="procedure",
+        title=title,
+        body=f"`{failure.command}` failed with “{failure.error}”. {how}",
+        said=(Quote(command.text, turn.id, "assistant"),),
+        artifacts=(failure.command, command.text),
+    )
+
+
+def _same_text(scene: Scene, turn: Turn, command: Command, failure: CommandFailure) -> tuple[str, str] | None:
+    """The same words with a variable set, or in another folder."""
+    new = [item for item in command.variables if item not in failure.variables]
+    if len(new) == 1 and not failure.variables:
+        name = new[0].split("=", 1)[0]
+        if name == "PATH":
+            return _found_in(command.text.split()[0], new[0])
+        if name in _MACHINE:
+            return None
+        return f"`{command.text}` needs `{name}` to be set", f"It passed with `{name}` set for it."
+    if command.folder == failure.folder or not re.search(
+        r"[Ss]cript|package\.json|manifest|Cargo\.toml|go\.mod|pyproject|Makefile|module", failure.output
+    ):
+        return None
+    folder = scene.locate(command.folder, turn.cwd) if command.folder else ""
+    if folder:
+        return f"Run `{command.text}` in `{folder}/`", f"It passed when run in `{folder}/`."
+    if command.folder and not scene.locate(f"{command.folder}/x", turn.cwd).count("/"):
+        return f"Run `{command.text}` in the repository's root", "It passed when run in the root of the repository."
+    return None
+
+
+def _found_in(program: str, assignment: str) -> tuple[str, str] | None:
+    """The folder that had to be added to PATH for a program to be found."""
+    parts = re.split(r"(?<=[^:;]{2}):(?=[/$~.])|;", assignment.partition("=")[2].strip("\"'"))
+    folders = [part for part in parts if part and "$" not in part and "%" not in part]
+    if len(folders) != 1:
+        return None
+    return (
+        f"`{program}` is not on the PATH: it lies in `{folders[0]}`",
+        f"It passed with `{folders[0]}` added to `PATH`.",
+    )
+
+
+def _other_text(command: Command, failure: CommandFailure) -> tuple[str, str] | None:
+    old, new = failure.command.split(), list(command.words)
+    passed = f"`{command.text}` passed instead."
+    for wrapper in _WRAPPERS:
+        size = len(wrapper)
+        if tuple(new[:size]) == wrapper and new[size:] and new[size:][0] == old[0] and set(new[size:]) <= set(old):
+            return f"Run `{' '.join([*wrapper, old[0]])}`, not `{old[0]}`", passed
+    if old[1:] == new[1:] and any({old[0], new[0]} <= twins for twins in _TWINS):
+        return f"Use `{new[0]}`, not `{old[0]}`: `{command.text}`", passed
+    if Command(failure.command).wrapped and new == old[1:]:
+        return f"Run `{new[0]}` without `{old[0]}`: `{old[0]}` refuses `{' '.join(new[:2])}`", passed
+    if old[1:] == new[1:] and new[0].rpartition("/")[2] == old[0]:
+        if new[0].startswith("/"):
+            return f"`{old[0]}` is not on the PATH: it lies in `{new[0].rpartition('/')[0]}`", passed
+        return f"Run `{new[0]}`, not `{old[0]}`", passed
+    extra = [word for word in new if word not in old]
+    if (
+        new[: min(2, len(old))] == old[:2]
+        and 0 < len(extra) <= 2
+        and all(word in new for word in old)
+        and extra[0].startswith("-")
+    ):
+        return f"`{wording.shorten(failure.command, 48)}` needs `{' '.join(extra)}`", passed
+    here = "cript" in failure.error and command.folder == failure.folder and old[0] == new[0]
+    if here and _script(old) and _script(old).partition(":")[0] == _script(new).partition(":")[0]:
+        return f"Run `{command.text}`, not `{failure.command}`", passed
+    return None
+
+
+def _script(words: list[str]) -> str:
+    """The script a package manager is asked to run: `npm run test:unit` → `test:unit`; "" for anything longer."""
+    rest = [word for word in words[1:] if word != "run"]
+    return rest[0] if len(rest) == 1 and not rest[0].startswith("-") else ""

@@ -1,0 +1,53 @@
+"""Where a claim applies: the files it names, else the files changed while it was made."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.extraction.facts import find_paths
+from lerim.extraction.signals.draft import Exchange, Scene
+from lerim.sessions import ToolCall
+
+MOST = 3
+_NAME = re.compile(
+    r"`(?:[\w$]{1,60}\.){0,3}(?P<ticked>[A-Za-z_$][\w$]{3,60})(?:\(\))?`|(?<![\w./-])(?:[\w$]{1,60}\.)?"
+    r"(?P<plain>_*[a-z][a-z0-9]*(?:_[a-z0-9]+){1,8}|[A-Za-z][a-z0-9]{1,30}(?:[A-Z][A-Za-z0-9]{0,30}){1,8})(?![\w/-])"
+)
+"""What can only be the name of something in code: in backticks, snake_case or camelCase."""
+_TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
+
+
+def find_named_places(scene: Scene, text: str) -> tuple[str, ...]:
+    """The files of this repository that the text itself names, and the symbols it names where the session saw them
+    defined: `path#symbol`, which also says the file."""
+    cwd = next((turn.cwd for turn in (scene.now.prompt, *scene.now.replies) if turn is not None and turn.cwd), "")
+    located = (scene.locate(path, cwd) for path in find_paths(text))
+    files = tuple(dict.fromkeys(path for path in located if path))
+    found = [name for match in _NAME.finditer(text) if (name := match["ticked"] or match["plain"]) in scene.symbols]
+    symbols = tuple(dict.fromkeys(f"{scene.symbols[name]}#{name}" for name in found if "." not in name))
+    inside = {symbol.partition("#")[0] for symbol in symbols}
+    return (*symbols, *(path for path in files if path not in inside))[:MOST]
+
+
+def find_changed_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
+    """The files changed in the exchange, or nothing where so many were changed that none of them says where."""
+    out = _changed(scene, exchange)
+    source = tuple(path for path in out if not _TEST.search(path)) or out
+    return source if len(source) <= MOST else ()
+
+
+def _changed(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
+    out: dict[str, None] = {}
+    for turn in exchange.replies:
+        for call in turn.tool_calls:
+            if call.status == "ok":
+                out |= dict.fromkeys(find_edited_files(scene, call, turn.cwd))
+    return tuple(out)
+
+
+def find_edited_files(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]:
+    """The repo-relative files a call changed."""
+    if call.kind not in ("edit", "write"):
+        return ()
+    located = (scene.locate(path, cwd) for path in (call.paths or tuple(edit.path for edit in call.edits)))
+    return tuple(dict.fromkeys(path for path in located if path))

@@ -1,0 +1,11 @@
+from .by_rules import summarize_by_rules as summarize_by_rules
+from .deeds import split_exchanges as split_exchanges
+from .facts import SummaryFacts as SummaryFacts
+from .model import SummaryCallStarted as SummaryCallStarted
+from .model import SummaryTask as SummaryTask
+from .model import summarize_with_model as summarize_with_model
+from .parts import SummaryAnswerCache as SummaryAnswerCache
+from .parts import unpack_parts as unpack_parts
+from .summary import Summary as Summary
+from .summary import render_summary as render_summary
+from .summary import split_sections as split_sections

@@ -1,0 +1,270 @@
+"""A session's summary without a model: what the person asked, what was done and how it ended, each with its turns.
+
+Every word is either the person's or the agent's own, in quotation marks, or says what a record of the session says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from lerim.extraction.summaries.deeds import (
+    CommandRun,
+    Deed,
+    Locate,
+    SummaryExchange,
+    find_last_runs,
+    split_exchanges,
+)
+from lerim.extraction.summaries.facts import (
+    SummaryFacts,
+    collect_changed_files,
+    count_noun,
+    describe_session,
+    is_request,
+    make_file_statements,
+    make_summary_tags,
+)
+from lerim.extraction.summaries.gist import (
+    find_report_sentence,
+    has_substance,
+    one_line,
+    summarize_request,
+    title_request,
+)
+from lerim.extraction.summaries.summary import (
+    HAPPENED_WORDS,
+    INTENT_WORDS,
+    OUTCOME_WORDS,
+    Statement,
+    Summary,
+    count_words,
+    fit_statements,
+    list_names,
+)
+from lerim.sessions import Platform, SummaryTurn
+
+TITLE = 90
+FIRST_PROMPT = 420
+PROMPT = 200
+REPORT = 260
+PATHS = 40
+NAMED = 3
+"""Files or commands named in one statement."""
+COMMITS = 4
+UNTOLD: frozenset[Platform] = frozenset({"cursor", "copilot"})
+"""Agents whose stores do not say of every command that it passed."""
+
+
+def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate: Locate) -> Summary | None:
+    """The summary of these turns of a session; None where no person asked for anything that may be told.
+
+    `locate` makes a repo-relative path of one that a call names in a working folder, "" of one outside.
+    """
+    found = split_exchanges(turns, locate, told=facts.platform not in UNTOLD)
+    prompts = [exchange for exchange in found if is_request(exchange.prompt)]
+    intent = fit_statements(_intent(prompts), INTENT_WORDS)
+    if not intent:
+        return None
+    report = next((one for one in reversed(found) if _report(one) is not None), None)
+    return Summary(
+        title=_title(facts.title, prompts, found),
+        description=describe_session(found, turns, facts),
+        intent=intent,
+        happened=_happened(found, report),
+        outcome=fit_statements(_outcome(found, report), OUTCOME_WORDS),
+        files=make_file_statements(found),
+        paths=tuple(collect_changed_files(found))[:PATHS],
+        tags=make_summary_tags(found),
+    )
+
+
+def _title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[SummaryExchange]) -> str:
+    """The agent's title for the session, unless it is the words of a prompt; else what the first prompt asks for that
+    says enough, or the message of a commit."""
+    own = one_line(title, 400)
+    firsts = [
+        summarize_request(one.prompt.text, 400)
+        for one in prompts
+        if one.prompt is not None and has_substance(one.prompt.text)
+    ]
+    typed = any(own[:40].lower() == said[:40].lower() for said in firsts)
+    if (
+        len(own.split()) > 1
+        and len(own) <= TITLE
+        and has_substance(own)
+        and not typed
+        and not own.startswith("Implement the")
+    ):
+        return own.rstrip(".")
+    commits = [deed.text for one in found for deed in one.deeds if deed.what == "committed" and deed.text]
+    best = next((said for said in firsts[:3] if len(said.split()) > 3), "")
+    if firsts and len(firsts[0].split()) <= 3 and commits:
+        best = commits[0]
+    return title_request(best or (firsts[0] if firsts else own), TITLE) or "Session without a title"
+
+
+def _intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
+    """The person's own words: the first message that asks for something, then the others; those that led to a change
+    before those that did not, where not all fit."""
+    said: list[tuple[SummaryExchange, str]] = []
+    for one in prompts:
+        assert one.prompt is not None
+        words_ = (
+            summarize_request(one.prompt.text, PROMPT if said else FIRST_PROMPT)
+            if has_substance(one.prompt.text)
+            else ""
+        )
+        if words_ and (not said or words_ != said[-1][1]):
+            said.append((one, words_))
+    if not said:
+        return
+    statements = {
+        id(one): Statement(f"{'The person asked' if number == 0 else 'Then'}: “{text}”", _of(one))
+        for number, (one, text) in enumerate(said)
+    }
+    left = INTENT_WORDS
+    kept: set[int] = set()
+    for one, _ in [said[0], *sorted(said[1:], key=lambda pair: not _weight(pair[0]))]:
+        size = count_words(statements[id(one)].line())
+        if size <= left:
+            kept.add(id(one))
+            left -= size
+    yield from (statements[id(one)] for one, _ in said if id(one) in kept or one is said[0][0])
+
+
+def _of(one: SummaryExchange) -> tuple[str, ...]:
+    return (one.prompt.id,) if one.prompt is not None else ()
+
+
+def _weight(one: SummaryExchange) -> int:
+    """How much an exchange changed: what is told first where not all fits."""
+    return 3 * bool(one.changed) + 3 * bool(one.deeds) + bool(one.ran)
+
+
+def _happened(found: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
+    """A statement for each exchange in which something was done or found, in the order of the session. What the agent
+    said last, in `report`, is part of the outcome, where more can be told of that exchange."""
+    done = {number: _done(one, one is not report or not _weight(one)) for number, one in enumerate(found)}
+    told = {number: statement for number, statement in done.items() if statement is not None}
+    last = max(told, default=-1)
+    left, kept = HAPPENED_WORDS, set[int]()
+    for number in sorted(told, key=lambda number: (-_weight(found[number]) - 2 * (number == last), number)):
+        size = count_words(told[number].line())
+        if size > left:
+            short = fit_statements((told[number],), left)
+            if not short:
+                continue
+            told[number], size = short[0], count_words(short[0].line())
+        kept.add(number)
+        left -= size
+    return tuple(told[number] for number in sorted(kept))
+
+
+def _done(one: SummaryExchange, with_report: bool) -> Statement | None:
+    parts: list[str] = []
+    turns: list[str] = []
+    if one.changed:
+        parts.append(f"Changed {list_names([f'`{path}`' for path in one.changed], NAMED, 'file')}.")
+        turns += [own[-1] for own in list(one.changed.values())[:NAMED]]
+    if one.ran:
+        runs = _runs(one.ran)
+        parts.append(f"Ran {list_names([_ended(name, how) for name, how in runs.items()], NAMED, 'command')}.")
+        turns += list({run.name: run.turn for run in one.ran}.values())[:NAMED]
+    for deed in _few(one.deeds):
+        parts.append(_deed(deed))
+        turns.append(deed.turn)
+    report = _report(one) if with_report else None
+    if report is not None:
+        parts.append(f"The agent said: “{report.text}”")
+        turns += report.turns
+    if not parts:
+        parts, turns = _looked(one)
+    return Statement(" ".join(parts), tuple(turns)) if parts else None
+
+
+def _looked(one: SummaryExchange) -> tuple[list[str], list[str]]:
+    """What an exchange did of which nothing else is to be told."""
+    if one.read:
+        return [f"Read {list_names([f'`{path}`' for path in one.read], NAMED, 'file')}."], list(one.read.values())[-1:]
+    calls = [turn.id for turn in one.replies for _ in turn.calls]
+    return (
+        ([f"The agent made {count_noun(len(calls), 'call')} of tools and reported nothing."], calls[-1:])
+        if calls
+        else ([], [])
+    )
+
+
+def _few(deeds: Sequence[Deed]) -> list[Deed]:
+    """Each kind of deed without a text once, and at most four in all."""
+    return list({(deed.what, deed.text): deed for deed in deeds}.values())[:4]
+
+
+def _runs(ran: Sequence[CommandRun]) -> dict[str, list[str]]:
+    runs: dict[str, list[str]] = {}
+    for one in ran:
+        runs.setdefault(one.name, []).append(one.ended)
+    return runs
+
+
+def _ended(name: str, how: Sequence[str]) -> str:
+    """`npm test` (failed 2 times, then passed)."""
+    counts = Counter(how)
+    if counts["failed"] and how[-1] == "passed":
+        times = counts["failed"]
+        return f"`{name}` (failed{f' {times} times' if times > 1 else ''}, then passed)"
+    if counts["failed"]:
+        return f"`{name}` (failed)" if how[-1] == "failed" else f"`{name}` (failed at first)"
+    return f"`{name}` (passed)" if how[-1] == "passed" else f"`{name}`"
+
+
+def _deed(deed: Deed) -> str:
+    match deed.what:
+        case "committed":
+            return f"Committed “{deed.text}”." if deed.text else "Committed."
+        case "pushed":
+            return "Pushed."
+        case "opened":
+            return "Opened a pull request."
+        case "merged":
+            return "Merged a pull request."
+        case "chose":
+            return f"The person answered {deed.text}."
+        case "denied":
+            return f"Refused: {deed.text}."
+        case "interrupted":
+            return f"Stopped: {deed.text}."
+
+
+def _report(one: SummaryExchange) -> Statement | None:
+    """What the agent says in the end of an exchange of what came of it."""
+    for turn in reversed(one.replies[-3:]):
+        if turn.text.strip():
+            said = find_report_sentence(turn.text, REPORT)
+            return Statement(said, (turn.id,)) if said else None
+    return None
+
+
+def _outcome(found: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
+    """How it stands at the end: commits, what commands say, the person's last words, the agent's last report."""
+    commits = [deed for one in found for deed in one.deeds if deed.what == "committed"]
+    said = [deed for deed in commits if deed.text]
+    for deed in said[-COMMITS:] or commits[-1:]:
+        yield Statement(_deed(deed), (deed.turn,))
+    others = {deed.what: deed for one in found for deed in one.deeds if deed.what in ("pushed", "opened", "merged")}
+    for deed in others.values():
+        yield Statement(_deed(deed), (deed.turn,))
+    known = [run for run in find_last_runs([one for one in found if one.ran][-2:]) if run.ended != "ran"]
+    failed = [run for run in known if run.ended == "failed"]
+    for run in (*failed[-2:], *[run for run in known if run.ended == "passed"][-2:]):
+        yield Statement(f"`{run.name}` {run.ended} the last time it was run.", (run.turn,))
+    typed = [one.prompt for one in found if one.prompt is not None]
+    if len(typed) > 1 and (words_ := summarize_request(typed[-1].text, PROMPT)):
+        yield Statement(f"The person's last words: “{words_}”", (typed[-1].id,))
+    report = _report(last) if last is not None and _weight(last) else None
+    if report is not None:
+        yield Statement(f"The agent's last report: “{report.text}”", report.turns)
+    if not collect_changed_files(found) and not commits:
+        end = next((one.replies[-1] for one in reversed(found) if one.replies), typed[-1] if typed else None)
+        if end is not None:
+            yield Statement("No file was changed.", (end.id,))

@@ -1,0 +1,191 @@
+"""What was done in a session, exchange by exchange, as the catalog tells it: files changed, commands and how they
+ended, commits, choices, refusals. No text is judged and nothing is guessed: what is not recorded is not told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lerim.extraction.facts import parse_command, shorten, squeeze_spaces
+from lerim.extraction.signals import is_commit_command
+from lerim.redaction import clean_text
+from lerim.sessions import StoredCall, SummaryTurn
+
+RunOutcome = Literal["passed", "failed", "ran"]
+DeedKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
+COMMAND = 70
+MESSAGE = 120
+_EDITING = """
+edit multiedit notebookedit write applypatch patch createfile replacestring replacestringinfile insertedit
+multireplacestring multireplacestringinfile inserteditintofile editnotebook editnotebookfile editfile editfiles
+strreplace strreplaceeditor create searchreplace reapply deletefile delete writefile replace replacefilecontent
+multireplacefilecontent writetofile
+"""
+EDITING = frozenset(_EDITING.split())
+"""Tools that change files, as every agent calls them, in lower case and without anything but letters."""
+_VERSION = re.compile(r"_v\d{1,3}$")
+_LETTERS = re.compile(r"[^a-z]+")
+_PUSH = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
+_COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
+_PULL = re.compile(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
+_MERGE = re.compile(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
+_OTHERS: dict[DeedKind, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
+_DESCRIBED = re.compile(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
+"""What the agent says a command is for; it stands after it."""
+_HEREDOC = re.compile(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
+"""A message of several lines, as shells are given one."""
+_SAYING = re.compile(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"([^\"]{1,400})|'([^']{1,400}))")
+_STEPS = re.compile(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """A command of the project that was run, and how that ended; `ran` where nobody recorded it."""
+
+    name: str
+    ended: RunOutcome
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A commit with its message, a push, a pull request, a merge, a choice of the person's, a refusal."""
+
+    what: DeedKind
+    text: str
+    turn: str
+
+
+@dataclass(slots=True)
+class SummaryExchange:
+    """A person's message and all that answered it. `prompt` is None where the session begins with an answer; `changed`
+    are repo-relative paths, each with the turns that changed it, `read` those that calls name otherwise, with one."""
+
+    prompt: SummaryTurn | None
+    replies: list[SummaryTurn] = field(default_factory=list)
+    changed: dict[str, list[str]] = field(default_factory=dict)
+    read: dict[str, str] = field(default_factory=dict)
+    ran: list[CommandRun] = field(default_factory=list)
+    deeds: list[Deed] = field(default_factory=list)
+
+
+Locate = Callable[[str, str], str]
+
+
+def split_exchanges(turns: Iterable[SummaryTurn], locate: Locate, *, told: bool = True) -> list[SummaryExchange]:
+    """The exchanges of a session. `locate` makes a repo-relative path of one a call names in a working folder, "" of
+    one outside; `told`: the agent's store says of every command how it ended."""
+    out: list[SummaryExchange] = []
+    for turn in turns:
+        if turn.role == "user":
+            out.append(SummaryExchange(turn))
+        elif not out:
+            out.append(SummaryExchange(None))
+        exchange = out[-1]
+        if turn.role != "user":
+            exchange.replies.append(turn)
+            for call in turn.calls:
+                _take(exchange, turn, call, locate, told)
+    return out
+
+
+def _take(exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate: Locate, told: bool) -> None:
+    first, _, rest = call.text.partition("\n")
+    if call.status in ("denied", "interrupted"):
+        exchange.deeds.append(Deed(call.status, _what(first, turn, locate), turn.id))
+        return
+    if call.text.startswith("$ "):
+        exchange.deeds += _kept(call, turn.id)
+        exchange.ran += _run(call, turn.id, told)
+    elif is_edit_call(first) and rest.partition("\n")[0] != "view":  # one tool of Copilot's does both
+        if call.status == "ok":
+            for path in _named(first, turn, locate):
+                exchange.changed.setdefault(path, []).append(turn.id)
+    elif turn.paths and call.status == "ok" and (named := _named(first, turn, locate)):
+        exchange.read |= dict.fromkeys(named, turn.id)
+    elif chosen := _chosen(rest.partition("\n")[0]):
+        exchange.deeds.append(Deed("chose", chosen, turn.id))
+
+
+def is_edit_call(first: str) -> bool:
+    """Whether the first line of a call as the catalog keeps it names a tool that changes files."""
+    name = first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal")
+    return _LETTERS.sub("", _VERSION.sub("", name)) in EDITING
+
+
+def _named(first: str, turn: SummaryTurn, locate: Locate) -> list[str]:
+    line = first.replace("\\", "/")
+    return [found for path in turn.paths if path in line and (found := locate(path, turn.cwd))]
+
+
+def _what(first: str, turn: SummaryTurn, locate: Locate) -> str:
+    if first.startswith("$ "):
+        return f"`{_short(first[2:], COMMAND)}`"
+    named = _named(first, turn, locate)
+    return (
+        f"a change of `{named[0]}`"
+        if named and is_edit_call(first)
+        else f"`{_short(first.partition(' ')[0], COMMAND)}`"
+    )
+
+
+def _kept(call: StoredCall, turn: str) -> Iterator[Deed]:
+    """Commits, pushes and pull requests that went through."""
+    command = _DESCRIBED.sub("", call.text.removeprefix("$ "))
+    if call.status != "ok" or call.exit_code or not ("git" in command or "gh " in command or "glab " in command):
+        return
+    if is_commit_command(command) and _COMMIT.search(command[:2_000]):
+        yield Deed("committed", _message(command), turn)
+    for what, pattern in _OTHERS.items():
+        if pattern.search(command[:2_000]):
+            yield Deed(what, "", turn)
+
+
+def _message(command: str) -> str:
+    start = _COMMIT.search(command[:2_000])
+    told = command[start.end() : start.end() + 1_000] if start else ""
+    said, lines = _SAYING.search(told), _HEREDOC.search(told)
+    if said is not None and (lines is None or said.end() <= lines.start()):
+        return _short((said[1] or said[2]).split("\n")[0], MESSAGE)
+    return _short(lines[1], MESSAGE) if lines is not None else ""
+
+
+def _chosen(line: str) -> str:
+    """What the person answered to a question, from the line the catalog keeps of it: `question? [a | b] answer`."""
+    head, asks, rest = line[:3_000].partition("? [")
+    _, ends, answer = rest.rpartition("] ")
+    if not asks or not ends or not head.strip() or not answer.strip():
+        return ""
+    return f"“{_short(head, MESSAGE - 1)}?”: “{_short(answer, MESSAGE)}”"
+
+
+def _run(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
+    """The project's own commands in a call: tests, builds, installs."""
+    if call.status not in ("ok", "error"):
+        return
+    command = parse_command(call.text.removeprefix("$ ").split("\n", 1)[0])
+    steps = [parse_command(step) for step in _STEPS.split(command.text)[:6]]
+    names = [_short(step.text, COMMAND) for step in steps if step.runner]
+    if not names:
+        return
+    failed = call.status == "error" or bool(call.exit_code)
+    sure = told and not command.filtered and "|" not in command.text and ";" not in command.text
+    yield CommandRun(" && ".join(names), "failed" if failed else "passed" if sure else "ran", turn)
+
+
+def _short(text: str, most: int) -> str:
+    """On one line, clean before it is cut, and fit to stand between backticks or quotation marks."""
+    return shorten(squeeze_spaces(clean_text(text)[:2_000]).replace("`", "'"), most)
+
+
+def find_last_runs(found: Sequence[SummaryExchange]) -> list[CommandRun]:
+    """How each command ended the last time it was run, in the order of these times."""
+    last: dict[str, CommandRun] = {}
+    for exchange in found:
+        for one in exchange.ran:
+            last.pop(one.name, None)
+            last[one.name] = one
+    return list(last.values())

@@ -1,0 +1,133 @@
+"""What code alone knows of a session, and no model is asked for: its figures, the files it changed, its tags."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import PurePosixPath
+
+from lerim.extraction.summaries.deeds import SummaryExchange
+from lerim.extraction.summaries.gist import one_line
+from lerim.extraction.summaries.summary import Statement, list_names
+from lerim.sessions import Platform, SummaryTurn
+
+FILES = 15
+TAGS = 6
+LANGUAGES = {
+    "py": "python",
+    "ts": "typescript",
+    "tsx": "typescript",
+    "js": "javascript",
+    "jsx": "javascript",
+    "go": "go",
+    "rs": "rust",
+    "java": "java",
+    "kt": "kotlin",
+    "rb": "ruby",
+    "php": "php",
+    "cs": "csharp",
+    "swift": "swift",
+    "c": "c",
+    "cpp": "cpp",
+    "sql": "sql",
+    "sh": "shell",
+    "md": "docs",
+    "css": "css",
+    "scss": "css",
+    "html": "html",
+    "tf": "terraform",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFacts:
+    """What is known of a session besides its turns. `title` is what its agent calls it, `agent` what people call the
+    agent."""
+
+    platform: Platform
+    agent: str
+    title: str
+
+
+def is_request(prompt: SummaryTurn | None) -> bool:
+    """Whether a person typed this for the agent: a command only with words of theirs after it."""
+    if prompt is None:
+        return False
+    return prompt.kind == "prompt" or (prompt.kind == "command" and len(prompt.text.split()) > 1)
+
+
+def describe_session(found: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
+    """One sentence of figures."""
+    prompts = sum(is_request(one.prompt) for one in found)
+    changed, ran = len(collect_changed_files(found)), [run for one in found for run in one.ran]
+    failed = sum(run.ended == "failed" for run in ran)
+    commits = sum(deed.what == "committed" for one in found for deed in one.deeds)
+    parts = [
+        f"{count_noun(changed, 'file')} changed" if changed else "no file changed",
+        f"{count_noun(len(ran), 'command')} of the project run" + (f" ({failed} failed)" if failed else "")
+        if ran
+        else "",
+        count_noun(commits, "commit") if commits else "",
+    ]
+    branches = list(dict.fromkeys(turn.branch for turn in turns if turn.branch and turn.branch != "HEAD"))
+    where = f" on {list_names([f'`{_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
+    length = _length(turns)
+    told = ", ".join(part for part in parts if part)
+    return f"A {facts.agent} session of {count_noun(prompts, 'prompt')}{length}{where}: {told}."
+
+
+def _name(text: str) -> str:
+    return one_line(text, 60).replace("`", "'")
+
+
+def _length(turns: Sequence[SummaryTurn]) -> str:
+    times = [turn.time for turn in turns if turn.time is not None]
+    if len(times) < 2:
+        return ""
+    span = max(times) - min(times)
+    if span < timedelta(minutes=1):
+        return ""
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 120:
+        return f" over {count_noun(minutes, 'minute')}"
+    return f" over {minutes // 60} hours" if minutes < 48 * 60 else f" over {span.days} days"
+
+
+def count_noun(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def collect_changed_files(found: Sequence[SummaryExchange]) -> dict[str, list[str]]:
+    """The files that were changed, each with the turns that did, those changed most often first."""
+    changed: dict[str, list[str]] = {}
+    for one in found:
+        for path, turns in one.changed.items():
+            changed.setdefault(path, []).extend(turns)
+    return dict(sorted(changed.items(), key=lambda item: -len(item[1])))
+
+
+def make_file_statements(found: Sequence[SummaryExchange]) -> tuple[Statement, ...]:
+    """The files that were changed and how often."""
+    changed = collect_changed_files(found)
+    out = [
+        Statement(f"`{path}`: {count_noun(len(turns), 'change')}", (turns[0], *turns[-1:]))
+        for path, turns in list(changed.items())[:FILES]
+    ]
+    rest = list(changed.items())[FILES:]
+    if rest:
+        out.append(Statement(f"{count_noun(len(rest), 'more file')}", tuple(turns[-1] for _, turns in rest)))
+    return tuple(out)
+
+
+def make_summary_tags(found: Sequence[SummaryExchange]) -> tuple[str, ...]:
+    """What the changed files are written in and what was run, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for path, turns in collect_changed_files(found).items():
+        if language := LANGUAGES.get(PurePosixPath(path).suffix.removeprefix(".").lower()):
+            counts[language] += len(turns)
+    for one in found:
+        counts.update(run.name.split()[0].rpartition("/")[2] for run in one.ran)
+    return tuple(name for name, _ in counts.most_common(TAGS) if name.isascii() and name.isalnum())

@@ -1,0 +1,119 @@
+"""The few words of a longer text that tell what it is about, verbatim but for markup: for summaries without a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from lerim.extraction.facts import capitalize_first, shorten, split_spoken, squeeze_spaces
+from lerim.redaction import clean_text, remove_private_blocks, strip_markup
+
+LOOKED_AT = 6_000
+"""Characters of a text that are looked at, once it is redacted."""
+_FENCED = re.compile(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
+_SCHEME = re.compile(r"\b(?:https?|file|ftp)://", re.IGNORECASE)
+_MARKS = re.compile(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
+_ITEM = re.compile(r"^[ \t>]{0,12}(?:[-*•]|\d{1,2}[.)])[ \t]")
+_TITLED = re.compile(r"^\s{0,4}#{1,6}\s")
+_STRONG = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|~~")
+_TABLE = re.compile(r"^\s{0,4}[|+][-|+ :=]{0,3}|^\s{0,4}[-=_*]{3,}\s*$")
+_FIELD = re.compile(r"\[\[ ## \w{1,40} ## \]\]")
+_BREAK = re.compile(r"(?<=[.!?])[\"')*”]{0,2}\s{1,4}(?=[\"'(“`A-Z0-9À-￿])|(?<=[。！？])")
+_IDLE_WORDS = """
+hi hello hey ok okay yes yep yeah y no n thanks thank you thx please pls continue go on ahead proceed do it that so sure
+next resume great perfect good nice cool done retry try again lgtm keep going carry pick up where we left off and now
+all looks fine
+"""
+_IDLE = frozenset(_IDLE_WORDS.split())
+"""A message of these words alone asks for nothing new."""
+_WORD = re.compile(r"[^\W\d_]+")
+_PLAN = re.compile(
+    r"^(?:please )?implement (?:the following|this|the) plan\W{0,4}\s(?:plan\W{1,3}\s{0,3})?", re.IGNORECASE
+)
+_POLITE = re.compile(
+    r"^(?:(?:please|pls|ok|now|hey|hi|let['’]?s|(?:can|could|would|will) (?:you|we)|i want you to)[ ,]{1,2})+",
+    re.IGNORECASE,
+)
+_FIRST = 3
+_SETS_OUT = re.compile(
+    r"^(?:let me|let'?s|i['’]?ll|i will|i am going|i['’]m going|i need|i should|i can see|i see\b|i have (?:a|the) |"
+    r"now\b|next\b|first\b|here(?:['’]s| is| are)|wait|actually|hmm|would you|do you|shall i|should i|want me|"
+    r"perfect[.!]?$|great[.!]?$|excellent|good (?:question|catch|point)|you['’]re (?:absolutely )?right|got it|sure|"
+    r"of course|certainly|done[.!]?$|looking at|based on|to summari[sz]e|in summary|summary\b)",
+    re.IGNORECASE,
+)
+_RESULT = re.compile(
+    r"\b(?:i['’]ve|i have|fixed|added|updated|removed|moved|changed|created|implemented|committed|pushed|merged|"
+    r"renamed|replaced|refactored|found|pass(?:es|ed|ing)?|works?|works now|completed?|finished|resolved|"
+    r"the (?:issue|problem|bug|cause|root cause|fix|reason) (?:is|was)|because|failed|fails|cannot|can['’]t)\b",
+    re.IGNORECASE,
+)
+
+
+def has_substance(text: str) -> bool:
+    """Whether a prompt says more than go on, yes or hello."""
+    said = _WORD.findall(text[:400].lower())
+    return bool(said) and not _IDLE.issuperset(said)
+
+
+@lru_cache(maxsize=256)  # a session's messages are looked at for its title, its sections and its end
+def summarize_request(text: str, most: int) -> str:
+    """What a person's message asks for, in at most `most` characters: its first sentences, or the title of a plan they
+    handed over; "" where nothing may be told of it."""
+    own = clean_text(remove_private_blocks(text))
+    lines = list(_lines(_head(own)))
+    whole = squeeze_spaces(" ".join(lines[:1] if own.lstrip().startswith("#") else lines[:_FIRST]))
+    if match := _PLAN.match(squeeze_spaces(" ".join(lines[:2]))):
+        plan = squeeze_spaces(" ".join(lines[:2]))[match.end() :]
+        return shorten(f"Implement the plan: {plan}", most) if plan else ""
+    sentences = [squeeze_spaces(one.text) for one in split_spoken(own[:LOOKED_AT])]
+    said = " ".join(_told(" ".join(sentences)).split()) if sentences else whole
+    return shorten(said, most)
+
+
+@lru_cache(maxsize=256)
+def find_report_sentence(text: str, most: int) -> str:
+    """The sentence of an agent's message that tells best what came of its work, of its prose before its lists; "" where
+    none does."""
+    found: list[tuple[bool, str]] = []
+    for line in _head(clean_text(remove_private_blocks(text))).split("\n"):
+        if _TABLE.match(line) or line.startswith(("    ", "\t")) or _TITLED.match(line):
+            continue
+        item = bool(_ITEM.match(line))
+        for part in _BREAK.split(squeeze_spaces(_told(_MARKS.sub("", line)))):
+            one = squeeze_spaces(part)
+            says = len(one.split()) >= 4 and len(one) <= most and not one.endswith((":", "?"))
+            if says and not _SETS_OUT.match(one):
+                found.append((item, one))
+    told = sorted(found, key=lambda pair: (pair[0], not _RESULT.search(pair[1])))
+    return told[0][1] if told else ""
+
+
+def title_request(text: str, most: int) -> str:
+    """What a message asks for as a title: its first sentence, without a request's manners."""
+    first = _BREAK.split(text, maxsplit=1)[0]
+    return one_line(capitalize_first(_POLITE.sub("", first) or first), most).rstrip(".:,;? ")
+
+
+def one_line(text: str, most: int) -> str:
+    """A short text of a session, such as a title, as it may stand in a summary."""
+    return shorten(squeeze_spaces(_told(clean_text(remove_private_blocks(text))[:LOOKED_AT])), most)
+
+
+def _head(text: str) -> str:
+    return _FENCED.sub("\n", text[:LOOKED_AT]) if "```" in text else text[:LOOKED_AT]
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of prose, without marks of markdown, links and tables."""
+    for line in text.split("\n"):
+        if _TABLE.match(line) or line.startswith(("    ", "\t")):
+            continue
+        if told := squeeze_spaces(_told(_MARKS.sub("", line))):
+            yield told
+
+
+def _told(text: str) -> str:
+    return strip_markup(_SCHEME.sub("", _LINK.sub(r"\1", _FIELD.sub(" ", _STRONG.sub("", text)))))

@@ -1,0 +1,272 @@
+"""A session's summary with a model: one call for each part that is new, and one more to join what several parts told.
+
+Nothing it says is believed as it stands: a statement must name turns it was shown, and each number, path and name in it
+must stand there. Figures, files and dates are code's; what the model leaves out or cannot tell is told by the rules.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import dspy
+
+from lerim.errors import ModelGoneError, WindowTooLargeError
+from lerim.extraction.facts import full_sentence, shorten
+from lerim.extraction.model import (
+    CountTokens,
+    Window,
+    ask_signature,
+    cut_windows,
+    halve_window,
+    has_exact_parts,
+    is_worth_asking,
+    take_overlap,
+)
+from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts
+from lerim.extraction.summaries.shown import show_summary_turns
+from lerim.extraction.summaries.signatures import SessionPart, SummaryPart, SummaryReduce, Told
+from lerim.extraction.summaries.summary import (
+    DESCRIPTION_WORDS,
+    HAPPENED_WORDS,
+    INTENT_WORDS,
+    OUTCOME_WORDS,
+    Statement,
+    Summary,
+    fit_statements,
+)
+from lerim.models import ModelStep, StepKind
+from lerim.redaction import clean_text, strip_markup
+from lerim.sessions import summary_turns
+
+ROLE = "summarize"
+FLOOR = 500
+"""A window of so few tokens is not cut any further."""
+GUIDANCE = "Leave out what nobody will want to know next month."
+TITLE = 90
+TEXT = 400
+STATEMENTS = 30  # of one part that are looked at
+TAGS = 6
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
+_SCHEME = re.compile(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
+_STRONG = re.compile(r"\*\*|~~|^[ \t>#*-]{1,8}")
+_TAG = re.compile(r"^[a-z][\w.+#-]{1,23}$")
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCallStarted:
+    """The model is about to be asked of a part, or to join parts."""
+
+    joining: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryTask:
+    """One session to be summarized by `model`, its label. `rules` is what the rules make of all of it; `limit` is how
+    many tokens a window may have now."""
+
+    session: str
+    turns: Sequence[summary_turns.SummaryTurn]
+    rules: Summary
+    metadata: str
+    model: str
+    answers: SummaryAnswerCache
+    limit: Callable[[], int]
+    overlap_tokens: int
+    count: CountTokens
+    gate: bool
+
+
+SummaryEvent: TypeAlias = SummaryCallStarted | ModelStep
+
+
+def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) -> Generator[SummaryEvent, None, Summary]:
+    """Asks of the turns after those in `parts`, which gains what is told of them as it comes, and returns the summary.
+
+    Raises ModelError, StoppedError, SettingsError, and whatever LerimError the engine raises.
+    """
+    turns = show_summary_turns(task.turns)
+    seen = take_overlap([turn for turn in turns if turn.number <= parts.sent], task.overlap_tokens, task.count)
+    fresh = [turn for turn in turns if turn.number > parts.sent]
+    todo = deque(
+        cut_windows([*seen, *fresh], task.limit(), task.overlap_tokens, parts.sent, task.count) if fresh else ()
+    )
+    most = sys.maxsize  # tokens of a window, once one was too large
+    told: list[SessionPart] = []
+    while todo:
+        window = todo.popleft()
+        try:
+            if window.about > most:
+                raise WindowTooLargeError("nearly as large as one that was too large")
+            told.append((yield from _part(lm, task, window)))
+        except WindowTooLargeError as error:
+            two = halve_window(window, task.count) if window.about > FLOOR else ()
+            if len(two) < 2:
+                message = "The model takes less than it must be shown of a session."
+                raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
+            most = min(most, max(FLOOR, window.about * 3 // 4))
+            yield _step(task, "halved", "it is more than the model takes", window.about)
+            todo.extendleft(reversed(two))
+            continue
+        last = window.fresh[-1]
+        if not todo or todo[0].fresh[0].number > last.number:  # a turn is told when all its pieces are
+            parts.parts += told
+            parts.sent, parts.turn = last.number, last.id
+            told = []
+    whole = yield from _joined(lm, task, parts.parts)
+    return _summary(task, whole)
+
+
+def _part(lm: dspy.LM, task: SummaryTask, window: Window) -> Generator[SummaryEvent, None, SessionPart]:
+    known = task.answers.find(SummaryPart, window.text)
+    if known is not None:
+        yield _step(task, "resumed", "it was answered before", window.about)
+        return known
+    if task.gate and not is_worth_asking(window.fresh):
+        yield _step(task, "skipped", "nothing in it is a signal", window.about)
+        return _of_rules(task, window)
+    yield SummaryCallStarted()
+    inputs = {"transcript": window.text, "metadata": task.metadata, "guidance": GUIDANCE}
+    answer = ask_signature(lm, SummaryPart, inputs, SessionPart, think=False)
+    numbers = {turn.number for turn in window.turns}
+    told = ground_part(answer.items[0], numbers, window.text) if answer.items else None
+    if told is None or not told.statements:
+        yield _step(task, "unread", answer.unread or "nothing in it stands in what was shown")
+        return _of_rules(task, window)
+    task.answers.keep(SummaryPart, window.text, told)
+    return told
+
+
+def _joined(lm: dspy.LM, task: SummaryTask, parts: Sequence[SessionPart]) -> Generator[SummaryEvent, None, SessionPart]:
+    """One part of several; of more than fit into a call, some at a time."""
+    left = list(parts)
+    while len(left) > 1:
+        group = _fitting(left, task)
+        joined = yield from _reduced(lm, task, group)
+        left = [joined, *left[len(group) :]]
+    return left[0] if left else SessionPart()
+
+
+def _fitting(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionPart]:
+    """The first parts that fit into one call, two at least."""
+    size, group = 0, list(parts[:2])
+    most = task.limit()
+    size = sum(task.count(part.model_dump_json()) for part in group)
+    for part in parts[2:]:
+        size += task.count(part.model_dump_json())
+        if size > most:
+            break
+        group.append(part)
+    return group
+
+
+def _reduced(
+    lm: dspy.LM, task: SummaryTask, group: Sequence[SessionPart]
+) -> Generator[SummaryEvent, None, SessionPart]:
+    text = json.dumps([part.model_dump() for part in group], ensure_ascii=False)
+    known = task.answers.find(SummaryReduce, text)
+    if known is not None:
+        return known
+    yield SummaryCallStarted(joining=True)
+    inputs = {"parts": text, "metadata": task.metadata, "guidance": GUIDANCE}
+    try:
+        answer = ask_signature(lm, SummaryReduce, inputs, SessionPart, think=False)
+    except WindowTooLargeError:
+        yield _step(task, "unread", "the parts together are more than the model takes")
+        return _together(group)
+    numbers = {number for part in group for one in part.statements for number in one.turns}
+    told = ground_part(answer.items[0], numbers, text) if answer.items else None
+    if told is None or not told.statements:
+        yield _step(task, "unread", answer.unread or "nothing in it stands in the parts")
+        return _together(group)
+    task.answers.keep(SummaryReduce, text, told)
+    return told
+
+
+def _together(group: Sequence[SessionPart]) -> SessionPart:
+    """Parts joined by code: all that they say, in order."""
+    first = next((part for part in group if part.title), group[0])
+    return SessionPart(
+        title=first.title,
+        description=first.description,
+        tags=[tag for part in group for tag in part.tags],
+        statements=[one for part in group for one in part.statements],
+    )
+
+
+def _of_rules(task: SummaryTask, window: Window) -> SessionPart:
+    """What the rules say of a window that no model told."""
+    numbers = {turn.id: turn.number for turn in window.fresh}
+    both = (("intent", task.rules.intent), ("happened", task.rules.happened), ("outcome", task.rules.outcome))
+    return SessionPart(
+        statements=[
+            Told.model_validate({"about": about, "text": one.text, "turns": [numbers[turn] for turn in one.turns]})
+            for about, statements in both
+            for one in statements
+            if one.turns and all(turn in numbers for turn in one.turns)
+        ]
+    )
+
+
+def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
+    """What of an answer may be believed: statements about turns that were shown, in which each number, path and name
+    stands in `text`, what was shown; all of it clean."""
+    low = text.lower()
+    kept: list[Told] = []
+    for one in part.statements[:STATEMENTS]:
+        said = full_sentence(_clear(one.text, TEXT))
+        turns = [number for number in dict.fromkeys(one.turns) if number in numbers]
+        if said and turns and has_exact_parts(said, low):
+            kept.append(Told(about=one.about, text=said, turns=turns))
+    title, description = _clear(part.title, TITLE).rstrip(" .:"), _clear(part.description, TEXT)
+    tags = [tag.strip().lower() for tag in part.tags[:TAGS]]
+    return SessionPart(
+        title=title if has_exact_parts(title, low) else "",
+        description=full_sentence(description) if description and has_exact_parts(description, low) else "",
+        tags=[tag for tag in tags if _TAG.match(tag) and clean_text(tag) == tag],
+        statements=kept,
+    )
+
+
+def _clear(text: str, most: int) -> str:
+    """On one line, without secrets, markup, links and characters that do not show."""
+    bare = _SCHEME.sub("", _LINK.sub(r"\1", _STRONG.sub("", text.strip())))
+    return shorten(clean_text(strip_markup(bare)), most)
+
+
+def _summary(task: SummaryTask, whole: SessionPart) -> Summary:
+    """The model's part as a summary; a section of which it says nothing is the rules'."""
+    ids = {turn.number: turn.id for turn in task.turns}
+    rules = task.rules
+
+    def section(about: str, otherwise: tuple[Statement, ...], most: int) -> tuple[Statement, ...]:
+        own = [
+            Statement(one.text, tuple(ids[number] for number in one.turns if number in ids))
+            for one in whole.statements
+            if one.about == about
+        ]
+        return fit_statements([one for one in own if one.turns], most) or otherwise
+
+    described = fit_statements([Statement(whole.description, ())], DESCRIPTION_WORDS) if whole.description else ()
+    return replace(
+        rules,
+        title=whole.title or rules.title,
+        description=" ".join((*(one.text for one in described), rules.description)),
+        intent=section("intent", rules.intent, INTENT_WORDS),
+        happened=section("happened", rules.happened, HAPPENED_WORDS),
+        outcome=section("outcome", rules.outcome, OUTCOME_WORDS),
+        tags=_few([*whole.tags, *rules.tags]),
+    )
+
+
+def _few(tags: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tags))[:TAGS]
+
+
+def _step(task: SummaryTask, kind: StepKind, why: str, tokens: int = 0) -> ModelStep:
+    return ModelStep(kind, ROLE, task.model, clean_text(why), task.session, tokens=tokens)

@@ -1,0 +1,111 @@
+"""What a summary is, and its form as the text of a memory: a line, then sections of statements that name their turns.
+
+One sentence about the session.
+
+## User intent
+- The person asked: “use pnpm here”. [0a1b2c3d4e5f]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+INTENT_WORDS = 150
+HAPPENED_WORDS = 200
+OUTCOME_WORDS = 100
+DESCRIPTION_WORDS = 50
+SECTIONS = ("User intent", "What happened", "Outcome", "Files")
+CITED = 10
+"""Turns named after one statement."""
+
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
+_END = re.compile(r"(?<=[.!?…。！？])[”\"')\]]{0,2}\s+")
+_HEADING = re.compile(r"^##[ \t]+(.{1,80}?)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence or a few, and the ids of the turns it rests on."""
+
+    text: str
+    turns: tuple[str, ...]
+
+    def line(self) -> str:
+        """The statement as a line of the memory."""
+        turns = tuple(dict.fromkeys(self.turns))[:CITED]
+        return f"- {self.text} [{', '.join(turns)}]" if turns else f"- {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A session in short. `files` are repo-relative paths, those that were changed first."""
+
+    title: str
+    description: str
+    intent: tuple[Statement, ...]
+    happened: tuple[Statement, ...]
+    outcome: tuple[Statement, ...]
+    files: tuple[Statement, ...]
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+def count_words(text: str) -> int:
+    """How many words a text has; a character of a script without spaces counts as one."""
+    return len(text.split()) + len(_UNSPACED.findall(text))
+
+
+def fit_statements(statements: Iterable[Statement], most: int) -> tuple[Statement, ...]:
+    """The statements that fit into `most` words with the turns they name; the last one may end at an earlier
+    sentence."""
+    out: list[Statement] = []
+    left = most
+    for one in statements:
+        size = count_words(one.line())
+        if size > left:
+            short = _fewer(one, left)
+            return (*out, *((short,) if short else ()))
+        left -= size
+        out.append(one)
+    return tuple(out)
+
+
+def _fewer(one: Statement, most: int) -> Statement | None:
+    text = one.text
+    for end in reversed([match.end() for match in _END.finditer(text)]):
+        short = Statement(text[:end].rstrip(), one.turns)
+        if count_words(short.line()) <= most and short.text.count("“") == short.text.count("”"):
+            return short
+    return None
+
+
+def render_summary(summary: Summary) -> str:
+    """The text of the memory; a section of which nothing is known says so."""
+    parts = [summary.description]
+    said = (summary.intent, summary.happened, summary.outcome, summary.files)
+    for name, statements in zip(SECTIONS, said, strict=True):
+        lines = "\n".join(one.line() for one in statements) or "- Nothing."
+        parts.append(f"## {name}\n{lines}")
+    return "\n\n".join(parts)
+
+
+def split_sections(text: str) -> dict[str, str]:
+    """What stands under each heading of a summary's text, however a person changed it; "" is what stands before."""
+    found: dict[str, str] = {}
+    name, start = "", 0
+    for match in _HEADING.finditer(text):
+        found[name] = f"{found.get(name, '')}\n{text[start : match.start()].strip()}".strip()
+        name, start = match[1], match.end()
+    found[name] = f"{found.get(name, '')}\n{text[start:].strip()}".strip()
+    return found
+
+
+def list_names(names: Sequence[str], most: int, noun: str) -> str:
+    """`a, b and c`; of many the first `most` and how many more there are."""
+    if len(names) > most:
+        rest = len(names) - most
+        more = noun if rest == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+        return f"{', '.join(names[:most])} and {rest} more {more}"
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)

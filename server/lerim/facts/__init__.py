@@ -1,1 +1,0 @@
-"""Deterministic facts and signals from turns; no model."""

@@ -1,0 +1,207 @@
+"""Reading and writing single files so that a kill, a full disk or a hostile link loses nothing.
+
+Everything written goes into a temporary file of the same folder, is flushed to the disk, and takes its name in one
+step. A name once taken is never overwritten by a new file, and with `before` a file is replaced or removed only if it
+still holds that text. With an `anchor` no part of the path below that folder may be a symbolic link, not even one that
+is put there while we work (`directory.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError, reason_of
+from lerim.files.directory import Directory, open_directory, resolve_inside
+from lerim.files.exchange import remove_unchanged, replace_unchanged
+from lerim.files.leftovers import sweep_leftovers, temporary_file
+
+__all__ = [
+    "create_file",
+    "is_absent",
+    "make_folder",
+    "read_text",
+    "remove_file",
+    "replace_file",
+    "resolve_inside",
+    "spell_path",
+    "sweep_leftovers",
+    "text_hash",
+]
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a named pipe planted under this name must not hang us
+_WRITE_TODO = "Free some space or make the folder writable, then try again; nothing was changed."
+
+
+def spell_path(path: str | Path) -> str:
+    """A path as text that any file or answer can hold: bytes in it that are no UTF-8 become `?`."""
+    return str(path).encode("utf-8", "replace").decode()
+
+
+def text_hash(text: str) -> str:
+    """The hash by which a file is recognised: 16 hex digits of SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
+    """A regular file's text, at most `limit` bytes, line ends untouched. Raises MemoryError_ (NotFoundError)."""
+    try:
+        with open_directory(path.parent, anchor) as folder:
+            handle = folder.open(path.name, _READ)
+        try:
+            state = os.fstat(handle)
+            if not stat.S_ISREG(state.st_mode):
+                raise MemoryError_("This is not a regular file.", where=str(path), todo="Move it away.")
+            if state.st_size > limit:
+                raise MemoryError_(f"The file is larger than {limit // 1024} kB.", where=str(path), todo="Shorten it.")
+            data = os.read(handle, state.st_size + 1)  # room for what is there, not for the limit
+            while len(data) != state.st_size and (more := os.read(handle, limit + 1 - len(data))):
+                data += more  # it grew meanwhile
+        finally:
+            os.close(handle)
+        return data.decode("utf-8")
+    except BoundaryError:
+        if anchor is not None:
+            raise
+        message = "This is a symbolic link and was not read."
+        raise MemoryError_(message, where=str(path), todo="Replace it with a regular file.") from None
+    except FileNotFoundError as error:
+        raise NotFoundError("The file is gone.", where=str(path), todo="Refresh the list.") from error
+    except UnicodeDecodeError as error:
+        raise MemoryError_("The file is not UTF-8 text.", where=str(path), todo="Save it as UTF-8.") from error
+    except OSError as error:
+        raise MemoryError_(
+            f"The file cannot be read: {reason_of(error)}.", where=str(path), todo="Look at it."
+        ) from error
+
+
+def create_file(
+    path: Path,
+    text: str,
+    mode: int = 0o666,
+    *,
+    anchor: Path | None = None,
+    flushed: bool = True,
+    beside: Path | None = None,
+) -> bool:
+    """Write a new file; False, and nothing done, where the name is taken. Raises MemoryError_ with no file left.
+
+    Without `flushed` a power cut can leave it empty: for what can be made again. `beside`: a folder of the same disk
+    for the temporary file, where few files are written into the same one: what a killed writer left is removed by the
+    next that writes there.
+    """
+    with _writing(path), open_directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
+        with temporary_file(first, _encoded(text), mode, flushed) as temporary:
+            try:
+                if sys.platform == "win32":
+                    (first.path / temporary).rename(path)  # fails there if the name is taken
+                    return True
+                try:
+                    first.link(temporary, path.name, folder)
+                except FileExistsError:
+                    return False
+                except OSError:  # a file system without hard links
+                    os.close(folder.open(path.name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+                    first.rename(temporary, path.name, folder)
+            except FileExistsError:
+                return False
+        if flushed:
+            folder.flush()
+    return True
+
+
+def replace_file(
+    path: Path,
+    text: str,
+    mode: int = 0o666,
+    *,
+    anchor: Path | None = None,
+    before: str | None = None,
+    flushed: bool = True,
+    beside: Path | None = None,
+) -> None:
+    """Write a file whole, in place of what may be there, keeping its permissions; `flushed`, `beside` as in
+    `create_file`.
+
+    With `before` only a file that still holds that text is replaced: else StaleError is raised. Raises MemoryError_.
+    """
+    with _writing(path), open_directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(folder.stat(path.name).st_mode)
+        data = _encoded(text)
+        with temporary_file(first, data, mode, flushed) as temporary:
+            if before is None:
+                first.rename(temporary, path.name, folder)
+            elif not replace_unchanged(folder, path.name, first, temporary, _encoded(before), data):
+                raise _stale(path)
+        if flushed:
+            folder.flush()
+
+
+def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = None) -> None:
+    """Remove a file; nothing happens where it is gone. With `before` only if it still holds that text: else StaleError
+    is raised. Raises MemoryError_."""
+    try:
+        with open_directory(path.parent, anchor) as folder:
+            if before is None:
+                with contextlib.suppress(FileNotFoundError):
+                    folder.unlink(path.name)
+            elif not remove_unchanged(folder, path.name, _encoded(before)):
+                raise _stale(path)
+            folder.flush()
+    except FileNotFoundError:
+        if before is not None:
+            raise _stale(path) from None
+    except OSError as error:
+        todo = "Make the folder writable, then try again."
+        raise MemoryError_(f"The file cannot be removed: {reason_of(error)}.", where=str(path), todo=todo) from error
+
+
+def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) -> None:
+    """Make a folder and its parents. Raises MemoryError_, BoundaryError."""
+    try:
+        with open_directory(path, anchor, make=mode):
+            pass
+    except OSError as error:
+        raise MemoryError_(
+            f"This folder cannot be created: {reason_of(error)}.", where=str(path), todo=_WRITE_TODO
+        ) from error
+
+
+def is_absent(path: Path | str) -> bool:
+    """Whether nothing at all, not even a broken link, has this name."""
+    return not os.path.lexists(path)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise MemoryError_(
+            (f"The file cannot be written: {reason_of(error)}."), where=str(path), todo=_WRITE_TODO
+        ) from error
+
+
+@contextlib.contextmanager
+def _beside(folder: Directory, other: Path | None, anchor: Path | None) -> Iterator[Directory]:
+    if other is None:
+        yield folder
+    else:
+        with open_directory(other, anchor) as found:
+            yield found
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _stale(path: Path) -> StaleError:
+    todo = "Check its content, then try again."
+    message = f"{path.name} was changed or removed in the meantime; nothing was overwritten."
+    return StaleError(message, where=str(path), todo=todo)

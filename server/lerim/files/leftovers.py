@@ -1,0 +1,163 @@
+"""Our files that are not in their place: those being written, and those a killed process left.
+
+A temporary file is locked by its writer for as long as it is there, and the system frees the lock when the writer
+dies: whoever gets the lock may remove the file. `git` ignores both kinds of names (`.lerim-*`).
+
+A file that is about to be replaced or removed first gets a name that says what it should hold and where it came from.
+If it holds something else, somebody edited it at that very moment, and it goes back instead of being removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lerim.errors import BoundaryError
+from lerim.files.directory import Directory, open_directory
+
+_TEMPORARY = re.compile(r"\.lerim-[0-9a-f]{16}\.tmp")
+_TAKEN_AWAY = re.compile(r"\.lerim-[0-9a-f]{8}-([0-9a-f]{16})-([0-9a-f]{16})-(.+)")
+_STALE_SECONDS = 600
+"""After this long a temporary file is a dead writer's where the system has no locks on files."""
+_LIVE_SECONDS = 60
+"""For so long an edited file that was taken away is left to the process that did it."""
+_LONGEST_NAME = 255
+_swept: dict[str, int] = {}
+"""Folders without leftovers, with the time of their last change: they are listed again only after another one."""
+
+
+@contextlib.contextmanager
+def temporary_file(folder: Directory, data: bytes, mode: int, flushed: bool) -> Iterator[str]:
+    """A temporary file with this content; gives its name. It is gone afterwards whatever happened. Raises OSError."""
+    remove_leftovers(folder)
+    name, handle = _created(folder, mode)
+    try:
+        with os.fdopen(handle, "wb", closefd=sys.platform == "win32") as file:
+            file.write(data)
+            file.flush()
+            if flushed:
+                os.fsync(file.fileno())
+        yield name
+    finally:
+        with contextlib.suppress(OSError):
+            folder.unlink(name)
+        if sys.platform != "win32":  # there an open file could not be renamed
+            os.close(handle)
+
+
+def taken_away_name(name: str, before: bytes, after: bytes) -> str | None:
+    """The name under which a file lies while it is replaced or removed; None where it would be too long."""
+    new = f".lerim-{secrets.token_hex(4)}-{_hash(before)}-{_hash(after)}-{name}"
+    return new if len(os.fsencode(new)) <= _LONGEST_NAME else None
+
+
+def restore_leftover(folder: Directory, name: str, original: str, home: Directory) -> None:
+    """Gives a file that was taken away its name in its folder `home` again; where that is taken by now, a name that a
+    person will see."""
+    try:
+        folder.link(name, original, home)
+    except FileExistsError:
+        kept = Path(original)
+        folder.rename(name, f"{kept.stem}-edited-{secrets.token_hex(2)}{kept.suffix}", home)
+    except OSError:  # a file system without hard links
+        if original in home.names():
+            original += f"-edited-{secrets.token_hex(2)}"
+        folder.rename(name, original, home)
+    else:
+        folder.unlink(name)
+
+
+def remove_leftovers(folder: Directory) -> bool:
+    """Removes what killed processes left in a folder; whether nothing of that kind is there now. Raises OSError."""
+    found = [name for name in folder.names() if name.startswith(".lerim-")]
+    kept = [name for name in found if not _removed(folder, name)]
+    return not kept
+
+
+def sweep_leftovers(folders: Iterable[tuple[Path, Path]]) -> None:
+    """Removes leftovers in each (folder, anchor) that is there and changed since this process looked last."""
+    for path, anchor in folders:
+        with contextlib.suppress(OSError, BoundaryError), open_directory(path, anchor) as folder:
+            if _swept.get(str(path)) == folder.changed():
+                continue
+            _swept.pop(str(path), None)
+            if remove_leftovers(folder):
+                _swept[str(path)] = folder.changed()
+
+
+def _removed(folder: Directory, name: str) -> bool:
+    with contextlib.suppress(OSError, BoundaryError):
+        if _TEMPORARY.fullmatch(name):
+            return _removed_temporary(folder, name)
+        if match := _TAKEN_AWAY.fullmatch(name):
+            return _removed_taken_away(folder, name, match[1], match[2], match[3])
+        return True  # not ours
+    return False
+
+
+def _removed_temporary(folder: Directory, name: str) -> bool:
+    handle = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        locked = _lock(handle)
+        dead = locked if locked is not None else time.time() - os.fstat(handle).st_mtime > _STALE_SECONDS
+        if dead and sys.platform != "win32":
+            folder.unlink(name)
+    finally:
+        os.close(handle)
+    if dead and sys.platform == "win32":  # an open file cannot be removed there
+        folder.unlink(name)
+    return dead
+
+
+def _removed_taken_away(folder: Directory, name: str, before: str, after: str, original: str) -> bool:
+    with os.fdopen(folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        if _lock(file.fileno()) is False:
+            return False  # the new text, which its writer is about to put in its place
+        data = file.read()
+    if not data or _hash(data) in (before, after):
+        folder.unlink(name)
+        return True
+    if time.time() - folder.stat(name).st_ctime < _LIVE_SECONDS:
+        return False
+    restore_leftover(folder, name, original, folder)
+    return True
+
+
+def _created(folder: Directory, mode: int) -> tuple[str, int]:
+    while True:
+        name = f".lerim-{secrets.token_hex(8)}.tmp"
+        handle = folder.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
+        try:
+            locked = _lock(handle)
+            if locked is None or (locked and os.fstat(handle).st_nlink):
+                return name, handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # somebody took it for a leftover in the moment before it was locked
+
+
+def _lock(handle: int) -> bool | None:
+    """Whether the file is locked by us now; None where files cannot be locked."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]

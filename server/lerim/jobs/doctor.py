@@ -1,0 +1,251 @@
+"""What becomes of each agent's sessions, as it is: where its store lies, what was found, what is not read and why.
+
+`lerim connect list` and the editor's Agents view show these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from lerim.errors import ReaderError
+from lerim.memory import format_time
+from lerim.paths import Home
+from lerim.project import FolderOwners, Project, list_projects
+from lerim.redaction import clean_text
+from lerim.sessions import (
+    FAILED,
+    PLATFORM_NAMES,
+    PLATFORM_READERS,
+    SKIPPED_CODE,
+    UNREADABLE,
+    Catalog,
+    DiscoveredStores,
+    Health,
+    Platform,
+    Stamp,
+    Transcript,
+    deduplicate_transcripts,
+    discover_stores,
+    load_platform_choices,
+    open_databases,
+    place_file,
+    split_likely_transcripts,
+    store_places,
+)
+
+NO_FOLDER = "no-folder"
+_REASONS = {SKIPPED_CODE: SKIPPED_CODE, ReaderError.code: FAILED}
+_HOMELESS = "It does not say in which folder it ran, so it belongs to no project."
+SHARED = "User"
+"""The folder of an editor that an agent keeps its sessions in: that it is there says nothing of the agent."""
+
+AgentState = Literal["connected", "not-found", "removed"]
+"""connected: its store is there and read; not-found: it would be read, but nothing lies where it may; removed: the
+person said not to read it."""
+
+
+class StoreView(msgspec.Struct, frozen=True):
+    """A place where an agent's store may lie."""
+
+    path: str
+    exists: bool
+
+
+class SkippedView(msgspec.Struct, frozen=True):
+    """Sessions or stores that are not read, by the reason.
+
+    `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
+    could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
+    so it is of no project). `example` is one of the places, `message` says of it what happened.
+    """
+
+    reason: str
+    count: int
+    example: str
+    message: str
+
+
+class LastErrorView(msgspec.Struct, frozen=True):
+    """The last thing that went wrong with an agent's sessions; `time` is ISO 8601 UTC, '' where it is not known."""
+
+    message: str
+    where: str
+    time: str
+
+
+class AgentView(msgspec.Struct, frozen=True):
+    """One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's,
+    where that is there).
+
+    Of the project asked for, 0 where none was: `found` sessions, of which `parsed` were read to their end and `waiting`
+    will be at the next sync. `skipped` are the project's, and those that nobody knows whose they are. `redactions`
+    counts the secrets cut out of what was learned from the project's sessions or shown to a model. `last_sync` of the
+    project is ISO 8601 UTC, '' for never.
+    """
+
+    platform: Platform
+    name: str
+    state: AgentState
+    stores: list[StoreView]
+    sessions: int
+    found: int
+    parsed: int
+    waiting: int
+    skipped: list[SkippedView]
+    redactions: int
+    last_error: LastErrorView | None
+    last_sync: str
+
+
+def examine_agents(home: Home, environ: Mapping[str, str], project: Project | None = None) -> list[AgentView]:
+    """Every agent as it stands now, from the stores by stat and from the catalog where there is one; changes nothing.
+
+    Databases that changed since are listed, so call it off the event loop. Raises SettingsError, CatalogError.
+    """
+    said = load_platform_choices(home)
+    known = list_projects(home)[0]
+    folders = FolderOwners([*known, *([project] if project else [])]).folders
+    health = Health()
+    if home.catalog.exists():
+        with Catalog.open(home) as catalog:
+            health = catalog.health(project.key if project else "")
+            folders = [*folders, *catalog.folders()]
+    own = (str(project.root), *project.folders) if project else ()
+    look = _Look(health, folders, own)
+    return [
+        _removed(platform, store_places(platform, said, environ))
+        if platform in said and not said[platform].connected
+        else look.agent(platform, store_places(platform, said, environ))
+        for platform in PLATFORM_READERS
+    ]
+
+
+def _removed(platform: Platform, roots: list[Path]) -> AgentView:
+    stores = [_store(root) for root in roots]
+    return AgentView(platform, PLATFORM_NAMES[platform], "removed", stores, 0, 0, 0, 0, [], 0, None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is known before an agent's store is looked at. `own` are the project's folders."""
+
+    health: Health
+    folders: Sequence[str]
+    own: tuple[str, ...]
+
+    def agent(self, platform: Platform, roots: list[Path]) -> AgentView:
+        stores = discover_stores({platform: roots}, self.folders)
+        open_databases(stores, self.health.stores, self.folders, self.health.damaged)
+        main = self._main(deduplicate_transcripts(stores, self.health.stamps)[0])
+        there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
+        there |= self._kept(platform, stores)
+        mine = self._mine(main, there)
+        skipped = self._skipped(stores, there)
+        parsed = sum(self._reads(place, there[place]) for place in mine)
+        failed = sum(map(self.health.unread, mine))
+        views = [_store(root) for root in roots]
+        anything = stores.transcripts or stores.databases or stores.problems
+        exists = any(view.exists and (anything or root.name != SHARED) for view, root in zip(views, roots, strict=True))
+        return AgentView(
+            platform=platform,
+            name=PLATFORM_NAMES[platform],
+            state="connected" if exists else "not-found",
+            stores=views,
+            sessions=len(there),
+            found=len(mine),
+            parsed=parsed,
+            waiting=len(mine) - parsed - failed,
+            skipped=skipped,
+            redactions=self.health.redactions.get(platform, 0),
+            last_error=self._last_error(platform, stores),
+            last_sync=_iso(self.health.synced),
+        )
+
+    def _kept(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
+        """The sessions of databases that did not change, and so were not listed again."""
+        opened = {database.path for database in stores.opened}
+        unopened = {one.path for one in stores.databases if one.path not in opened}
+        return {
+            place: one.stamp
+            for place, one in self.health.transcripts.items()
+            if one.platform == platform and one.within and one.main
+            if place_file(place, one.within) in unopened
+        }
+
+    def _main(self, transcripts: list[Transcript]) -> list[Transcript]:
+        """Those that are sessions of their own: as the catalog has it, and of what was never read, by its name."""
+        ids = {one.session_id for one in transcripts}
+        beginnings = {one[-8:] for one in ids}  # Gemini CLI names a file by the beginning of its session's id
+        main: list[Transcript] = []
+        for one in transcripts:
+            known = self.health.transcripts.get(one.place)
+            there = one.parent in ids or one.parent[:8] in beginnings
+            if known.main if known else not one.parent or not there:
+                main.append(one)
+        return main
+
+    def _mine(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:
+        """The project's sessions: those it has turns of, and those that look so and were never read."""
+        unread = [one for one in main if one.place not in self.health.own and not self._known(one.place)]
+        named = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
+        return [*(place for place in there if place in self.health.own), *(one.place for one in named)]
+
+    def _known(self, place: str) -> bool:
+        return place in self.health.transcripts and not self.health.unread(place)
+
+    def _reads(self, place: str, stamp: Stamp | None) -> bool:
+        one = self.health.transcripts.get(place)
+        return one is not None and not self.health.unread(place) and stamp is not None and one.stamp == stamp
+
+    def _skipped(self, stores: DiscoveredStores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
+        met: dict[str, list[tuple[str, str]]] = {}
+        for problem in stores.problems:
+            reason = _REASONS.get(problem.code, UNREADABLE)
+            met.setdefault(reason, []).append((problem.path, problem.message))
+        for place in there:
+            one = self.health.transcripts.get(place)
+            if one is None:
+                continue
+            if one.fault and (place in self.health.own or not one.elsewhere):
+                met.setdefault(one.fault, []).append((place, one.error))
+            elif one.homeless:
+                met.setdefault(NO_FOLDER, []).append((place, _HOMELESS))
+        return [
+            SkippedView(reason, len(places), clean_text(places[0][0]), clean_text(places[0][1]))
+            for reason, places in met.items()
+        ]
+
+    def _last_error(self, platform: Platform, stores: DiscoveredStores) -> LastErrorView | None:
+        now = [problem for problem in stores.problems if problem.code != SKIPPED_CODE]
+        if now:
+            return LastErrorView(clean_text(now[0].message), clean_text(now[0].path), "")
+        told = [(when, place, error) for of, place, error, when in self.health.failures if of == platform]
+        told += [
+            (one.failed, place, one.error)
+            for place, one in self.health.transcripts.items()
+            if one.platform == platform and one.fault and (place in self.health.own or not one.elsewhere)
+        ]
+        if not told:
+            return None
+        when, place, error = max(told, key=lambda one: one[0].timestamp() if one[0] else 0)
+        return LastErrorView(clean_text(error), clean_text(place), _iso(when))
+
+
+def _store(root: Path) -> StoreView:
+    try:
+        root.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return StoreView(str(root), exists=False)
+    except OSError:  # it may well be there, behind a folder that is closed to us
+        pass
+    return StoreView(str(root), exists=True)
+
+
+def _iso(when: datetime | None) -> str:
+    return format_time(when) if when else ""

@@ -1,0 +1,290 @@
+"""Asking a model in a job: it is chosen, allowed and paid for, and asked until a stop rule ends that.
+
+The stop rules. No other question can do better after a refused key, a budget that is used up, a model that is gone or
+spending that cannot be recorded: the session is over at once. It is over, too, when two questions in a row got no
+answer. Anything else is trouble of that one question, and the next one is asked. A job of the queue that got no answer
+through no fault of its own session waits for a later sync and uses up none of its tries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from lerim.config import RoleName, Settings
+from lerim.errors import (
+    BudgetError,
+    LerimError,
+    ModelAwayError,
+    ModelGoneError,
+    ModelKeyError,
+    ModelRefusedError,
+    ModelSilentError,
+    Problem,
+    SpendingError,
+    StoppedError,
+    TooDearError,
+    UnfinishedError,
+    WindowTooLargeError,
+)
+from lerim.jobs.report import SyncState
+from lerim.models import (
+    DayBudget,
+    EditorBridge,
+    Model,
+    ModelChoice,
+    ModelStep,
+    RoleUsage,
+    StepKind,
+    Usage,
+    WaitReason,
+    attribute_calls,
+    choose_allowed,
+    total_usage,
+)
+from lerim.paths import Home
+from lerim.sessions import Catalog, QueueJob
+
+if TYPE_CHECKING:
+    import dspy
+
+    from lerim.models import Engine
+
+MOST_UNANSWERED = 2
+"""Questions in a row without an answer after which no more are asked."""
+UNFINISHED_SECONDS = 30.0
+"""How long a session waits that its agent was writing anew when it was read."""
+REFUSED_SECONDS = 600.0
+"""How long a session waits that was refused for what may lie in the settings, so that others get their turn."""
+PUT_BACK: tuple[tuple[type[Exception], float], ...] = (
+    (StoppedError, 0.0),
+    (TooDearError, 3600.0),  # no day's budget allows it; a sync that the person starts takes it before
+    (BudgetError, 0.0),
+    (ModelKeyError, 0.0),
+    (SpendingError, 0.0),
+    (ModelGoneError, 0.0),
+    (WindowTooLargeError, REFUSED_SECONDS),
+    (ModelAwayError, 60.0),
+    (UnfinishedError, UNFINISHED_SECONDS),
+)
+"""After which errors a job is put back, and for how many seconds; the first that fits. After others it has failed."""
+
+Answer = TypeVar("Answer")
+Question = TypeVar("Question")
+
+
+class AskingJob(Protocol):
+    """A job that asks models. `clock` tells which day's budget pays; `explicit`: the person started it."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def home(self) -> Home: ...
+    @property
+    def environ(self) -> Mapping[str, str]: ...
+    @property
+    def cancelled(self) -> Callable[[], bool]: ...
+    @property
+    def clock(self) -> Callable[[], datetime]: ...
+    @property
+    def bridge(self) -> EditorBridge | None: ...
+    @property
+    def explicit(self) -> bool: ...
+
+
+@dataclass(slots=True)
+class ModelSession:
+    """One model, asked by one job. `purse` pays for calls that cost money, `bridge` leads to the editor's own models,
+    `environ` is the environment of a command or an agent's program.
+
+    `over`: nothing more is asked. `state` is partial where something was left undone, `why` says what ended the session
+    early where that is no fault of a question.
+    """
+
+    model: Model
+    home: Home
+    cancelled: Callable[[], bool]
+    purse: DayBudget
+    bridge: EditorBridge | None = None
+    environ: Mapping[str, str] | None = None
+    state: SyncState = "done"
+    why: WaitReason = ""
+    over: bool = False
+    _problems: list[Problem] = field(default_factory=list)
+    _steps: list[ModelStep] = field(default_factory=list, init=False)
+    _heard: int = field(default=0, init=False)
+    _unanswered: int = field(default=0, init=False)
+    _engine: Engine | None = field(default=None, init=False)
+    _lm: dspy.LM | None = field(default=None, init=False)
+
+    @classmethod
+    def open(cls, role: RoleName, job: AskingJob) -> ModelSession | ModelChoice:
+        """Choose the model of a role. Return a session with it, or the choice that says why it may not be asked."""
+        settings = job.settings
+        choice = choose_allowed(role, settings, job.home, job.environ, explicit=job.explicit)
+        if choice.model is None or choice.why:
+            return choice
+        purse = DayBudget(job.home, settings.budget, lambda: job.clock().astimezone())
+        return cls(choice.model, job.home, job.cancelled, purse, job.bridge, job.environ, _problems=choice.problems)
+
+    @property
+    def engine(self) -> Engine:
+        """What makes the calls, opened at the first use."""
+        if self._engine is None:
+            from lerim.models import Engine
+
+            self._engine = Engine(
+                self.model,
+                self.cancelled,
+                home=self.home,
+                environ=self.environ,
+                purse=self.purse,
+                bridge=self.bridge,
+            )
+        return self._engine
+
+    @property
+    def lm(self) -> dspy.LM:
+        """DSPy's model over the engine, made at the first use: importing DSPy takes a second."""
+        if self._lm is None:
+            from lerim.models import make_language_model
+
+            self._lm = make_language_model(self.model, self.engine)
+        return self._lm
+
+    @property
+    def spent(self) -> list[RoleUsage]:
+        """What the calls took so far."""
+        return self._engine.spent if self._engine else []
+
+    @property
+    def usage(self) -> Usage:
+        """The sum of what the calls took so far."""
+        return total_usage(self.spent)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What went wrong so far, also with recording what calls cost."""
+        return [*self._problems, *self.purse.problems]
+
+    @property
+    def steps(self) -> list[ModelStep]:
+        """What happened so far besides plain answers, in order."""
+        self._hear()
+        return list(self._steps)
+
+    def add(self, step: ModelStep) -> None:
+        """Add a step after those of the engine until now."""
+        self._hear()
+        self._steps.append(step)
+
+    def note(self, kind: StepKind, why: str, where: str = "") -> None:
+        """Add a step of this model's."""
+        self.add(ModelStep(kind, self.model.role, self.model.label, why, where))
+
+    def failed(self, problem: Problem) -> None:
+        """Tell a problem with what was answered; the session goes on."""
+        self.state = "partial"
+        self._problems.append(problem)
+
+    def stop(self, why: str) -> None:
+        """Ask nothing more, and say why."""
+        self.over = True
+        self.note("stopped", why)
+
+    def ask(self, question: Callable[[], Answer], where: str = "") -> Answer | LerimError | StoppedError:
+        """Ask one question under the stop rules. Return its answer, or the error that it ended with.
+
+        The error is told already: as a problem that names `where` (default: the model), or as the end of the session.
+        """
+        try:
+            answer = question()
+        except StoppedError as error:
+            self.state, self.over = "cancelled", True
+            return error
+        except LerimError as error:
+            self._failed(error, where)
+            return error
+        self._unanswered = 0
+        return answer
+
+    def ask_if_possible(self, question: Callable[[dspy.LM, Question], Answer], inputs: Question) -> Answer | None:
+        """Ask what can also be done without a model; where no answer comes, a step says why and None is returned."""
+        if self.over or self.cancelled():
+            return None
+        answer = self.ask(lambda: question(self.lm, inputs))
+        if not isinstance(answer, LerimError | StoppedError):
+            return answer
+        if not self.over and isinstance(answer, LerimError):
+            self.note("unread", answer.safe_message)
+        return None
+
+    def _failed(self, error: LerimError, where: str) -> None:
+        if isinstance(error, TooDearError | UnfinishedError):
+            return  # no fault, and the next question may be answered
+        if isinstance(error, BudgetError):  # no fault either
+            self.why = "budget"
+        elif isinstance(error, ModelGoneError):
+            self.why = "gone"
+            self.failed(error.problem(self.model.label))
+        elif isinstance(error, ModelKeyError):
+            self.failed(error.problem(self.model.key_variable or self.model.label))
+        else:
+            self.failed(error.problem(where or self.model.label))
+        if isinstance(error, BudgetError | ModelGoneError | ModelKeyError | SpendingError):
+            self.stop(error.safe_message)
+            return
+        self._unanswered = self._unanswered + 1 if isinstance(error, ModelSilentError | ModelRefusedError) else 0
+        if self._unanswered == MOST_UNANSWERED:
+            self.stop("two questions in a row got no answer; the rest waits for the next run")
+
+    def _hear(self) -> None:
+        """Take over what the engine did since the last time."""
+        if self._engine is not None:
+            steps = self._engine.steps
+            self._steps += steps[self._heard :]
+            self._heard = len(steps)
+
+
+def work_off(
+    session: ModelSession,
+    catalog: Catalog,
+    jobs: Iterable[tuple[QueueJob, Callable[[str], None]]],
+    ask: Callable[[QueueJob, Callable[[str], None]], None],
+    *,
+    refusals_count: bool = True,
+) -> None:
+    """Ask about each of the claimed jobs until the session is over. `ask` ends a job that is answered.
+
+    `refusals_count`: a job that the service refuses, though not the next one as well, has failed; otherwise it waits.
+    Raises CatalogError.
+    """
+    refused: list[tuple[QueueJob, str]] = []
+    for job, tell in jobs:
+        name = f"{job.transcript.platform}:{job.transcript.session_id}"
+        with attribute_calls(name):
+            error = session.ask(partial(ask, job, tell), str(job.transcript.path))
+        wait = next((seconds for kind, seconds in PUT_BACK if isinstance(error, kind)), None)
+        if wait is not None:
+            catalog.put_back(job, wait)
+        elif isinstance(error, ModelRefusedError):  # whose fault that is shows with the next one
+            refused.append((job, error.message))
+        elif isinstance(error, LerimError):
+            catalog.fail(job, error.message)
+        if isinstance(error, TooDearError):
+            session.note("dear", error.explanation.rstrip("."), name)
+        if isinstance(error, WindowTooLargeError):  # it takes less than any session needs
+            session.why = "gone"
+            session.stop(error.safe_message)
+        if session.over:
+            break
+    for job, message in refused:
+        if not refusals_count:
+            catalog.put_back(job)
+        elif session.over:
+            catalog.put_back(job, REFUSED_SECONDS)
+        else:
+            catalog.fail(job, message)

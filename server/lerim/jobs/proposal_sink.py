@@ -1,0 +1,129 @@
+"""Where a sync puts what it extracts: candidates are proposed, what a later turn refutes is withdrawn, and it is kept
+for the report what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from lerim.errors import LerimError, Problem
+from lerim.extraction import Candidate, DroppedSignal, DropReason, Withdrawal, drop_candidate
+from lerim.jobs.report import CandidateFound, CandidateWithdrawn, EmitSyncEvent, WithdrawnView
+from lerim.memory import MemorySearch, QuoteChoice
+from lerim.review import DROP_REASON_TEXTS, CandidateView, MemoryAction, ReviewPaths, RunFolder, candidate_view, queue
+from lerim.sessions import Transcript
+
+
+@dataclass(slots=True)
+class ProposalSink:
+    """What one part of a sync proposed, dropped, withdrew and accepted. Close it at the end.
+
+    A candidate with at least the confidence `accept_above` is accepted without a review, its quotes kept as `quotes`
+    says.
+    """
+
+    place: ReviewPaths
+    emit: EmitSyncEvent
+    accept_above: float | None
+    quotes: QuoteChoice
+    run: RunFolder
+    candidates: list[CandidateView] = field(default_factory=list)
+    dropped: list[DroppedSignal] = field(default_factory=list)
+    withdrawn: list[WithdrawnView] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
+    _memories: MemorySearch | None = field(default=None, init=False)
+
+    def close(self) -> None:
+        """Close the memories that candidates were compared with."""
+        if self._memories is not None:
+            self._memories.close()
+            self._memories = None
+
+    @property
+    def memories(self) -> MemorySearch:
+        """The project's memories, opened at the first use and shared by all candidates."""
+        if self._memories is None:
+            self._memories = MemorySearch(self.place.project, self.place.home)
+        return self._memories
+
+    def take(self, results: Iterable[Candidate | DroppedSignal | Withdrawal]) -> None:
+        """Propose candidates, list what was dropped as left out, and withdraw what a later turn refutes.
+
+        Raises MemoryError_ if a candidate cannot be written: the job of its session is then tried again.
+        """
+        before = len(self.dropped)
+        for result in results:
+            self.run.extracted.append(result)
+            match result:
+                case Candidate():
+                    self._propose(result)
+                case DroppedSignal():
+                    self.dropped.append(result)
+                case Withdrawal():
+                    self._withdraw(result)
+        queue.keep_left_out(self.place, self.dropped[before:])
+
+    def join(self, kept: Candidate, gone: Candidate) -> None:
+        """Keep one of two candidates of this sync, with the quotes of both. A candidate that a person edited stays."""
+        reason = f"joined with: {kept.title}"
+        for view in [one for one in self.candidates if (one.turn, one.title) == (gone.turn, gone.title)]:
+            for taken in queue.withdraw_candidates(self.place, gone.turn, reason, only=view.id):
+                self._gone(taken, reason)
+                queue.propose_candidate(self.place, kept, self.memories)  # what waits gains the quotes
+
+    def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
+        """Withdraw the candidates that only the ranker found in these turns, because a model has read the turns; list
+        them as left out. Raises MemoryError_ if nothing can be written."""
+        source = f"{transcript.platform}:{transcript.session_id}"
+        for gone, dropped in queue.leave_out_ranked(self.place, source, turns):
+            self.dropped.append(dropped)
+            self._gone(gone, DROP_REASON_TEXTS["model-read"])
+
+    def _propose(self, candidate: Candidate) -> None:
+        outcome = queue.propose_candidate(self.place, candidate, self.memories)
+        match outcome:
+            case queue.CandidateProposed(proposal):
+                view = candidate_view(proposal, "global" if self.place.project.is_personal else "project")
+                self.candidates.append(view)
+                self._did(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
+                self.emit(CandidateFound(view))
+                if proposal.action == "add" and self._may_accept(proposal):
+                    self._accept(proposal.id)
+            case queue.ClaimBlocked(rejected, times):
+                self._did("blocked", rejected, candidate.title)
+                self._drop(candidate, "rejected-before", f"rejected before, blocked {times} times since")
+            case queue.AlreadyKnown(known, reason):
+                self._did("known", known, candidate.title, reason=reason)
+                self._drop(candidate, "already-known", reason)
+
+    def _may_accept(self, proposal: queue.Proposal) -> bool:
+        """Whether a candidate may be accepted without a review: never one that `queue.doubted` has a reason against."""
+        sure = proposal.record.confidence
+        return self.accept_above is not None and sure >= self.accept_above and not queue.doubt_reason(proposal)
+
+    def _accept(self, candidate_id: str) -> None:
+        try:
+            result = queue.accept_candidate(self.place, candidate_id, quotes=self.quotes, unseen=True)
+        except LerimError as error:
+            self.problems.append(Problem(error.code, candidate_id, error.explanation))
+            return
+        if result.ok:
+            self.accepted.append(candidate_id)
+            self._did("accepted", candidate_id, "", undo=result.action or "")
+
+    def _drop(self, candidate: Candidate, reason: DropReason, detail: str) -> None:
+        self.dropped.append(drop_candidate(candidate, reason, detail))
+
+    def _withdraw(self, withdrawn: Withdrawal) -> None:
+        for gone in queue.withdraw_candidates(self.place, withdrawn.refuted_turn, withdrawn.reason):
+            self._gone(gone, withdrawn.reason)
+
+    def _gone(self, candidate_id: str, reason: str) -> None:
+        self.withdrawn.append(WithdrawnView(candidate_id, reason))
+        self.emit(CandidateWithdrawn(candidate_id, reason))
+        self.candidates = [view for view in self.candidates if view.id != candidate_id]
+        self._did("withdrawn", candidate_id, "", reason=reason)
+
+    def _did(self, action: str, which: str, title: str, memory: str = "", undo: str = "", reason: str = "") -> None:
+        self.run.actions.append(MemoryAction(action, which, title, memory, undo, reason))

@@ -1,0 +1,143 @@
+"""What a sync tells while it runs and when it ends: progress, `sync --json`, the report in the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.models import NO_USAGE, ModelStep, RoleUsage, Usage, WaitingWork, merge_role_usage
+from lerim.review import CandidateView
+
+Stage = Literal["looking", "reading", "learning", "done", "failed", "cancelled"]
+SyncState = Literal["done", "partial", "cancelled", "busy", "failed"]
+
+
+class SyncProgress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
+    """How far a sync is. `sessions_done` of `sessions_total` transcripts of this stage; `candidates` so far."""
+
+    stage: Stage
+    sessions_done: int
+    sessions_total: int
+    candidates: int
+    message: str = ""
+
+
+class CandidateFound(msgspec.Struct, frozen=True, tag_field="event", tag="candidate"):
+    """A candidate was written to the review folder."""
+
+    candidate: CandidateView
+
+
+class CandidateWithdrawn(msgspec.Struct, frozen=True, tag_field="event", tag="withdrawn"):
+    """A pending candidate was taken back because a later turn refutes it."""
+
+    id: str
+    reason: str
+
+
+class SessionCounts(msgspec.Struct, frozen=True):
+    """Sessions of this project. found = new + changed + unchanged + failed; `new` is what this project had not learned
+    from before, whoever indexed it."""
+
+    found: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: int = 0
+
+
+class DroppedView(msgspec.Struct, frozen=True):
+    """One signal that became no candidate, and why."""
+
+    reason: str
+    title: str
+    session: str
+    turn: str
+    detail: str = ""
+
+
+class WithdrawnView(msgspec.Struct, frozen=True):
+    """A pending candidate that was taken back, and why."""
+
+    id: str
+    reason: str
+
+
+class SyncReport(msgspec.Struct, frozen=True):
+    """The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
+
+    `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
+    `left_out` sessions wait that `since` and `until` kept this run from.
+    `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took;
+    `spent` is the same by role and model, `steps` what did not go straight, `waits` what is still to be asked.
+    """
+
+    project: str
+    sessions: SessionCounts
+    candidates: list[CandidateView]
+    dropped: dict[str, int]
+    dropped_items: list[DroppedView]
+    withdrawn: list[WithdrawnView]
+    problems: list[Problem]
+    accepted: list[str] = []
+    left_out: int = 0
+    model: str = "none"
+    usage: Usage = NO_USAGE
+    spent: list[RoleUsage] = []
+    steps: list[ModelStep] = []
+    waits: WaitingWork = WaitingWork()
+    seconds: float = 0.0
+    run: str = ""
+    state: SyncState = "done"
+    message: str = ""
+
+
+SyncEvent: TypeAlias = SyncProgress | CandidateFound | CandidateWithdrawn
+EmitSyncEvent = Callable[[SyncEvent], None]
+
+
+def with_no_model_asked(report: SyncReport, problems: Sequence[Problem], waits: WaitingWork) -> SyncReport:
+    """A report after a part that asked no model: `problems` say why, where that is a fault, and `waits` what waits."""
+    return msgspec.structs.replace(
+        report,
+        problems=list(dict.fromkeys([*report.problems, *problems])),
+        state="partial" if problems else report.state,
+        waits=waits,
+    )
+
+
+def combine_reports(first: SyncReport, second: SyncReport) -> SyncReport:
+    """One report of two passes of the same sync. Sessions only the second knew to be the project's count as new; what
+    the second took back is not among what the first proposed."""
+    dropped = dict(first.dropped)
+    for reason, count in second.dropped.items():
+        dropped[reason] = dropped.get(reason, 0) + count
+    one, two = first.sessions, second.sessions
+    gone = {withdrawn.id for withdrawn in second.withdrawn}
+    failed, changed = max(one.failed, two.failed), one.changed + two.changed
+    new = one.new + two.new + max(0, two.found - one.found - two.new)
+    sessions = SessionCounts(two.found, new, changed, max(0, two.found - new - changed - failed), failed)
+    state = second.state if second.state != "done" else first.state
+    return SyncReport(
+        project=second.project,
+        sessions=sessions,
+        candidates=[*(one for one in first.candidates if one.id not in gone), *second.candidates],
+        dropped=dropped,
+        dropped_items=[*first.dropped_items, *second.dropped_items],
+        withdrawn=[*first.withdrawn, *second.withdrawn],
+        problems=list(dict.fromkeys([*first.problems, *second.problems])),
+        accepted=[*first.accepted, *second.accepted],
+        left_out=max(first.left_out, second.left_out),
+        model=second.model if second.model != "none" else first.model,
+        usage=first.usage + second.usage,
+        spent=merge_role_usage([*first.spent, *second.spent]),
+        steps=[*first.steps, *second.steps],
+        waits=second.waits,
+        seconds=round(first.seconds + second.seconds, 3),
+        run=first.run or second.run,
+        state=state,
+        message=second.message or first.message,
+    )

@@ -1,0 +1,190 @@
+"""A model tried on one session before it reads the rest: what it finds there, beside what the rules find.
+
+Nothing is proposed or written but the model's answer, which the next sync takes instead of asking again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lerim.config import load
+from lerim.errors import NotFoundError, SettingsError
+from lerim.jobs.model_session import ModelSession
+from lerim.jobs.session_reading import exists_in
+from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
+from lerim.paths import Home
+from lerim.project import FolderOwners, Project, project_lock
+from lerim.project import project as projects
+from lerim.review import ReviewPaths
+from lerim.sessions import MODEL_JOB, Catalog, QueueJob, Transcript, Turn, read_session
+
+if TYPE_CHECKING:
+    from lerim.extraction import Candidate
+
+LOOKED_AT = 6
+"""The newest sessions among which one is taken."""
+FEWEST = 4
+"""Turns of a session that tells something."""
+
+
+class TrialProposal(msgspec.Struct, frozen=True):
+    """One proposal of either."""
+
+    primitive: str
+    title: str
+    quote: str
+
+
+class SessionTrial(msgspec.Struct, frozen=True):
+    """What the rules and a model find in one session. `again` sessions of the project wait for the model besides."""
+
+    session: str
+    model: str
+    rules: list[TrialProposal]
+    found: list[TrialProposal]
+    usage: Usage
+    steps: list[ModelStep]
+    again: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTrialRequest:
+    """What a trial needs: whose session, which settings, who cancels, and the way to the editor's models."""
+
+    project: Project
+    home: Home
+    environ: Mapping[str, str]
+    cancelled: Callable[[], bool]
+    bridge: EditorBridge | None = None
+
+
+def run_session_trial(
+    trial: SessionTrialRequest, provider: str = "", name: str = "", base_url: str = "", *, paid: bool = False
+) -> SessionTrial:
+    """Asks the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to what
+    it costs this once.
+
+    Raises SettingsError, ModelKeyError or ModelGoneError where no model can be asked, NotFoundError where no session
+    waits, StoppedError where the person cancelled, BusyError, CatalogError, TranscriptError, ModelError.
+    """
+    from lerim.extraction import (
+        ExtractionBrief,
+        Guidance,
+        JoinedCandidates,
+        Material,
+        WindowAnswerCache,
+        candidate,
+        extract_candidates,
+        guidance_json,
+        make_earlier_claim,
+        metadata_json,
+        metrics_json,
+    )
+    from lerim.models import find_extraction_model
+
+    project, home = trial.project, trial.home
+    settings, _ = load.load_settings(trial.environ, home, project.root)
+    if provider:
+        role = replace(settings.roles["extract"], provider=provider, model=name, base_url=base_url, fallback_models=())
+        roles, faults = {**settings.roles, "extract": role}, {**settings.faults, "extract": []}
+        settings = replace(settings, roles=roles, faults=faults)
+    model = find_extraction_model(settings, trial.environ)
+    _agreed(model, trial, paid=paid)
+    transcript, turns, again = _session(trial)
+    rules = _by_rules(transcript, turns, ReviewPaths(project, home))
+    material = Material(
+        None if project.is_personal else project.root,
+        transcript.session_id,
+        transcript.platform,
+        exists=exists_in(project),
+        roots=project.folders,
+    )
+    for turn in turns:
+        material.add(turn)
+    purse = DayBudget(home, settings.budget, lambda: datetime.now().astimezone())
+    session = ModelSession(model, home, trial.cancelled, purse, trial.bridge, trial.environ)
+    known = Guidance(tuple(one.title for one in rules), person=settings.guidance)
+    answers = WindowAnswerCache(
+        ReviewPaths(project, home).private / "windows", "\n".join((model.label, settings.guidance)).strip()
+    )
+    results = list(
+        extract_candidates(
+            session.lm,
+            material,
+            ExtractionBrief(
+                metadata_json(material.facts, project.root.name), metrics_json(material.facts), guidance_json(known)
+            ),
+            [make_earlier_claim(one) for one in rules],
+            max_tokens=model.max_window_tokens,
+            overlap_tokens=model.window_overlap_tokens,
+            answered=answers,
+            gate=settings.gate == "signal",
+            model=model.label,
+        )
+    )
+    gone = [one.gone for one in results if isinstance(one, JoinedCandidates)]
+    found = [one for one in results if isinstance(one, candidate.Candidate) and one not in gone]
+    shown = [_found(one) for one in found]
+    return SessionTrial(
+        transcript.session_id, model.label, [_found(one) for one in rules], shown, session.usage, session.steps, again
+    )
+
+
+def _agreed(model: Model, trial: SessionTrialRequest, *, paid: bool) -> None:
+    """Raises SettingsError where the model is paid for and the person has not agreed to it."""
+    if not (paid or consent.load_known_models(trial.home)[0].allows(model)):
+        message = f"{model.label} costs money, and you have not agreed to pay for it."
+        raise SettingsError(message, where="roles.extract", todo="To agree, use `lerim model allow`.")
+
+
+def _session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
+    """The newest session that waits for a model and is long enough to tell something, else the longest of the newest;
+    its turns of this project; and how many wait besides."""
+    key = trial.project.key
+    jobs: list[QueueJob] = []
+    with project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
+        again = catalog.pending(key, MODEL_JOB)
+        while len(jobs) < LOOKED_AT and (job := catalog.claim(key, kind=MODEL_JOB, started=time.time())):
+            jobs.append(job)
+        for job in jobs:
+            catalog.put_back(job)
+    owners = FolderOwners([trial.project, *projects.list_projects(trial.home)[0]], home=trial.home)
+    longest: tuple[Transcript, list[Turn]] | None = None
+    for job in jobs:
+        turns = [turn for turn in read_session(job.transcript) if owners.owner(turn.cwd) == key]
+        if longest is None or len(turns) > len(longest[1]):
+            longest = job.transcript, turns
+        if len(turns) >= FEWEST:
+            break
+    if longest is None or not longest[1]:
+        raise NotFoundError("No session of this repository waits for a model.", todo="Run `lerim sync` first.")
+    return (*longest, again - 1)
+
+
+def _by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[Candidate]:
+    """What the rules propose from a whole session."""
+    from lerim.extraction import Candidate, Extraction
+    from lerim.review import load_correction
+
+    project = place.project
+    extraction = Extraction(
+        None if project.is_personal else project.root,
+        transcript.session_id,
+        transcript.platform,
+        exists=exists_in(project),
+        roots=project.folders,
+        correction=load_correction(place.home),
+    )
+    results = [result for turn in turns for result in extraction.feed(turn)]
+    return [one for one in (*results, *extraction.finish(True)) if isinstance(one, Candidate)]
+
+
+def _found(candidate: Candidate) -> TrialProposal:
+    quote = candidate.evidence[0].quote if candidate.evidence else ""
+    return TrialProposal(candidate.primitive, candidate.title, quote)

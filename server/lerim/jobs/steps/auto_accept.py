@@ -1,0 +1,55 @@
+"""The last part of a sync, where the person set the review to automatic: it accepts what needs no look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import LerimError, Problem
+from lerim.jobs.report import SyncReport
+from lerim.jobs.sync_context import SyncContext
+from lerim.memory import QuoteChoice
+from lerim.review import MemoryAction, Proposal, ReviewResult, RunFolder, add_memory_actions, queue
+
+_BECAME = {"accepted": "accepted", "known": "known", "outdated": "withdrawn"}
+
+
+def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport:
+    """Add to a report, and to its run folder, what was accepted; nothing where the person wants to be asked."""
+    settings = context.settings
+    if settings.review != "auto":
+        return report
+    quotes: QuoteChoice | None = None if settings.quotes == "ask" else settings.quotes
+    done: list[tuple[Proposal, ReviewResult]] = []
+    problems: list[Problem] = []
+    folder = report.run
+    try:
+        done, problems = queue.auto_accept_all(context.place, quotes)
+        actions = [_action(*one) for one in done if one[1].code in _BECAME]
+        folder = _written(report.run, RunFolder(context.place, context.clock()), actions)
+    except LerimError as error:
+        problems = [*problems, error.problem()]
+    accepted = [proposal.id for proposal, result in done if result.code == "accepted"]
+    return msgspec.structs.replace(
+        report,
+        accepted=list(dict.fromkeys((*report.accepted, *accepted))),
+        problems=[*report.problems, *problems],
+        run=folder,
+    )
+
+
+def _action(proposal: Proposal, result: ReviewResult) -> MemoryAction:
+    did, why = _BECAME[result.code], "" if result.code == "accepted" else result.message
+    memory = Path(result.path).stem if result.path else ""
+    return MemoryAction(did, proposal.id, proposal.record.title, memory, result.action or "", why)
+
+
+def _written(folder: str, run: RunFolder, actions: list[MemoryAction]) -> str:
+    """The run folder that tells what was done: the sync's own, or a new one. Raises MemoryError_, BoundaryError."""
+    if not folder:
+        run.actions = actions
+        return str(run.write() or "")
+    if actions:
+        add_memory_actions(Path(folder), actions)
+    return folder

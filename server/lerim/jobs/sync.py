@@ -1,0 +1,146 @@
+"""What one sync does, in order: find, index, extract, propose. The job process and the terminal share it.
+
+`rules_pass.sync` works on one project under its lock. `index_other_sessions` then indexes every other transcript of
+the machine
+in short transactions; a session found there to have entered this project gets a pending extraction. `sync_project`
+does both, then what a model adds, and at last the same for the sessions outside any repository.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import BusyError, LerimError, Problem
+from lerim.jobs.activity import append_activity
+from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncProgress, SyncReport, combine_reports
+from lerim.jobs.steps import accept_automatically, ask_model, suggest_answers, summarize_sessions, sync_by_rules
+from lerim.jobs.sync_context import Cancelled, Clock, SyncContext, SyncOptions, now, resume_reading
+from lerim.jobs.temporary_aliases import temporary_aliases
+from lerim.models import EditorBridge
+from lerim.paths import Home
+from lerim.project import Project, personal_project
+from lerim.sessions import (
+    DAMAGE_CODES,
+    UNREADABLE_ERROR,
+    Catalog,
+    Readable,
+    Transcript,
+    find_working_folder,
+    select_reader_problems,
+    shared_copies,
+)
+
+__all__ = ["SyncOptions", "index_other_sessions", "sync_project"]
+
+
+def sync_project(
+    project: Project,
+    home: Home,
+    environ: Mapping[str, str],
+    options: SyncOptions,
+    emit: EmitSyncEvent,
+    cancelled: Cancelled,
+    clock: Clock = now,
+    bridge: EditorBridge | None = None,
+) -> SyncReport:
+    """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light; a
+    model, if one is configured, reads what the rules have read; at last the same for sessions outside any repository,
+    whose memories are the person's own. `bridge` leads to the editor's own models.
+
+    Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
+    if nobody can tell which agents are not to be read.
+    """
+    with temporary_aliases(project, home), shared_copies():
+        return _run(SyncContext(project, home, environ, options, emit, cancelled, clock, bridge))
+
+
+def _run(context: SyncContext) -> SyncReport:
+    project, home, clock, cancelled = context.project, context.home, context.clock, context.cancelled
+    began = time.monotonic()
+    try:
+        report = sync_by_rules(context)
+    except LerimError as error:
+        with suppress(OSError):  # a home that cannot be written is what the error itself tells
+            append_activity(
+                home, clock(), "sync", project.root.name, f"{error.code}: {error.message}", time.monotonic() - began
+            )
+        raise
+    if report.state != "cancelled":
+        report.problems.extend(index_other_sessions(context, len(report.candidates)))
+        if _pending(project, home) and not cancelled():
+            report = combine_reports(report, sync_by_rules(context))
+    report = _models(report, context)
+    if report.state != "cancelled":
+        report = accept_automatically(context, report)
+    if not project.is_personal and report.state != "cancelled":
+        report = _personal(report, context)
+    stage: Stage = "cancelled" if report.state == "cancelled" else "done"
+    found = report.sessions.found
+    context.emit(SyncProgress(stage, found, found, len(report.candidates)))
+    return report
+
+
+def _pending(project: Project, home: Home) -> int:
+    with Catalog.open(home) as catalog:
+        return catalog.pending(project.key)
+
+
+def _models(report: SyncReport, context: SyncContext) -> SyncReport:
+    """The report with what a model did besides, if the person's settings name one."""
+    for step in (ask_model, suggest_answers, summarize_sessions):
+        if report.state != "cancelled" and context.options.model == "auto":
+            report = step(context, report)
+    return report
+
+
+def _personal(report: SyncReport, context: SyncContext) -> SyncReport:
+    """The report with what was learned from sessions outside any repository; another process may be at that already.
+    Nothing of them is accepted without a review: they are not what the person asked to be synced."""
+    own = replace(context, project=personal_project(context.home), options=replace(context.options, accept_above=None))
+    if not _pending(own.project, context.home):
+        return report
+    try:
+        found = _models(sync_by_rules(own), own)
+    except BusyError:
+        return report
+    found = msgspec.structs.replace(found, project=report.project, sessions=SessionCounts(report.sessions.found))
+    return combine_reports(report, msgspec.structs.replace(found, waits=report.waits))
+
+
+def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]:
+    """Indexes every transcript of the machine that is new or changed, under no lock, until done or cancelled.
+
+    A transcript that cannot be read is noted in the catalog, where its own project's sync reports it; what is damaged
+    in those that belong to no project is returned. Raises CatalogError, SettingsError.
+    """
+    owners = context.owners()
+    with Catalog.open(context.home) as catalog:
+        stores, stale = context.stale(catalog, owners)
+
+        def readings() -> Iterator[tuple[Transcript, Readable]]:
+            for number, transcript in enumerate(stale):
+                if context.cancelled():
+                    return
+                context.emit(SyncProgress("reading", number, len(stale), candidates, "other projects' sessions"))
+                yield transcript, resume_reading(catalog, transcript)
+
+        waiting: set[Path] = set()
+        damaged: list[Problem] = []
+        for indexed in catalog.index_all(readings(), owners, context.cancelled):
+            if indexed.taken or (
+                indexed.failed and any(problem.code == UNREADABLE_ERROR for problem in indexed.problems)
+            ):
+                waiting.add(indexed.transcript.path)
+            elif indexed.failed or any(problem.code in DAMAGE_CODES for problem in indexed.problems):
+                folders = indexed.session.cwds if indexed.session else (find_working_folder(indexed.transcript),)
+                if not any(map(owners.owner, folders)):
+                    damaged += indexed.problems
+        if not context.cancelled():
+            catalog.keep_stores(database for database in stores.opened if database.path not in waiting)
+    return select_reader_problems(damaged, context.folders)

@@ -1,0 +1,76 @@
+"""Folders that belong to a repository for one sync alone (`lerim sync --alias`). When the sync ends, they belong
+again to whom they belonged before; after a kill, the next sync gives them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from lerim import files
+from lerim.errors import BusyError, MemoryError_
+from lerim.paths import Home
+from lerim.project import FolderOwners, Project, project_lock, registry
+from lerim.project import project as projects
+from lerim.sessions import Catalog
+
+MAX_BYTES = 4_000_000
+
+
+class _Lent(msgspec.Struct, frozen=True):
+    """`lent.json`: the aliases of one sync alone, and the folders that were the project's before it."""
+
+    aliases: list[str]
+    had: list[str]
+
+
+@contextmanager
+def temporary_aliases(project: Project, home: Home) -> Iterator[None]:
+    """Within this block the project may have unregistered aliases; at its end, what they brought is given back.
+
+    Raises CatalogError; ProjectError or MemoryError_ if `lent.json` cannot be written.
+    """
+    path = home.project(project.key) / "lent.json"
+    with suppress(BusyError):  # the sync that runs gives back its own
+        _give_back(project, home, path)
+    aliases = [] if project.is_personal else sorted({*project.aliases} - {*_registered(project, home)})
+    if not aliases:
+        yield
+        return
+    with project_lock(home, project.key), Catalog.open(home) as catalog:
+        lent = _Lent(aliases, sorted(catalog.folders(project.key)))
+        files.replace_file(path, msgspec.json.encode(lent).decode(), 0o600)
+    try:
+        yield
+    finally:
+        with suppress(BusyError):  # then the next sync does it
+            _give_back(project, home, path)
+
+
+def _give_back(project: Project, home: Home, path: Path) -> None:
+    if files.is_absent(path):
+        return
+    try:
+        lent = msgspec.json.decode(files.read_text(path, MAX_BYTES), type=_Lent)
+    except (msgspec.MsgspecError, MemoryError_):
+        files.remove_file(path)  # nobody can tell from it what was lent
+        return
+    registered = replace(project, aliases=_registered(project, home))
+    others = [one for one in projects.list_projects(home)[0] if one.key != project.key]
+    owners = FolderOwners([registered, *others], home=home)
+    with project_lock(home, project.key, "giving folders back"), Catalog.open(home) as catalog:
+        came = {
+            folder: owners.owner(folder)
+            for folder in catalog.folders(project.key)
+            if folder not in lent.had and any(projects.is_below(folder, old) for old in lent.aliases)
+        }
+        catalog.give_back(project.key, {folder: owner for folder, owner in came.items() if owner != project.key})
+        files.remove_file(path)
+
+
+def _registered(project: Project, home: Home) -> tuple[str, ...]:
+    entry = registry.read_entry(home, project.key)
+    return entry.aliases if entry else ()

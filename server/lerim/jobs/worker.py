@@ -1,0 +1,365 @@
+"""One job as a process, JSON lines (docs/PROTOCOL.md §2): `python -m lerim worker sync --repo PATH [--explicit]`,
+`worker maintain --repo PATH [--explicit] [--dry-run]`, `worker ask --repo PATH`, whose first line of input is the
+question, `worker model`, which asks the chosen model one tiny question, or `worker try --repo PATH`, which lets it read
+one session.
+
+It may be killed at any instant: the catalog carries on from where it was. It ends by itself when its parent does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+import msgspec
+
+from lerim.assistant import Question, SentenceEvent, cited
+from lerim.errors import LerimError
+from lerim.jobs import maintain_report
+from lerim.jobs.maintain_report import MaintainProgress, MaintainReport
+from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
+from lerim.jobs.session_trial import SessionTrial
+from lerim.models import (
+    EditorAnswer,
+    EditorAnswerPart,
+    EditorBridge,
+    EditorCancellation,
+    EditorQuestion,
+    EditorRefusal,
+    ModelStep,
+    Usage,
+)
+from lerim.process import claim_streams, lower_priority
+
+if TYPE_CHECKING:
+    from lerim.jobs.sync_context import SyncOptions
+    from lerim.paths import Home
+    from lerim.project import Project
+
+PROGRESS_EVERY = 0.1
+"""Seconds between two progress lines of one stage."""
+MOST_QUESTION = 100_000
+"""Bytes of the line that holds a question."""
+
+
+class SyncReportLine(msgspec.Struct, frozen=True, tag_field="event", tag="report"):
+    """The job's last line: what it did."""
+
+    report: SyncReport
+
+
+class ModelTestLine(msgspec.Struct, frozen=True, tag_field="event", tag="tried"):
+    """The last line of a job that tried a model: which answered, what it said, and what that took."""
+
+    model: str
+    answer: str
+    usage: Usage
+    steps: list[ModelStep] = []
+
+
+class SessionTrialLine(msgspec.Struct, frozen=True, tag_field="event", tag="triedOn"):
+    """The last line of a job that tried a model on one session: what the rules and the model find there."""
+
+    trial: SessionTrial
+
+
+class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
+    """The last line of a job that was asked something."""
+
+    answer: cited.Answer
+
+
+class FailureLine(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
+    """The job's last line when it could not go on: an error's code, message and what to do."""
+
+    code: str
+    message: str
+    todo: str = ""
+
+
+class MaintainReportLine(msgspec.Struct, frozen=True, tag_field="event", tag="maintained"):
+    """The last line of a job that maintained memories: what it did."""
+
+    report: MaintainReport
+
+
+JobLine: TypeAlias = (
+    SyncProgress
+    | CandidateFound
+    | CandidateWithdrawn
+    | EditorQuestion
+    | EditorCancellation
+    | SentenceEvent
+    | MaintainProgress
+    | SyncReportLine
+    | ModelTestLine
+    | SessionTrialLine
+    | AnswerLine
+    | MaintainReportLine
+    | FailureLine
+)
+
+
+class CancelLine(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
+    """The job shall stop."""
+
+
+ParentLine: TypeAlias = CancelLine | EditorAnswer | EditorAnswerPart | EditorRefusal
+"""What a job is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOrder:
+    """What to do: one sync of the repository that holds `repo`."""
+
+    repo: Path
+    explicit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTestOrder:
+    """What to do: ask the chosen model one tiny question."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTrialOrder:
+    """What to do: let the chosen model read one session of the repository that holds `repo`."""
+
+    repo: Path
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOrder:
+    """What to do: answer the question, the first line of input, about the repository that holds `repo`."""
+
+    repo: Path
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainOrder:
+    """What to do: maintain the memories of the repository that holds `repo`."""
+
+    repo: Path
+    explicit: bool
+    dry_run: bool
+
+
+AnyOrder: TypeAlias = SyncOrder | ModelTestOrder | SessionTrialOrder | QuestionOrder | MaintainOrder
+
+
+def parse_order(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
+    """The order the arguments give, or None if they are none of those above; only a question is read from `source`."""
+    match list(arguments):
+        case ["model"]:
+            return ModelTestOrder()
+        case ["try", "--repo", path]:
+            return SessionTrialOrder(Path(path))
+        case ["ask", "--repo", path]:
+            try:
+                return QuestionOrder(Path(path), msgspec.json.decode(source.readline(MOST_QUESTION), type=Question))
+            except msgspec.MsgspecError:
+                return None
+        case ["maintain", "--repo", path, *flags] if set(flags) <= {"--explicit", "--dry-run"}:
+            return MaintainOrder(Path(path), explicit="--explicit" in flags, dry_run="--dry-run" in flags)
+        case ["sync", "--repo", path]:
+            return SyncOrder(Path(path), explicit=False)
+        case ["sync", "--repo", path, "--explicit"] | ["sync", "--explicit", "--repo", path]:
+            return SyncOrder(Path(path), explicit=True)
+    return None
+
+
+class LineWriter:
+    """The job's output: one JSON object a line, from any thread; progress of one stage is thinned."""
+
+    def __init__(self, output: BinaryIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._output = output
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._encoder = msgspec.json.Encoder()
+        self._stage = ""
+        self._next = 0.0
+
+    def send(self, line: JobLine) -> None:
+        """Writes one line; a parent that is gone ends the process."""
+        with self._lock:
+            if isinstance(line, SyncProgress | MaintainProgress) and not self._due(line):
+                return
+            try:
+                self._output.write(self._encoder.encode(line) + b"\n")
+                self._output.flush()
+            except (BrokenPipeError, ValueError):
+                os._exit(1)
+
+    def _due(self, at: SyncProgress | MaintainProgress) -> bool:
+        now = self._clock()
+        last = at.sessions_done == at.sessions_total if isinstance(at, SyncProgress) else at.done == at.total
+        if at.stage == self._stage and now < self._next and not last:
+            return False
+        self._stage, self._next = at.stage, now + PROGRESS_EVERY
+        return True
+
+
+def listen_to_parent(source: BinaryIO, cancel: threading.Event, bridge: EditorBridge, gone: Callable[[], None]) -> None:
+    """Reads the parent's lines until the end of input, which means it died: then `gone()`. Other lines are ignored."""
+    decoder = msgspec.json.Decoder(ParentLine)
+    for line in iter(source.readline, b""):
+        try:
+            told: ParentLine = decoder.decode(line)
+        except msgspec.MsgspecError:
+            continue
+        if isinstance(told, CancelLine):
+            cancel.set()
+        else:
+            bridge.take(told)
+    gone()
+
+
+def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> int:
+    """Does the order and sends how it ended; returns the exit code."""
+    what = {
+        SyncOrder: "sync",
+        ModelTestOrder: "test",
+        SessionTrialOrder: "trial",
+        QuestionOrder: "answer",
+        MaintainOrder: "maintaining",
+    }[type(order)]
+    try:
+        last = _done(order, lines, cancel, bridge)
+    except LerimError as error:
+        lines.send(FailureLine(error.code, str(error), error.todo))
+        return error.exit_code
+    except Exception as error:
+        from lerim.jobs.home_problem import explain_unusable_home
+
+        if (known := explain_unusable_home(error)) is not None:
+            lines.send(FailureLine(known.code, str(known), known.todo))
+            return known.exit_code
+        # The message of a foreign exception may quote a transcript; where it happened does not.
+        sys.stderr.write(f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
+        lines.send(
+            FailureLine("error", f"The {what} stopped at an unexpected {type(error).__name__}.", "See Lerim: Show Log.")
+        )
+        return 1
+    lines.send(last)
+    return 0
+
+
+def _done(
+    order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge
+) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | MaintainReportLine:
+    match order:
+        case ModelTestOrder():
+            return _try(cancel, bridge)
+        case SessionTrialOrder(repo):
+            return _try_on(repo, cancel, bridge)
+        case QuestionOrder(repo, question):
+            return _ask(repo, question, lines, cancel, bridge)
+        case MaintainOrder():
+            return _maintain(order, lines, cancel, bridge)
+        case SyncOrder():
+            return _sync(order, lines, cancel, bridge)
+
+
+def _sync(order: SyncOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> SyncReportLine:
+    from lerim.jobs import sync
+
+    home = _home(order.repo)
+    options: SyncOptions = sync.SyncOptions(explicit=order.explicit)
+    project = _project(order.repo, home)
+    return SyncReportLine(
+        sync.sync_project(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge)
+    )
+
+
+def _ask(
+    repo: Path, question: Question, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge
+) -> AnswerLine:
+    from datetime import UTC, datetime
+
+    from lerim.assistant import ask
+
+    home = _home(repo)
+    answer = ask.answer_question(
+        _project(repo, home), home, os.environ, question, lines.send, cancel.is_set, lambda: datetime.now(UTC), bridge
+    )
+    return AnswerLine(answer)
+
+
+def _maintain(
+    order: MaintainOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge
+) -> MaintainReportLine:
+    from lerim.jobs import maintain
+
+    home = _home(order.repo)
+    options = maintain_report.MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
+    project = _project(order.repo, home)
+    return MaintainReportLine(
+        maintain.maintain_project(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge)
+    )
+
+
+def _home(folder: Path) -> Home:
+    """The person's home, which is not in the repository around `folder`. Raises HomeError."""
+    from lerim.paths import Home
+    from lerim.project import check_around
+
+    home = Home.of(os.environ)
+    check_around(home, folder)
+    return home
+
+
+def _project(repo: Path, home: Home) -> Project:
+    """The project that holds a folder; the home is the person's own. Raises ProjectError."""
+    from lerim.errors import ProjectError
+    from lerim.project import project
+
+    found = project.personal_project(home) if repo == home.root else project.locate_project(repo, home)
+    if found is None:
+        raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
+    return found
+
+
+def _try(cancel: threading.Event, bridge: EditorBridge) -> ModelTestLine:
+    home = _home(Path.cwd())
+    from lerim.models import probe_chosen_model
+
+    trial = probe_chosen_model(home, os.environ, cancel.is_set, bridge)
+    return ModelTestLine(trial.model, trial.answer, trial.usage, trial.steps)
+
+
+def _try_on(repo: Path, cancel: threading.Event, bridge: EditorBridge) -> SessionTrialLine:
+    from lerim.jobs import session_trial
+
+    home = _home(repo)
+    trial = session_trial.SessionTrialRequest(_project(repo, home), home, os.environ, cancel.is_set, bridge)
+    return SessionTrialLine(session_trial.run_session_trial(trial))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The process's entry; returns the exit code."""
+    source, output = claim_streams()
+    order = parse_order(arguments, source)
+    if order is None:
+        sys.stderr.write(
+            "usage: lerim worker sync --repo PATH [--explicit], lerim worker maintain --repo PATH [--explicit]"
+            " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model,"
+            " lerim worker try --repo PATH\n"
+        )
+        return 2
+    lower_priority()
+    cancel, lines = threading.Event(), LineWriter(output)
+    bridge = EditorBridge(lines.send)
+    ear = (source, cancel, bridge, lambda: os._exit(1))
+    threading.Thread(target=listen_to_parent, args=ear, daemon=True, name="parent").start()
+    code = run_order(order, lines, cancel, bridge)
+    output.flush()
+    # A daemon thread blocked in a buffered read can abort the interpreter's own shutdown; everything is closed by now.
+    os._exit(code)

@@ -1,0 +1,5 @@
+"""Where pygls ends and our code begins."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+from . import watching as watching

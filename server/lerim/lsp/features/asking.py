@@ -1,0 +1,59 @@
+"""Questions about a project from the editor: each sentence goes out as it is complete, its sources by handles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lerim.assistant import Answer, Citation, Question, Sentence
+from lerim.lsp.protocol import ANSWER, AskParams, to_wire
+from lerim.lsp.window import HandleTarget, Sidecar
+from lerim.memory import file_handle
+
+if TYPE_CHECKING:
+    from lerim.lsp.window import Repo
+
+MAX_QUESTION = 4000
+
+
+class AnswerParams(msgspec.Struct, frozen=True):
+    """One sentence of the answer to the question of this `token`, as soon as it is complete."""
+
+    token: str
+    sentence: Sentence
+
+
+async def ask_question(sidecar: Sidecar, params: AskParams) -> Answer:
+    """The answer to a question; each sentence is told before. Cancelled, nothing is asked any more."""
+    sidecar.trust("Ask")
+    repo = await sidecar.repo(params.root)
+
+    def told(sentence: Sentence) -> None:
+        cited = _sentence(sidecar, repo, sentence)
+        sidecar.server.protocol.notify(ANSWER, to_wire(AnswerParams(params.token, cited)))
+
+    question = Question(params.question[:MAX_QUESTION], "none" if params.passages else "auto", params.all)
+    answer = await sidecar.jobs.ask(repo.project.root, question, told)
+    return msgspec.structs.replace(
+        answer,
+        sentences=[_sentence(sidecar, repo, one) for one in answer.sentences],
+        passages=[
+            msgspec.structs.replace(one, citation=_cited(sidecar, repo, one.citation)) for one in answer.passages
+        ],
+    )
+
+
+def _sentence(sidecar: Sidecar, repo: Repo, sentence: Sentence) -> Sentence:
+    return msgspec.structs.replace(sentence, citations=tuple(_cited(sidecar, repo, one) for one in sentence.citations))
+
+
+def _cited(sidecar: Sidecar, repo: Repo, citation: Citation) -> Citation:
+    """The source with a handle that this process knows; the job's own only tells whose memory it is."""
+    if citation.kind != "memory":
+        return citation
+    name = citation.ref.removeprefix("m:")
+    path = repo.store.path_of(name)
+    own = path is not None and file_handle(path) == citation.handle
+    root = repo.project.root if own else sidecar.home.root
+    return msgspec.structs.replace(citation, handle=sidecar.handles.remember(HandleTarget(root, name)))

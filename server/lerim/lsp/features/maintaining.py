@@ -1,0 +1,58 @@
+"""Maintain from the editor: when the person asks, and once a day when nobody was there for long."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from lerim.jobs import JobLine, MaintainProgress, MaintainReport, MaintainStage
+from lerim.lsp.protocol import MAINTAIN_PROGRESS, MaintainParams
+from lerim.lsp.window import Repo, Sidecar, announcing, pending, rescan_repo
+
+
+class MaintainProgressParams(msgspec.Struct, frozen=True):
+    """How far a maintain job of a workspace folder's repository is. `total` 0: not counted."""
+
+    root: str
+    stage: MaintainStage
+    done: int
+    total: int
+    message: str
+
+
+async def maintain_memories(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
+    """Maintains the memories of a root, or joins the maintaining that runs; its progress goes out as notifications."""
+    sidecar.trust("Maintain")
+    repo = await sidecar.repo(params.root)
+    return await follow_maintaining(sidecar, repo, explicit=True, dry_run=params.dry_run)
+
+
+async def follow_maintaining(
+    sidecar: Sidecar, repo: Repo, *, explicit: bool, dry_run: bool = False, waits: bool = True
+) -> MaintainReport:
+    """One maintaining of a repository. `waits`: somebody waits for it and may cancel it."""
+
+    def told(line: JobLine) -> None:
+        if isinstance(line, MaintainProgress):
+            at = line
+            sidecar.notify(
+                repo,
+                MAINTAIN_PROGRESS,
+                lambda root: MaintainProgressParams(root, at.stage, at.done, at.total, at.message),
+            )
+
+    project = repo.project
+    try:
+        return await sidecar.jobs.maintain(
+            project.key, project.root, told, dry_run=dry_run, explicit=explicit, waits=waits
+        )
+    finally:
+        await asyncio.shield(_after(sidecar, repo))
+
+
+async def _after(sidecar: Sidecar, repo: Repo) -> None:
+    """What a maintaining did, also one that was cancelled half way, shows at once."""
+    if await sidecar.run(rescan_repo, repo, True):
+        announcing.announce_memories(sidecar, repo)
+    await pending.announce_candidates(sidecar, repo)

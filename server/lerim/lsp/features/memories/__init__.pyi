@@ -1,0 +1,1 @@
+from . import views as views

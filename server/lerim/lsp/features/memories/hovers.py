@@ -1,0 +1,135 @@
+"""A hover's text: what a memory says, how old and how sure it is, and who said it. Short, and nothing in it is active
+but our own two links, whose arguments are opaque handles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lerim.lsp.boundary import escape_block, escape_line, shorten_text
+from lerim.lsp.protocol import ARCHIVE_MEMORY, EDIT_MEMORY, OPEN_MEMORY, OPEN_TURN, VERIFY_MEMORY, redact_text
+from lerim.memory import MemoryRecord, Speaker, redact_record, strip_boilerplate
+
+if TYPE_CHECKING:
+    from lerim.memory import Drift
+
+MAX_MEMORIES = 3
+MAX_TITLE = 160
+MAX_BODY = 280
+MAX_BODY_LINES = 6
+MAX_QUOTE = 200
+
+SPEAKERS: dict[Speaker, str] = {
+    "user": "the person",
+    "assistant": "the agent",
+    "tool": "a tool's output",
+    "web": "a web page",
+}
+_WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
+_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
+FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
+WRONG = ("drifted", "gone")
+ANSWERS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
+"""What a person can say to a memory that no longer stands."""
+SPANS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
+
+
+@dataclass(frozen=True, slots=True)
+class HoverMemory:
+    """A memory and the handle its links carry; `turn`: it names a transcript's turn to open; `standing` where what it
+    speaks of is not as it was."""
+
+    record: MemoryRecord
+    handle: str
+    turn: bool = False
+    standing: Drift | None = None
+
+
+def render_hover(memories: Sequence[HoverMemory], more: int, now: datetime, *, trusted: bool) -> str:
+    """The markdown of at most three memories, and how many `more` there are."""
+    parts = [_memory(shown, now, trusted=trusted) for shown in memories[:MAX_MEMORIES]]
+    left = more + max(0, len(memories) - MAX_MEMORIES)
+    if left:
+        parts.append(f"*and {left} more*")
+    return redact_text("\n\n---\n\n".join(parts))
+
+
+def describe_age(then: datetime, now: datetime) -> str:
+    """`today`, `yesterday`, `3 weeks ago`; a time without a zone is UTC, one in the future is today."""
+    aware = then if then.tzinfo else then.replace(tzinfo=UTC)
+    days = (now - aware).days
+    if days < 1:
+        return "today"
+    if days == 1:
+        return "yesterday"
+    for name, length in SPANS:
+        count = days // length
+        if count:
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "today"
+
+
+def body_without_title(title: str, body: str) -> str:
+    """The body without what says the title again at its beginning: the title stands over it."""
+    end = 0
+    for word in _WORD.findall(title):
+        found = _WORD.search(body, end)
+        if found is None or found.group().lower() != word.lower():
+            return body
+        end = found.end()
+    if not end or not (tail := _END.match(body, end)):
+        return body
+    left = body[tail.end() :]
+    return left if tail["stop"] or not left else f"… {left}"
+
+
+def memory_label(record: MemoryRecord) -> str:
+    """What kind of memory it is: the learning's kind where it has one, else the primitive."""
+    return record.kind or record.primitive
+
+
+def _memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
+    record = redact_record(shown.record)
+    facts = f"{memory_label(record)} · {describe_age(record.created, now)} · confidence {record.confidence * 100:.0f} %"
+    parts = [f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
+    if not trusted:
+        parts.insert(0, FROM_REPOSITORY)
+    if shown.standing is not None and (said := describe_drift(shown.standing)):
+        parts.append(f"**{said}**" if shown.standing.state in WRONG else f"*{said}*")
+    told = body_without_title(record.title, record.body).strip()
+    told = told if strip_boilerplate(told).strip() else ""  # nothing but where it stood, which the reader sees
+    body = shorten_text("\n".join(told.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
+    if body:
+        parts.append(escape_block(body))
+    quote = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
+    if quote is not None:
+        parts.append(f"> “{escape_line(shorten_text(quote.quote, MAX_QUOTE))}”  \n> ({SPEAKERS[quote.who]})")
+    parts.append(" · ".join(_links(shown, trusted=trusted)))
+    return "\n\n".join(parts)
+
+
+def describe_drift(standing: Drift) -> str:
+    """`Drifted since 2026-11-21: load changed`, as markdown; "" for what is fresh where it was."""
+    from lerim.redaction import redact_secrets  # as in `redact_record`: its patterns are not for what is started
+
+    detail = escape_line(shorten_text(redact_secrets(standing.detail).text, MAX_TITLE))
+    if standing.state in WRONG:
+        since = f" since {standing.since}" if standing.since else ""
+        return f"{standing.state.capitalize()}{since}: {detail}"
+    return detail if standing.moved_to else ""
+
+
+def _links(shown: HoverMemory, *, trusted: bool) -> list[str]:
+    links = [_link("Open memory", OPEN_MEMORY, shown.handle)]
+    if shown.turn and trusted:
+        links.append(_link("Open transcript", OPEN_TURN, shown.handle))
+    if trusted and shown.standing is not None and shown.standing.state in WRONG:
+        links += [_link(name, command, shown.handle) for name, command in ANSWERS]
+    return links
+
+
+def _link(name: str, command: str, handle: str) -> str:
+    return f"[{name}](command:{command}?%5B%22{handle}%22%5D)"

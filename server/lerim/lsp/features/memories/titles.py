@@ -1,0 +1,42 @@
+"""`Lerim: Open Memory`: every live memory by its title, from what the sidecar holds; no file is parsed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lerim.lsp.features.memories.memory_rows import TitlesView, TitleView
+from lerim.lsp.protocol import TitlesParams
+from lerim.lsp.window import Repo, Sidecar
+from lerim.memory import MemoryEntry, Scope, format_time
+from lerim.redaction import redact_secrets
+
+PAGE = 1000
+"""Titles in one answer, so that a hover never waits for a long one."""
+
+
+async def list_titles(sidecar: Sidecar, params: TitlesParams) -> TitlesView:
+    """One page of the memories of a root, or of every repository of the window, and of the person's own; newest
+    first."""
+    repos = [await sidecar.repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    return await sidecar.run(_page, sidecar, repos, max(0, params.start))
+
+
+def _page(sidecar: Sidecar, repos: Iterable[Repo], start: int) -> TitlesView:
+    found: list[tuple[Scope, MemoryEntry]] = [("project", entry) for repo in repos for entry in repo.references.entries]
+    found += [("global", entry) for entry in sidecar.repos.personal()]
+    found.sort(key=lambda one: (one[1].created, one[1].name), reverse=True)
+    return TitlesView([_view(scope, entry) for scope, entry in found[start : start + PAGE]], len(found))
+
+
+def _view(scope: Scope, entry: MemoryEntry) -> TitleView:
+    return TitleView(
+        id=entry.id,
+        primitive=entry.primitive,
+        kind=entry.kind,
+        title=redact_secrets(entry.title).text,
+        confidence=entry.confidence,
+        created=format_time(entry.created),
+        references=[f"{one.path}#{one.symbol}" if one.symbol else one.path for one in entry.references],
+        path=str(entry.path),
+        scope=scope,
+    )

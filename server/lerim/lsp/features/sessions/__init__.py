@@ -1,0 +1,1 @@
+"""The Sessions view, its search and the transcript viewer."""

@@ -1,0 +1,115 @@
+"""The Agents view's requests: what is known of each agent's store, the queue, connecting and disconnecting.
+
+Looking at the stores needs the readers, which a sidecar has no other use for: they are imported at the first look.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from lerim.errors import UsageError
+from lerim.jobs import AgentView, examine_agents
+from lerim.lsp.features.sessions import views as sessions
+from lerim.lsp.protocol import AgentsParams, ConnectParams, DoneView, JobView, QueueParams
+from lerim.lsp.window import Repo, Sidecar, release_memory
+from lerim.sessions import Catalog, JobRow, Platform, browsing, columns, platforms, queue
+
+MAX_JOBS = 200
+
+
+class AgentsView(msgspec.Struct, frozen=True):
+    """Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: how many jobs are in each
+    state, and those in trouble."""
+
+    project: str
+    agents: list[AgentView]
+    queue: dict[str, int]
+    jobs: list[JobView]
+
+
+async def list_agents(sidecar: Sidecar, params: AgentsParams) -> AgentsView:
+    """Every agent, and the queue of one repository."""
+    sidecar.trust("The list of agents")
+    repo = await _repo(sidecar, params.root)
+    return await sidecar.run(_agents, sidecar, repo)
+
+
+async def connect_agent(sidecar: Sidecar, params: ConnectParams) -> DoneView:
+    """Reads an agent's sessions from now on, or no more."""
+    sidecar.trust("Connecting agents")
+    platform = _platform(params.platform)
+    return await sidecar.run(_connect, sidecar, platform, params)
+
+
+async def act_on_job(sidecar: Sidecar, params: QueueParams) -> DoneView:
+    """Lets a job of one of the window's repositories run once more, or leaves it alone."""
+    sidecar.trust("The queue")
+    keys = await sessions.list_project_keys(sidecar, everywhere=False) or []
+    return await sidecar.run(_act, sidecar, keys, params)
+
+
+async def _repo(sidecar: Sidecar, root: str | None) -> Repo | None:
+    if root is not None:
+        return await sidecar.repo(root)
+    return next(iter(await sidecar.repos.load()), None)
+
+
+def _platform(name: str) -> Platform:
+    if name not in sessions.NAMES:
+        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(sessions.NAMES)}.")
+    return cast(Platform, name)
+
+
+def _agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
+    project = repo.project if repo is not None else None
+    views = examine_agents(sidecar.home, sidecar.environ, project)
+    release_memory()  # what every transcript on the machine was compared with
+    if project is None or not sidecar.home.catalog.exists():
+        return AgentsView(project.name if project is not None else "", views, {}, [])
+    with Catalog.open(sidecar.home) as catalog:
+        rows = catalog.jobs(project.key, (columns.EXTRACT, queue.MODEL_JOB))
+        # what waits for a model waits for ever where none is chosen; that one was asked in vain is told all the same
+        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT))
+        troubled = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
+        jobs = [_job(catalog, row) for row in troubled]
+    return AgentsView(project.name, views, counted, jobs)
+
+
+def _job(catalog: Catalog, row: JobRow) -> JobView:
+    session = browsing.find_list_item(catalog.db, row.place)
+    title = sessions.session_title(session) if session is not None else sessions.clean_line(row.title or row.session)
+    return JobView(
+        job=row.id,
+        kind=row.kind,
+        state="dead" if row.state == "dead" else "failed",
+        tries=row.tries,
+        id=row.place,
+        title=title,
+        error=sessions.clean_line(row.reason),
+    )
+
+
+def _connect(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> DoneView:
+    name = sessions.NAMES[platform]
+    if params.action == "disconnect":
+        if not platforms.remove_platform(sidecar.home, platform):
+            return DoneView(True, f"{name} was not connected.")
+        return DoneView(
+            True, (f"{name} is disconnected: its sessions are no longer read. What was learned from them stays.")
+        )
+    platforms.connect_platform(sidecar.home, platform, Path(params.path) if params.path is not None else None)
+    return DoneView(True, f"{name} is connected. The next sync reads its sessions.")
+
+
+def _act(sidecar: Sidecar, projects: list[str], params: QueueParams) -> DoneView:
+    with Catalog.open(sidecar.home) as catalog:
+        change = catalog.retry if params.action == "retry" else catalog.skip
+        if not any(change(project, [params.job]) for project in projects):
+            return DoneView(False, "This job is gone, or is running.")
+    if params.action == "retry":
+        return DoneView(True, "It runs again in the next sync.")
+    return DoneView(True, "This session is skipped until it has new turns.")

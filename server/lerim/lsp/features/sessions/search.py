@@ -1,0 +1,138 @@
+"""Search in sessions: what a person typed as words and filters, and the matches as the editor may show them."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import cast
+
+from lerim.lsp.features.sessions import views
+from lerim.lsp.protocol import HitsView, HitView, SessionSearchParams
+from lerim.lsp.window import Sidecar
+from lerim.project import list_projects
+from lerim.redaction import clean_text
+from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, browsing
+from lerim.times import parse_time
+
+MAX_QUERY = 1000
+MAX_HITS = 200
+MAX_READ = 200_000
+"""Characters of a turn that are looked at for its snippet; all before the match, since a secret may begin anywhere."""
+BEFORE, AFTER, MARGIN = 60, 140, 2_000
+FILTER = re.compile(r'(?<!\S)(agent|repo|branch|model|file|since|until|failed):(?:"([^"]*)"|(\S*))', re.IGNORECASE)
+WORD = re.compile(r"\w+")
+SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A query taken apart: its words, what it is narrowed to, the repository it names, what was not understood."""
+
+    words: str
+    filters: SessionFilters
+    repo: str
+    problems: tuple[str, ...]
+
+
+async def search_sessions(sidecar: Sidecar, params: SessionSearchParams) -> HitsView:
+    """Turns that match, best first."""
+    sidecar.trust("Search in sessions")
+    asked = parse_session_query(params.query[:MAX_QUERY], sidecar.clock())
+    projects = await views.list_project_keys(sidecar, params.everywhere or bool(asked.repo))
+    limit = max(1, min(params.limit, MAX_HITS))
+    return await sidecar.run(_search, sidecar, asked, projects, limit)
+
+
+def parse_session_query(query: str, now: datetime) -> ParsedQuery:
+    """Takes a query apart. Any text is one: what is no filter of ours is words."""
+    filters, repo = SessionFilters(), ""
+    problems: list[str] = []
+    for found in FILTER.finditer(query):
+        name, value = found[1].lower(), found[2] if found[2] is not None else found[3]
+        if name == "failed":
+            filters = replace(filters, failed=True)
+        elif not value:
+            problems.append(f"{name}: needs a value.")
+        elif name == "agent":
+            agent = next((key for key, said in views.NAMES.items() if value.lower() in (key, said.lower())), None)
+            if agent is None:
+                problems.append(f"agent: {value!r} is unknown; there are {', '.join(views.NAMES)}.")
+            filters = replace(filters, agent=cast(Platform | None, agent))
+        elif name == "repo":
+            repo = value
+        elif name in ("since", "until"):
+            try:
+                when = parse_time(value, now)
+            except ValueError as error:
+                problems.append(f"{name}: {error}.")
+                continue
+            filters = replace(filters, since=when) if name == "since" else replace(filters, until=when)
+        elif name == "branch":
+            filters = replace(filters, branch=value)
+        elif name == "model":
+            filters = replace(filters, model=value)
+        else:
+            filters = replace(filters, file=value.replace("\\", "/"))
+    words = SPACES.sub(" ", FILTER.sub(" ", query)).strip()
+    return ParsedQuery(words, filters, repo, tuple(problems))
+
+
+def _search(sidecar: Sidecar, asked: ParsedQuery, projects: Sequence[str] | None, limit: int) -> HitsView:
+    problems = list(asked.problems)
+    if asked.repo:
+        named = [
+            one
+            for one in list_projects(sidecar.home)[0]
+            if asked.repo.lower() in (one.name.lower(), one.root.name.lower())
+        ]
+        projects = [one.key for one in named]
+        if not named:
+            problems.append(f"repo: Lerim knows no repository called {asked.repo!r}.")
+    filters = replace(asked.filters, projects=None if projects is None else tuple(projects))
+    if problems or not sidecar.home.catalog.exists():
+        return HitsView([], problems)
+    with Catalog.open(sidecar.home) as catalog:
+        found = catalog.search(asked.words, limit=limit, filters=filters)
+        return HitsView([hit for row in found if (hit := _hit(catalog.db, row, asked.words)) is not None], problems)
+
+
+def _hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | None:
+    place = browsing.locate_turn(db, row.id)
+    session = browsing.find_list_item(db, place[0]) if place is not None else None
+    if session is None:
+        return None
+    return HitView(
+        id=session.place,
+        turn=row.id,
+        platform=row.platform,
+        agent=views.NAMES.get(row.platform, row.platform),
+        title=views.session_title(session),
+        time=views.wire_time(row.time or session.ended),
+        role=row.role,
+        snippet=make_snippet(row.text, words)
+        or make_snippet(row.tools, words)
+        or make_snippet(row.text or row.tools, ""),
+    )
+
+
+def make_snippet(text: str, words: str) -> str:
+    """The text around the first of the words, as one line without secrets; '' where it holds none of them. Without
+    words, how it begins."""
+    wanted = [word.lower() for word in WORD.findall(words)]
+    at = _first(text[:MAX_READ].lower(), wanted)
+    if at is None:
+        return ""
+    shown = SPACES.sub(" ", clean_text(text[: at + MARGIN])).strip()
+    place = _first(shown.lower(), wanted)
+    start = max(0, (place or 0) - BEFORE)
+    end = start + BEFORE + AFTER
+    return f"{'…' if start else ''}{shown[start:end].strip()}{'…' if end < len(shown) else ''}"
+
+
+def _first(low: str, wanted: Sequence[str]) -> int | None:
+    if not wanted:
+        return 0
+    return min((at for word in wanted if (at := low.find(word)) >= 0), default=None)

@@ -1,0 +1,56 @@
+"""The sentences we put around what was said, in the bodies of memories: where it stood and how it came to be said.
+
+They are the same in every memory of a kind. They say nothing of the rule itself, so they are no words of a claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_CODE = r"`[^`\n]{1,400}`"
+_SENTENCES = (
+    r"This holds for all further work\.",
+    r"This corrects what the agent had done before\.",
+    rf"This was said on (?:refusing to let {_CODE} run|rejecting the agent's plan|refusing an edit)\.",
+    r"The person approved this plan\.",
+    r"The person accepted the change\.",
+    r"The person remarked on it, and the agent changed the code accordingly\.",
+    r"The person went on without objecting\.",
+    r"The person rejected the agent's plan\.",
+    rf"The person refused to let {_CODE} run\.",
+    r"The agent found this to be the cause of a failure\.",
+    r"The agent wrote it down in the project's own notes\.",
+    r"The agent wrote it down after the person had said so\.",
+    r"It passed without it\.",
+    r"It is part of a plan that was carried out\.",
+    r"The agent chose so, and the person agreed\.",
+    r"The person chose it when the agent asked\.",
+    r"The session ended before anybody answered\.",
+    r"The person put the decision off\.",
+    r"The person said that it is not decided yet\.",
+    r"The person doubted it, and the session ended there\.",
+    r"The person picked this from the options the agent laid out\.",
+    r"It passed when run in the root of the repository\.",
+    rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",
+)
+_CONCERNS = re.compile(rf"(?<!\S)It concerns ({_CODE}(?:(?:,| and) {_CODE}){{0,40}})\.(?!\S)")
+_FRAMING = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
+
+
+def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
+    """A body in which our own sentence about the files it concerns names them where they are now, each once."""
+
+    def told(found: re.Match[str]) -> str:
+        named = [name.strip("`") for name in re.findall(_CODE, found[1])]
+        now = list(dict.fromkeys(f"`{moves.get(name, name)}`" for name in named))
+        if [f"`{name}`" for name in named] == now:
+            return found[0]
+        return f"It concerns {', '.join(now[:-1])}{' and ' if now[1:] else ''}{now[-1]}."
+
+    return _CONCERNS.sub(told, text) if moves else text
+
+
+def strip_boilerplate(text: str) -> str:
+    """A body without our own sentences."""
+    return _FRAMING.sub("", text)

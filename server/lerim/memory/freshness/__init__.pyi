@@ -1,0 +1,13 @@
+from . import baselines as baselines
+from . import definitions as definitions
+from . import verifying as verifying
+from .baselines import StatStamp as StatStamp
+from .baselines import reference_text as reference_text
+from .drift import Drift as Drift
+from .drift import DriftChecker as DriftChecker
+from .drift import DriftSubject as DriftSubject
+from .drift import DriftSummary as DriftSummary
+from .drift import subject_of as subject_of
+from .inherited_baselines import inherit_baselines as inherit_baselines
+from .sources import SourceReader as SourceReader
+from .sources import stamp_of as stamp_of

@@ -1,0 +1,279 @@
+"""`projects/<key>/freshness.sqlite3`: what references looked like when their memory was verified, and how each stood
+when its file was last looked at. Cannot be made again from files: it is the one thing that tells what changed since.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lerim import files, sqlite
+from lerim.errors import MemoryError_, reason_of
+from lerim.memory.reference import DRIFT_STATES, DriftState, Reference
+from lerim.paths import Home
+from lerim.project import PATH_DIGEST_BYTES
+
+StatStamp = tuple[int, ...]
+"""(mtime in ns, size, inode) of a referenced file; () where there is none."""
+DATABASE = "freshness.sqlite3"
+_TABLES = """
+CREATE TABLE IF NOT EXISTS baselines (
+  memory TEXT NOT NULL, reference TEXT NOT NULL, verified TEXT NOT NULL,
+  digest TEXT NOT NULL, words INTEGER NOT NULL, twins TEXT NOT NULL, sketch BLOB NOT NULL,
+  PRIMARY KEY (memory, reference, verified)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS trees (id INTEGER PRIMARY KEY, root TEXT NOT NULL UNIQUE, indexed TEXT NOT NULL,
+  known BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS looks (
+  tree INTEGER NOT NULL, memory TEXT NOT NULL, reference TEXT NOT NULL, verified TEXT NOT NULL,
+  place TEXT NOT NULL, stamp TEXT NOT NULL, state TEXT NOT NULL, moved_to TEXT NOT NULL, detail TEXT NOT NULL,
+  since TEXT NOT NULL, PRIMARY KEY (tree, memory, reference)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS places ON looks (tree, place);
+CREATE INDEX IF NOT EXISTS stale ON looks (tree, state) WHERE state <> 'fresh' OR moved_to <> '';
+"""
+_SCHEMA = sqlite.Schema(
+    name="The record of referenced code",
+    version=1,
+    upgrade=lambda db, version: sqlite.run_script(db, _TABLES),
+    settings=("synchronous = NORMAL", "cache_size = -500"),
+    wal=True,
+    wait=30.0,
+    error=MemoryError_,
+    failure="The record of referenced code cannot be used",
+    todo="Check the free disk space and the file's permissions.",
+    todo_damaged="If the file is damaged, delete it. Memories are then compared with the code as it is now.",
+    damage=(ValueError,),
+)
+_COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, since"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a reference was when it was verified. `digest` is "" where the symbol was not found: then the file counts.
+
+    `words`: how much there is to know the symbol by; of a file 0 where it was empty, else 1. `twins` are the symbols of
+    the file that were the same; `sketch` is of the whole file.
+    """
+
+    digest: str
+    words: int
+    twins: tuple[str, ...]
+    sketch: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DriftRecord:
+    """How one reference of one memory stood. `place` is the file that was looked at: the reference's, or where that
+    was moved to; `since` (YYYY-MM-DD) is when this was first seen."""
+
+    memory: str
+    reference: Reference
+    verified: str
+    place: str
+    stamp: StatStamp
+    state: DriftState
+    moved_to: str = ""
+    detail: str = ""
+    since: str = ""
+
+
+def reference_text(reference: Reference) -> str:
+    """A reference as it stands in a file."""
+    return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
+
+
+class Baselines:
+    """The database, seen from the worktree at `root`. Every method raises sqlite3.Error where it cannot be used;
+    `open_baselines` tells that as MemoryError_."""
+
+    def __init__(self, db: sqlite3.Connection, root: Path) -> None:
+        self._db = db
+        self._tree = self._number(files.spell_path(root))
+
+    def _number(self, root: str) -> int:
+        found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()
+        if found is None:  # only then: to write waits for whoever writes
+            self._db.execute("INSERT OR IGNORE INTO trees (root, indexed, known) VALUES (?, '', x'')", (root,))
+            found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()
+        return int(found[0])
+
+    def baseline(self, memory: str, reference: Reference, verified: str) -> Baseline | None:
+        """What was kept of a reference when the memory was verified so."""
+        row = self._db.execute(
+            "SELECT digest, words, twins, sketch FROM baselines WHERE memory = ? AND reference = ? AND verified = ?",
+            (memory, reference_text(reference), verified),
+        ).fetchone()
+        return _baseline(row) if row else None
+
+    def baselines(self, memories: Iterable[str]) -> dict[tuple[str, str, str], Baseline]:
+        """All that was kept of these memories, by memory, reference as written and `verified`."""
+        sql = """SELECT memory, reference, verified, digest, words, twins, sketch FROM baselines
+            WHERE memory IN (SELECT value FROM json_each(?))"""
+        rows = self._db.execute(sql, (json.dumps(list(memories)),))
+        return {(row[0], row[1], row[2]): _baseline(row[3:]) for row in rows}
+
+    def keep(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
+        """Keeps what a reference is now, in place of what was kept under the same words of `verified`."""
+        row = (
+            memory,
+            reference_text(reference),
+            verified,
+            found.digest,
+            found.words,
+            json.dumps(found.twins),
+            found.sketch,
+        )
+        self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def look(self, memory: str, reference: Reference) -> DriftRecord | None:
+        """How a reference stood last."""
+        row = self._db.execute(
+            f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ? AND reference = ?",
+            (self._tree, memory, reference_text(reference)),
+        ).fetchone()
+        return _look(row) if row else None
+
+    def looks(self, place: str) -> list[DriftRecord]:
+        """The references that were looked up in this file."""
+        # by itself SQLite takes the primary key, and looks at all of the tree for each file
+        sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY places WHERE tree = ? AND place = ?"
+        return [_look(row) for row in self._db.execute(sql, (self._tree, place))]
+
+    def places(self) -> Iterator[tuple[str, StatStamp]]:
+        """Each file that was looked at, and the stamp it had: one row for every stamp."""
+        sql = "SELECT DISTINCT place, stamp FROM looks WHERE tree = ?"
+        return ((str(place), _stamp(stamp)) for place, stamp in self._db.execute(sql, (self._tree,)))
+
+    def stale(self, memory: str = "") -> list[DriftRecord]:
+        """The references that are not fresh, or are elsewhere now: of one memory, or of all."""
+        how, one = ("", " AND memory = ?") if memory else ("INDEXED BY stale", "")
+        values = (self._tree, memory) if memory else (self._tree,)
+        sql = f"SELECT {_COLUMNS} FROM looks {how} WHERE tree = ? AND (state <> 'fresh' OR moved_to <> ''){one}"
+        return [_look(row) for row in self._db.execute(sql, values)]
+
+    def put(self, *looks: DriftRecord) -> None:
+        """Notes how references stand."""
+        rows = []
+        for one in looks:
+            stamp = " ".join(map(str, one.stamp))
+            row = (self._tree, one.memory, reference_text(one.reference), one.verified, one.place, stamp)
+            rows.append((*row, one.state, one.moved_to, one.detail, one.since))
+        self._db.executemany("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def forget(self, memory: str, but: Iterable[Reference] = ()) -> None:
+        """Forgets how a memory stood, but for these references."""
+        kept = [reference_text(reference) for reference in but]
+        marks = ", ".join("?" * len(kept))
+        sql = f"DELETE FROM looks WHERE tree = ? AND memory = ? AND reference NOT IN ({marks})"
+        self._db.execute(sql, (self._tree, memory, *kept))
+
+    def of(self, memories: Iterable[str]) -> dict[str, list[DriftRecord]]:
+        """The references of these memories that were looked at, by memory."""
+        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory IN (SELECT value FROM json_each(?))"
+        found: dict[str, list[DriftRecord]] = {}
+        for row in self._db.execute(sql, (self._tree, json.dumps(list(memories)))):
+            found.setdefault(row[0], []).append(_look(row))
+        return found
+
+    def memories(self) -> set[str]:
+        """The memories whose references were looked at."""
+        sql = "SELECT DISTINCT memory FROM looks WHERE tree = ?"
+        return {str(row[0]) for row in self._db.execute(sql, (self._tree,))}
+
+    def known(self) -> tuple[str, frozenset[bytes]]:
+        """The stamp of git's index when it was last read, and the names of the files that were in it then."""
+        row = self._db.execute("SELECT indexed, known FROM trees WHERE id = ?", (self._tree,)).fetchone()
+        names = bytes(row[1])
+        return str(row[0]), frozenset(
+            names[at : at + PATH_DIGEST_BYTES] for at in range(0, len(names), PATH_DIGEST_BYTES)
+        )
+
+    def know(self, stamp: str, names: Iterable[bytes]) -> None:
+        """Keeps which files git's index held."""
+        row = (stamp, b"".join(names), self._tree)
+        self._db.execute("UPDATE trees SET indexed = ?, known = ? WHERE id = ?", row)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction."""
+        with sqlite.transaction(self._db):
+            yield
+
+
+def has_baselines(private_dir: Path) -> bool:
+    """Whether anything was kept yet."""
+    return not files.is_absent(private_dir / DATABASE)
+
+
+def baselines_stamp(private_dir: Path) -> StatStamp:
+    """Changes whenever something is kept, by whichever process."""
+    found: list[int] = []
+    for name in (DATABASE, f"{DATABASE}-wal"):
+        try:
+            state = (private_dir / name).stat()
+        except OSError:
+            continue
+        found += [state.st_mtime_ns, state.st_size, state.st_ino]
+    return tuple(found)
+
+
+def hold_baselines_open(private_dir: Path) -> sqlite3.Connection | None:
+    """Keeps the database open until this is closed, which may wait for the disk: as long as it is, opening, writing and
+    closing do not. To be closed in any thread. None where it cannot be used: whoever opens it is told why."""
+    try:
+        db = sqlite.connect(private_dir / DATABASE, any_thread=True)
+    except sqlite3.Error:
+        return None
+    try:
+        db.execute("SELECT count(*) FROM trees").fetchone()
+    except sqlite3.Error:
+        db.close()
+        return None
+    return db
+
+
+@contextmanager
+def open_baselines(private_dir: Path, root: Path) -> Iterator[Baselines]:
+    """The database, closed at the block's end. Raises MemoryError_ where it cannot be used."""
+    path = private_dir / DATABASE
+    files.make_folder(private_dir, 0o700)
+    with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as db:
+        yield Baselines(db, root)
+
+
+@contextmanager
+def copy_baselines(home: Home, key: str) -> Iterator[Home]:
+    """A home that has a project's database alone and is gone afterwards: to look again and leave everything as it is.
+    Raises MemoryError_."""
+    with TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True) as folder:
+        away = Home(Path(folder))
+        away.project(key).mkdir(parents=True)
+        for name in (DATABASE, f"{DATABASE}-wal"):
+            try:
+                shutil.copyfile(home.project(key) / name, away.project(key) / name)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                todo = "Check the file's permissions and the free disk space."
+                raise MemoryError_(f"It cannot be read: {reason_of(error)}.", where=name, todo=todo) from error
+        yield away
+
+
+def _baseline(row: tuple[str, int, str, bytes]) -> Baseline:
+    return Baseline(row[0], int(row[1]), tuple(json.loads(row[2])) if row[2] != "[]" else (), bytes(row[3]))
+
+
+def _look(row: tuple[str, ...]) -> DriftRecord:
+    memory, reference, verified, place, stamp, state, moved_to, detail, since = row
+    path, _, symbol = reference.partition("#")
+    known: DriftState = next((one for one in DRIFT_STATES if one == state), "unknown")
+    return DriftRecord(memory, Reference(path, symbol), verified, place, _stamp(stamp), known, moved_to, detail, since)
+
+
+def _stamp(text: str) -> StatStamp:
+    return tuple(int(part) for part in text.split())

@@ -1,0 +1,286 @@
+"""The definitions of a file that is not Python, or does not parse as it: found by tokens, bounded by braces or by how
+far lines are indented. Nothing is known of the language but how it writes comments and strings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+KIND = "b"
+OWN = "\1"
+MAX_TOKENS = 200_000
+MAX_BLOCK = 20_000
+"""Tokens of one definition; what follows is not looked at."""
+MAX_LINE = 60
+"""Tokens of a line before a name for it to be looked at: minified code defines nothing a person speaks of."""
+MAX_STEPS = 1_000_000
+"""Tokens looked at in search of ends, all definitions of a file together; those after it are not found."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+KEYWORDS = _set(
+    "def class function func fn type struct enum interface trait impl module const let var val object record "
+    "union namespace protocol extension macro sub procedure table view"
+)
+_CONTAINERS = _set("class struct interface trait impl module object namespace protocol extension enum")
+_NO_NAMES = _set(
+    "if for while switch catch return new await throw else do try with elif unless until match when case in of "
+    "and or not function super sizeof typeof delete print echo require import from"
+)
+_HASH = _set("py pyi rb sh bash zsh fish yaml yml toml mk r jl pl pm ex exs tf nim cmake dockerfile conf ini")
+_DASHES = _set("sql lua hs elm ada vhd")
+_BOTH = frozenset(("php",))
+_CHARACTERS = frozenset(("rs",))
+"""Where `'` begins a single character, or none: a lifetime."""
+_EITHER = _set("js jsx ts tsx mjs cjs mts cts vue svelte css scss less")
+"""Where both quotes are the same, and formatters choose."""
+_INDENTED = _set("py pyi rb yaml yml toml ini conf ex exs lua jl nim mk sql hs elm")
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
+_GOES_ON = frozenset(".?:|&+-*/%=<>,({[")
+_WORD = r"[^\W\d][\w$]*"
+# what is not closed ends with the line or the text, so that nothing is looked at twice
+_STRING = r'"""[\s\S]*?(?:"""|\Z)|"(?:[^"\\\n]|\\.)*"?|`(?:[^`\\]|\\[\s\S])*`?'
+_SINGLE = r"|'''[\s\S]*?(?:'''|\Z)|'(?:[^'\\\n]|\\.)*'?"
+_ONE = r"|'(?:[^'\\\n]|\\[^'\n]{1,10})'"
+
+
+class Token(NamedTuple):
+    """A word, number, string or sign, and the line (from 0) it stands in."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionBlock:
+    """A definition: its tokens from `start` to before `end`."""
+
+    start: int
+    end: int
+
+
+class CodeOutline:
+    """The definitions that were found; `indents` is how far each line is indented (-1 an empty one)."""
+
+    kind = KIND
+
+    def __init__(self, tokens: Sequence[Token], indents: Sequence[int], *, indented: bool, either: bool) -> None:
+        self._tokens = tokens
+        self._indents = indents
+        self._indented = indented
+        self._either = either
+        self._found: dict[str, list[DefinitionBlock]] = {}
+        self._steps = 0
+        self._look()
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._found)
+
+    def defines(self, name: str) -> bool:
+        return name in self._found
+
+    def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
+        return [list(self._told(block, own)) for block in self._found.get(name, ())]
+
+    def _told(self, block: DefinitionBlock, own: frozenset[str]) -> Iterator[str]:
+        part = self._tokens[block.start : min(block.end, block.start + MAX_BLOCK)]
+        for at, token in enumerate(part):
+            text = token.text
+            if text == "," and at + 1 < len(part) and part[at + 1].text in _CLOSE:
+                continue  # a formatter's
+            if text in own:
+                yield OWN
+            elif self._either and text[0] in "'\"" and "\\" not in text and not set(text[1:-1]) & {"'", '"'}:
+                yield f"'{text[1:-1]}'"
+            else:
+                yield text
+
+    def _look(self) -> None:
+        inside: list[tuple[str, int]] = []  # the names around, and where each ends
+        for at in range(len(self._tokens)):
+            if self._steps > MAX_STEPS:
+                return
+            while inside and at >= inside[-1][1]:
+                inside.pop()
+            named = self._named(at)
+            if named is None:
+                continue
+            name, container = named
+            start = self._first(at)
+            end = self._end(at, start)
+            prefix = "".join(f"{one}." for one, _ in inside)
+            self._found.setdefault(prefix + name, []).append(DefinitionBlock(start, end))
+            if container:
+                inside.append((name, end))
+
+    def _named(self, at: int) -> tuple[str, bool] | None:
+        """What the token begins the definition of, and whether others stand in it; None where it begins none."""
+        tokens = self._tokens
+        text = tokens[at].text
+        if text in KEYWORDS:
+            return self._after_keyword(at)
+        if not _is_name(text) or text in _NO_NAMES or at + 1 >= len(tokens):
+            return None
+        before = [token.text for token in tokens[self._first(at) : at]]
+        if len(before) >= MAX_LINE:
+            return None
+        if any(word in KEYWORDS or not (_is_name(word) or word in "*&<>[],:@.?#~") for word in before):
+            return None
+        if before and before[-1] in (".", "new", "return", "await", "throw", "else", "case"):
+            return None
+        if tokens[at + 1].text == "(":
+            return (text, False) if self._has_body(at + 1) else None
+        if tokens[at + 1].text in ("=", ":") and self._is_function(at + 2):
+            return (text, False)
+        return None
+
+    def _after_keyword(self, at: int) -> tuple[str, bool] | None:
+        tokens = self._tokens
+        keyword, here = tokens[at].text, at + 1
+        before = tokens[at - 1] if at else None
+        if before is not None and before.line == tokens[at].line and before.text in (".", "=", "(", ",", ":", "<"):
+            return None
+        receiver = ""
+        if keyword == "func" and here < len(tokens) and tokens[here].text == "(":
+            close = self._closing(here)
+            receiver = next((t.text for t in reversed(tokens[here:close]) if _is_name(t.text)), "")
+            here = close
+        while here < len(tokens) and tokens[here].text == "*":
+            here += 1
+        if here >= len(tokens) or not _is_name(tokens[here].text) or tokens[here].text in KEYWORDS | {"of", "in"}:
+            return None
+        name = tokens[here].text
+        if keyword == "impl":
+            line = tokens[here : here + 30]
+            to = next((one + 1 for one, token in enumerate(line) if token.text == "for"), 0)
+            name = line[to].text if to < len(line) else name
+        return (f"{receiver}.{name}" if receiver else name), keyword in _CONTAINERS
+
+    def _has_body(self, at: int) -> bool:
+        """Whether a body follows the parenthesis that opens at `at`, as after a method's parameters."""
+        close = self._closing(at)
+        for token in self._tokens[close : close + 16]:
+            if token.text == "{":
+                return True
+            if token.text in (";", "=", ")", ",", "(", "."):
+                return False
+        return False
+
+    def _is_function(self, at: int) -> bool:
+        """Whether a value is a function: `function (`, `async (x) =>`, `x =>`."""
+        tokens = self._tokens
+        while at < len(tokens) and tokens[at].text == "async":
+            at += 1
+        if at + 1 >= len(tokens):
+            return False
+        if tokens[at].text == "function":
+            return True
+        after = self._closing(at) if tokens[at].text == "(" else at + 1 if _is_name(tokens[at].text) else len(tokens)
+        return [token.text for token in tokens[after : after + 2]] == ["=", ">"]
+
+    def _closing(self, at: int) -> int:
+        """The place after the bracket that closes the one at `at`."""
+        depth = 0
+        for here in range(at, min(len(self._tokens), at + MAX_BLOCK)):
+            text = self._tokens[here].text
+            depth += (text in _OPEN) - (text in _CLOSE)
+            self._steps += 1
+            if depth <= 0:
+                return here + 1
+        return len(self._tokens)
+
+    def _first(self, at: int) -> int:
+        """The first token of the line, or after what ends a statement before on it."""
+        line, first = self._tokens[at].line, max(0, at - MAX_LINE)
+        while at > first and self._tokens[at - 1].line == line and self._tokens[at - 1].text not in (";", "{", "}"):
+            at -= 1
+        return at
+
+    def _end(self, at: int, start: int) -> int:
+        end = self._end_by_indent(start) if self._indented else self._end_by_brackets(at, start)
+        self._steps += end - start
+        return end
+
+    def _end_by_brackets(self, at: int, start: int) -> int:
+        tokens = self._tokens
+        depth, here, last = 0, at, min(len(tokens), start + MAX_BLOCK)
+        indent = self._indents[tokens[start].line]
+        while here < last:
+            text, line = tokens[here]
+            after = tokens[here + 1] if here + 1 < len(tokens) else None
+            if text in _CLOSE:
+                depth -= 1
+                if depth < 0:
+                    return here
+                if depth == 0 and text == "}" and (after is None or after.line > line or after.text in ";,)"):
+                    return here + 1
+            elif text in _OPEN:
+                depth += 1
+            elif text == ";" and depth == 0:
+                return here + 1
+            if depth == 0 and after is not None and after.line > line and not self._goes_on(text, after, indent):
+                return here + 1
+            here += 1
+        return here
+
+    def _goes_on(self, text: str, after: Token, indent: int) -> bool:
+        """Whether a statement goes on in the next line."""
+        return text in _GOES_ON or after.text in _GOES_ON or self._indents[after.line] > indent
+
+    def _end_by_indent(self, start: int) -> int:
+        tokens = self._tokens
+        line = tokens[start].line
+        indent = self._indents[line]
+        here, depth = start, 0
+        while here < min(len(tokens), start + MAX_BLOCK):
+            token = tokens[here]
+            if token.line > line and depth <= 0 and self._indents[token.line] <= indent:
+                return here + (token.text in ("end", ")", "]", "}"))
+            depth += (token.text in _OPEN) - (token.text in _CLOSE)
+            here += 1
+        return here
+
+
+def outline_by_tokens(path: str, text: str) -> CodeOutline:
+    """The definitions of a text, as far as they are found."""
+    name = path.rpartition("/")[2].lower()
+    ending = name.rpartition(".")[2]
+    ending = "mk" if name in ("makefile", "gnumakefile") else ending
+    found = list(_tokens(text, ending))
+    indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in text.expandtabs(4).split("\n")]
+    return CodeOutline(found, indents, indented=ending in _INDENTED, either=ending in _EITHER)
+
+
+def _tokens(text: str, ending: str) -> Iterator[Token]:
+    pattern = _pattern(ending)
+    line = position = 0
+    for count, match in enumerate(pattern.finditer(text)):
+        if count >= MAX_TOKENS:
+            return
+        line += text.count("\n", position, match.start())
+        position = match.start()
+        if match.lastgroup == "token":
+            yield Token(match.group(), line)
+
+
+def _pattern(ending: str) -> re.Pattern[str]:
+    if ending in _HASH:
+        comments = r"\#[^\n]*"
+    elif ending in _DASHES:
+        comments = r"--[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
+    elif ending in _BOTH:
+        comments = r"//[^\n]*|\#[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
+    else:
+        comments = r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|<!--[\s\S]*?(?:-->|\Z)"
+    strings = _STRING + (_ONE if ending in _CHARACTERS else _SINGLE)
+    return re.compile(rf"(?P<comment>{comments})|(?P<token>{strings}|{_WORD}|\d[\w.]*|\S)")
+
+
+def _is_name(text: str) -> bool:
+    return text[0].isalpha() or text[0] in "_$"

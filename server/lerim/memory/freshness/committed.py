@@ -1,0 +1,68 @@
+"""What references of memories verified elsewhere were at the commit that was verified, as git has it.
+
+A symbol that got its name since, as a memory that was referred to a renamed one has it, is looked for where it first
+has that name: there it must be what another one was at the verified commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lerim.memory.freshness.baselines import Baseline
+from lerim.memory.freshness.fingerprint import FileOutline, outline_file, sketch_text
+from lerim.memory.freshness.moved_files import MovedFiles
+from lerim.memory.freshness.sources import SourceReader, take_baseline
+from lerim.memory.reference import Reference
+
+if TYPE_CHECKING:
+    from lerim.project import Git
+
+WantedBaseline = tuple[str, Reference, str]
+"""A memory's id, a reference of it, and the commit it was verified at."""
+
+
+def committed_baselines(
+    git: Git, reader: SourceReader, where: MovedFiles, head: str, wanted: Sequence[WantedBaseline]
+) -> dict[tuple[str, Reference], Baseline]:
+    """The baseline of each of these references whose file git has at its commit; `head` is the commit checked out."""
+    asked = [(commit, reference.path) for _, reference, commit in wanted]
+    texts = git.texts(asked)
+    missing = {(commit, path): where.before(path, commit) for commit, path in asked if (commit, path) not in texts}
+    texts |= git.texts([(commit, old) for (commit, _), old in missing.items() if old])
+    found: dict[tuple[str, Reference], Baseline] = {}
+    for memory, reference, commit in wanted:
+        pair = (commit, reference.path)
+        text = texts.get((commit, missing.get(pair, "")) if pair in missing else pair)
+        if text is None:
+            continue
+        then = outline_file(reference.path, text) if reference.symbol else None
+        named = _named(git, reader, head, reference, commit, then) if then is not None else None
+        found[memory, reference] = take_baseline(reference, text, sketch_text(text), named or then)
+    return found
+
+
+def _named(
+    git: Git, reader: SourceReader, head: str, reference: Reference, commit: str, then: FileOutline
+) -> FileOutline | None:
+    """The file's outline where a symbol that it lacked at the commit first has its name; None where it had that symbol,
+    has it nowhere, or where it was no rename."""
+    source = reader.source(reference.path) if not then.prints(reference.symbol) else None
+    now = _defining(reference, source.text) if source is not None and source.text is not None else None
+    if now is None:
+        return None
+    versions = git.versions(reference.path, commit, head)
+    low, high = 0, len(versions)
+    while low < high:
+        middle = (low + high) // 2
+        text = git.texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
+        found = _defining(reference, text)
+        low, high, now = (low, middle, found) if found is not None else (middle + 1, high, now)
+    prints = now.prints(reference.symbol)
+    return now if len(prints) == 1 and then.renamed(reference.symbol, prints[0], ()) else None
+
+
+def _defining(reference: Reference, text: str) -> FileOutline | None:
+    """The outline of a text, if it defines the symbol."""
+    found = outline_file(reference.path, text)
+    return found if found is not None and found.prints(reference.symbol) else None

@@ -1,0 +1,132 @@
+"""Where a symbol is defined: by Python's own parser in Python, by a bounded look at lines elsewhere.
+
+An editor knows better, and our extension asks it first; a symbol not found, or found twice, is left to the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+
+MAX_PLACES = 200
+MAX_LINE = 2000
+MAX_PYTHON = 128 * 1024
+"""Characters of Python that are parsed (about 20 ms); a longer file is looked at line by line."""
+DEFINES = re.compile(
+    r"(?:^|[\s(])(?:def|class|function|func|fn|type|struct|enum|interface|trait|impl|module|const|let|var|val|object|record)"
+    r"[*\s]+(?:\([^()]{0,80}\)\s*)?$"
+)
+COMMENTS = ("//", "*", "--", "<!--")
+QUOTES = "\"'`"
+
+SymbolFinder = Callable[[str], int | None]
+
+
+def make_symbol_finder(path: str, text: str, lines: Sequence[str]) -> SymbolFinder:
+    """A function from a symbol to the line (from 0) that defines it; None where none or several may."""
+    if path.endswith((".py", ".pyi")) and len(text) <= MAX_PYTHON:
+        known = python_definitions(text)
+        if known is not None:
+            return lambda name: _only(known, _dotted(name))
+    return lambda name: find_definition_line(name, lines)
+
+
+def parse_python(text: str) -> ast.Module | None:
+    """A Python text as its parser reads it; None for what does not parse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong with the person's code is not ours to say
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def python_definitions(text: str) -> dict[str, list[int]] | None:
+    """Qualified name -> lines (from 0) of every function and class, and of every name assigned outside functions.
+
+    None for what does not parse.
+    """
+    tree = parse_python(text)
+    if tree is None:
+        return None
+    found: dict[str, list[int]] = {}
+    waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
+    while waiting:
+        node, inside, local = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found.setdefault(inside + child.name, []).append(child.lineno - 1)
+                waiting.append((child, f"{inside}{child.name}.", not isinstance(child, ast.ClassDef)))
+            elif isinstance(child, ast.Assign | ast.AnnAssign):
+                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+                names = [target.id for target in targets if isinstance(target, ast.Name) and not local]
+                for name in names:
+                    found.setdefault(inside + name, []).append(child.lineno - 1)
+            elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                waiting.append((child, inside, local))
+    return found
+
+
+def find_definition_line(name: str, lines: Sequence[str]) -> int | None:
+    """The line that looks like the symbol's definition, if exactly one does; comments and strings do not count."""
+    word = _dotted(name).rpartition(".")[2]
+    if not word:
+        return None
+    found: int | None = None
+    looked = 0
+    for number, line in enumerate(lines):
+        at = line.find(word)
+        if at < 0 or len(line) > MAX_LINE:
+            continue
+        looked += 1
+        if looked > MAX_PLACES:
+            return None
+        if _defines(line, at, at + len(word)):
+            if found is not None:
+                return None
+            found = number
+    return found
+
+
+def _defines(line: str, start: int, end: int) -> bool:
+    if end < len(line) and (line[end].isalnum() or line[end] == "_"):
+        return False
+    return DEFINES.search(line[max(0, start - 120) : start]) is not None and _is_code(line[:start])
+
+
+def _is_code(before: str) -> bool:
+    """Whether what follows `before` in its line is neither in a comment nor in a string, as far as one line tells."""
+    text = before.lstrip()
+    if text.startswith(COMMENTS) or (text.startswith("#") and not text.startswith("#[")):
+        return False
+    quote = ""
+    at = 0
+    while at < len(before):
+        character = before[at]
+        if quote:
+            at += character == "\\"
+            if character == quote:
+                quote = ""
+        elif character in QUOTES:
+            quote = character
+        elif before.startswith(("//", " # ", " -- "), at):
+            return False
+        elif before.startswith("/*", at):
+            end = before.find("*/", at + 2)
+            if end < 0:
+                return False
+            at = end + 1
+        at += 1
+    return not quote
+
+
+def _only(known: Mapping[str, Sequence[int]], name: str) -> int | None:
+    """The one place whose qualified name is `name` or ends with it."""
+    found = [line for full, lines in known.items() if full == name or full.endswith(f".{name}") for line in lines]
+    return found[0] if len(found) == 1 else None
+
+
+def _dotted(name: str) -> str:
+    return name.replace("::", ".")

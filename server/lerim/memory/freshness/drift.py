@@ -1,0 +1,336 @@
+"""Whether what memories speak of is still there and still the same: fresh, drifted, gone, or not known.
+
+This is the second axis of a memory, apart from where it is in its life: being old or unused says nothing about it, and
+being used never makes it fresh. A reference is looked at again only when its file's stamp is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lerim.memory.freshness import baselines
+from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, reference_text
+from lerim.memory.freshness.committed import committed_baselines
+from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, is_sketch_held
+from lerim.memory.freshness.moved_files import MovedFiles
+from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
+from lerim.memory.record import MemoryRecord
+from lerim.memory.reference import DriftState, Reference, parse_reference
+from lerim.memory.references import ReferenceMap
+from lerim.paths import Home
+from lerim.project import Project, commits
+
+if TYPE_CHECKING:
+    from lerim.project import Git
+
+RANK: dict[DriftState, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
+AT_ONCE = 500
+"""References whose baselines are held together."""
+MOVED = 2
+"""Rank of what is fresh, but elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How a memory's reference stands. `moved_to` is the reference that means the same now: it may be fresh there.
+
+    `detail` says what happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen.
+    """
+
+    state: DriftState
+    reference: str
+    moved_to: str = ""
+    detail: str = ""
+    since: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftSummary:
+    """How memories stand, by id: the worst standing of each that is not fresh or is so elsewhere; and of those whose
+    references were renamed or moved, where each is now, both as they are written."""
+
+    standings: dict[str, Drift]
+    moved: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class DriftSubject:
+    """What is looked at of a memory."""
+
+    id: str
+    references: tuple[Reference, ...]
+    verified: str = ""
+
+
+def subject_of(record: MemoryRecord) -> DriftSubject:
+    """What is looked at of a memory that was read."""
+    return DriftSubject(
+        record.id, tuple(dict.fromkeys(filter(None, map(parse_reference, record.references)))), record.verified
+    )
+
+
+class DriftChecker:
+    """How the memories of one worktree stand. Each call opens what is kept and closes it: nothing is held.
+
+    `git` is given in jobs, never where a person waits: without it renames are found among the files git's index lists,
+    and a memory verified elsewhere stays unknown until a job looks at it. Every method raises MemoryError_ where what
+    is kept cannot be used.
+    """
+
+    def __init__(self, project: Project, home: Home, git: Git | None = None) -> None:
+        self._project = project
+        self._private = home.project(project.key)
+        self._git = git
+
+    def check(
+        self,
+        paths: Iterable[str] | None = None,
+        *,
+        now: datetime | None = None,
+        subjects: Iterable[DriftSubject] | None = None,
+        whole: bool = False,
+        tell: Callable[[DriftSummary], None] | None = None,
+        go_on: Callable[[], None] = lambda: None,
+    ) -> set[str]:
+        """Looks again at what may stand otherwise now; the ids of the memories that do.
+
+        `paths`: the files that changed; None: all that were looked at before, by stat. `subjects`: memories to look at
+        besides, where they or their `verified` are new; None together with no paths: all of the folder. `whole`: these
+        are all there are. `tell` gets how all of them stand then, before what is kept is closed, which may wait for
+        the disk. `go_on` is called between two references; what it raises ends the look, and nothing of it is kept.
+        """
+        if self._project.is_personal:
+            return set()
+        whole = whole or (paths is None and subjects is None)
+        day = f"{now or datetime.now(UTC):%Y-%m-%d}"
+        given = self._all() if subjects is None and whole else list(subjects or ())
+        with baselines.open_baselines(self._private, self._project.root) as kept:
+            check = _Check(self._project, kept, self._git, day, go_on)
+            check.take(given)
+            if whole:
+                check.only(subject.id for subject in given)
+            check.due(None if paths is None else list(paths))
+            changed = check.done()
+            if tell is not None:
+                tell(_found(kept))
+            return changed
+
+    def standing(self, memory_id: str) -> Drift:
+        """How a memory stands: the worst of its references; fresh where none is known to be otherwise."""
+        with baselines.open_baselines(self._private, self._project.root) as kept:
+            return worst_drift(kept.stale(memory_id)) or Drift("fresh", "")
+
+    def standings(self) -> dict[str, Drift]:
+        """The worst standing of every memory that is not fresh, or is so elsewhere (`moved_to`), by id."""
+        return self.found().standings
+
+    def moved(self) -> dict[str, dict[str, str]]:
+        """By memory: where those of its references are now that were renamed or moved, both as they are written."""
+        return self.found().moved
+
+    def found(self) -> DriftSummary:
+        """Both at once."""
+        if not baselines.has_baselines(self._private):
+            return DriftSummary({}, {})
+        with baselines.open_baselines(self._private, self._project.root) as kept:
+            return _found(kept)
+
+    def _all(self) -> list[DriftSubject]:
+        live = ReferenceMap(self._project.memory_dir)
+        live.scan()
+        return [DriftSubject(entry.id, entry.references, entry.verified) for entry in live.entries]
+
+
+def _found(kept: Baselines) -> DriftSummary:
+    by_memory: dict[str, list[DriftRecord]] = {}
+    for look in kept.stale():
+        by_memory.setdefault(look.memory, []).append(look)
+    found = DriftSummary({}, {})
+    for memory, looks in by_memory.items():
+        if (standing := worst_drift(looks)) is not None:
+            found.standings[memory] = standing
+        if moves := {reference_text(look.reference): look.moved_to for look in looks if look.moved_to}:
+            found.moved[memory] = moves
+    return found
+
+
+def worst_drift(looks: Sequence[DriftRecord]) -> Drift | None:
+    """The worst of a memory's standings; None where nothing is wrong."""
+    look = max(looks, key=drift_rank, default=None)
+    if look is None or drift_rank(look) == 0:
+        return None
+    return Drift(look.state, reference_text(look.reference), look.moved_to, look.detail, look.since)
+
+
+def drift_rank(look: DriftRecord) -> int:
+    """How bad it is; 0 where nothing is."""
+    return max(RANK[look.state], MOVED if look.moved_to else 0)
+
+
+class _Check:
+    """One look at many references: what is to be looked at, then all of it file by file, then one transaction."""
+
+    def __init__(self, project: Project, kept: Baselines, git: Git | None, day: str, go_on: Callable[[], None]) -> None:
+        self._go_on = go_on
+        self._kept = kept
+        self._git = git
+        self._day = day
+        self._reader = SourceReader(project.root)
+        self._where = MovedFiles(project, kept, git)
+        self._head = commits.read_head_commit(project.root, project.common_dir) if git is not None else ""
+        self._todo: dict[tuple[str, Reference], tuple[str, DriftRecord | None]] = {}
+        self._forgotten: dict[str, tuple[Reference, ...]] = {}
+        self._whole = False
+
+    def take(self, subjects: Sequence[DriftSubject]) -> None:
+        """Memories: those of their references that were never looked at, or whose `verified` is another one now."""
+        known = self._kept.of(subject.id for subject in subjects)
+        for subject in subjects:
+            self._go_on()
+            looks = {look.reference: look for look in known.get(subject.id, ())}
+            for reference in subject.references:
+                look = looks.pop(reference, None)
+                again = look is not None and look.state == "unknown" and self._git is not None
+                if look is None or look.verified != subject.verified or again:
+                    self._todo[subject.id, reference] = (subject.verified, look)
+            if looks:
+                self._forgotten[subject.id] = subject.references
+
+    def only(self, live: Iterable[str]) -> None:
+        """These are all memories there are: what is known of others is forgotten."""
+        for memory in self._kept.memories() - set(live):
+            self._forgotten[memory] = ()
+
+    def due(self, paths: Sequence[str] | None) -> None:
+        """The references whose file has another stamp than when it was looked at; of missing files and of moved ones,
+        all."""
+        if paths is None:
+            self._whole = True
+            changed = {place for place, stamp in self._kept.places() if not stamp or self._reader.stamp(place) != stamp}
+        else:
+            changed = set(paths)
+        for place in changed:
+            self._go_on()
+            for look in self._kept.looks(place):
+                if self._whole or self._reader.stamp(place) != look.stamp:
+                    self._todo.setdefault((look.memory, look.reference), (look.verified, look))
+        for look in self._kept.stale():
+            back = look.place != look.reference.path and self._reader.stamp(look.reference.path)
+            if back and (self._whole or look.reference.path in changed):
+                self._todo.setdefault((look.memory, look.reference), (look.verified, look))
+
+    def done(self) -> set[str]:
+        """Looks at all of it and keeps what was found; the memories that stand otherwise now."""
+        self._where.expect(self._missing())
+        todo = sorted(self._todo.items(), key=lambda one: one[0][1].path)  # each file once
+        bases = self._committed()
+        found: list[tuple[DriftRecord, DriftRecord | None]] = []
+        new: list[tuple[str, Reference, str, Baseline]] = []
+        for at in range(0, len(todo), AT_ONCE):
+            some = todo[at : at + AT_ONCE]
+            known = self._kept.baselines({memory for (memory, _), _ in some})
+            for (memory, reference), (verified, before) in some:
+                self._go_on()
+                if memory in self._forgotten and reference not in self._forgotten[memory]:
+                    continue
+                base = known.get((memory, reference_text(reference), verified))
+                if base is None:
+                    base = bases.get((memory, reference)) or self._first(reference, verified)
+                    if base is not None:
+                        new.append((memory, reference, verified, base))
+                look = self._compare(memory, reference, verified, base, before)
+                again = before is not None and (before.state, before.moved_to) == (look.state, look.moved_to)
+                since = before.since if before is not None and again else ""
+                found.append((replace(look, since=since or self._day), before))
+        with self._kept.writing():
+            for one in new:
+                self._go_on()
+                self._kept.keep(*one)
+            self._kept.put(*(look for look, before in found if look != before))
+            for memory, references in self._forgotten.items():
+                self._go_on()
+                self._kept.forget(memory, references)
+            if self._whole:
+                self._where.remember()
+        return {look.memory for look, before in found if _differs(look, before)} | set(self._forgotten)
+
+    def _missing(self) -> dict[str, str]:
+        """The files that are not where they were, each with a commit that had it ("" not known)."""
+        return {
+            reference.path: verified.partition("@")[2]
+            for (_, reference), (verified, _) in self._todo.items()
+            if not self._reader.stamp(reference.path)
+        }
+
+    def _committed(self) -> dict[tuple[str, Reference], Baseline]:
+        """What references of memories verified elsewhere were at that commit, where git has it."""
+        if self._git is None:
+            return {}
+        wanted = [
+            (memory, reference, verified.partition("@")[2])
+            for (memory, reference), (verified, _) in self._todo.items()
+            if "@" in verified and self._kept.baseline(memory, reference, verified) is None
+        ]
+        return committed_baselines(self._git, self._reader, self._where, self._head, wanted)
+
+    def _first(self, reference: Reference, verified: str) -> Baseline | None:
+        """What a reference is now, taken as what it was. Where it was verified at a commit, a job may know better."""
+        return None if "@" in verified and self._git is None else self._reader.baseline(reference)
+
+    def _compare(
+        self, memory: str, reference: Reference, verified: str, base: Baseline | None, before: DriftRecord | None
+    ) -> DriftRecord:
+        place = reference.path
+        if base is not None and not self._reader.stamp(place):
+            known = before.place if before and self._reader.stamp(before.place) else ""
+            place = known or self._where.now(place, base, self._reader) or place
+        look = DriftRecord(memory, reference, verified, place, self._reader.stamp(place), "fresh")
+        if base is None:
+            return replace(look, state="unknown", detail="not verified here yet")
+        if not look.stamp:
+            return replace(look, state="gone", detail=f"`{reference.path}` is gone")
+        moved = reference_text(Reference(place, reference.symbol)) if place != reference.path else ""
+        there = f"`{reference.path}` is `{place}` now" if moved else ""
+        source = self._reader.source(place)
+        if source is None:
+            return replace(look, state="unknown", moved_to=moved, detail=f"`{place}` cannot be read")
+        if source.text is None:
+            if not base.sketch:
+                return replace(look, moved_to=moved, detail=there)
+            if look.stamp[1] > MAX_SOURCE:  # what it is now is not known
+                unknown = replace(look, state="unknown", moved_to=moved, detail=f"`{place}` is too large")
+                return replace(before, place=place, stamp=look.stamp) if before else unknown
+            return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
+        if not base.digest:
+            if base.words and is_blank(source.text):
+                return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is empty now")
+            if is_sketch_held(reference.path, base.sketch, source.text):
+                return replace(look, moved_to=moved, detail=there)
+            return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` changed")
+        return self._symbol(look, base, source.text, moved, before)
+
+    def _symbol(
+        self, look: DriftRecord, base: Baseline, text: str, moved: str, before: DriftRecord | None
+    ) -> DriftRecord:
+        reference, place = look.reference, look.place
+        found = self._reader.outline(place, text, fingerprint_kind(base.digest))
+        if found is None:  # in the middle of an edit: it stands as it did
+            return replace(before, stamp=look.stamp) if before else replace(look, state="unknown", moved_to=moved)
+        prints = [one.digest for one in found.prints(reference.symbol)]
+        if base.digest in prints and not found.redefined(reference.symbol, base.digest):
+            return replace(look, moved_to=moved, detail=f"`{reference.path}` is `{place}` now" if moved else "")
+        if prints:
+            return replace(look, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
+        name = found.renamed(reference.symbol, SymbolFingerprint(base.digest, base.words), base.twins)
+        if name:
+            moved = reference_text(Reference(place, name))
+            return replace(look, moved_to=moved, detail=f"`{reference.symbol}` is `{name}` now")
+        return replace(look, state="gone", moved_to="", detail=f"`{reference.symbol}` is gone")
+
+
+def _differs(look: DriftRecord, before: DriftRecord | None) -> bool:
+    was = (before.state, before.moved_to, before.detail) if before else ("fresh", "", look.detail)
+    return (look.state, look.moved_to, look.detail) != was

@@ -1,0 +1,191 @@
+"""What a symbol or a file is, as far as a memory of it can hold: fingerprints that no reformatting changes.
+
+A symbol's is exact: every token of its definition but its own name, comments and white space. A file's is a sketch:
+some of its lines, chosen by their hash, so that what was added does not count and what went does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from lerim.memory.freshness import code, pythoncode
+
+SKETCH = 48
+"""Lines of a file that are remembered."""
+HELD_SHARE = 0.5
+"""The share of them that must still be there for the file to be what it was."""
+SMALL = 24
+"""Of a page of so few lines every one must: each says something, while code and large files change with each commit and
+are what they were."""
+_PAGES = frozenset((".cfg", ".conf", ".env", ".ini", ".json", ".jsonc", ".md", ".mdx", ".properties", ".rst"))
+_PAGES |= {".toml", ".txt", ".yaml", ".yml"}
+"""Endings of settings and of rules for people; what has no ending (`Makefile`) is a page, too."""
+TELLING = 3
+"""Words a definition must have to be known again under another name: a bare `pass` is everywhere."""
+_BYTES = 8
+TWINS = 20
+"""Symbols alike of which each is remembered; of more, none is known again under another name."""
+MANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolFingerprint:
+    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `words` tells how
+    much there is to know it by."""
+
+    digest: str
+    words: int
+
+
+class Definitions(Protocol):
+    """The definitions of one file as a parser found them."""
+
+    kind: str
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Every name that is defined, qualified (`Store.save`)."""
+        ...
+
+    def defines(self, name: str) -> bool:
+        """Whether this is one of them."""
+        ...
+
+    def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
+        """The tokens of each definition of that name, the names in `own` told by a placeholder."""
+        ...
+
+
+class FileOutline:
+    """What a file defines, by its fingerprints."""
+
+    def __init__(self, found: Definitions) -> None:
+        self.kind = found.kind
+        self._found = found
+        self._known: dict[str, list[SymbolFingerprint]] = {}
+        self._lengths: dict[str, list[str]] = {}
+
+    def prints(self, name: str) -> list[SymbolFingerprint]:
+        """The fingerprint of each definition that `name` names, whole or by its last parts."""
+        return [one for full in self._matching(name) for one in self._own(full)]
+
+    def redefined(self, name: str, digest: str) -> bool:
+        """Whether what has this fingerprint is defined once more under that very name, otherwise: in Python the last
+        one counts; elsewhere it is an overload."""
+        if self.kind != pythoncode.KIND:
+            return False
+        own = [{one.digest for one in self._own(full)} for full in self._matching(name)]
+        return all(len(digests) > 1 for digests in own if digest in digests)
+
+    def renamed(self, name: str, known: SymbolFingerprint, twins: Iterable[str]) -> str:
+        """The one symbol that is what `name` was; "" where none is, or several are.
+
+        `twins` were like it before, so that none of them is it now.
+        """
+        last, before = name.rpartition(".")[2], set(twins)
+        if MANY in before:
+            return ""
+        telling = known.words >= TELLING
+        same = [
+            full
+            for full in self._same(name, known)
+            if full not in before and (telling or full.rpartition(".")[2] == last)
+        ]
+        return same[0] if len(same) == 1 else ""
+
+    def twins(self, name: str, known: SymbolFingerprint) -> list[str]:
+        """The other symbols that have the same fingerprint as this one."""
+        own = set(self._matching(name))
+        same = [full for full in self._same(name, known) if full not in own]
+        return same if len(same) <= TWINS else [MANY]
+
+    def _matching(self, name: str) -> list[str]:
+        """The qualified names that `name` may mean: itself, else those that end with it."""
+        dotted = name.replace("::", ".")
+        if self._found.defines(dotted):
+            return [dotted]
+        return [full for full in self._found.names if full.endswith(f".{dotted}")]
+
+    def _same(self, name: str, known: SymbolFingerprint) -> list[str]:
+        """The symbols that are what `name` was. One that was renamed may still hold its old name, for another thing of
+        that name (`json.load` in `load`), or hold its new one where it calls itself: both are told as its own."""
+        old = name.rpartition(".")[2]
+        length = known.digest.partition("-")[0]
+        alike = self._by_length().get(length, ())
+        return [
+            full
+            for full in alike
+            if any(one.digest == known.digest for one in self._own(full)) or known.digest in self._told(full, old)
+        ]
+
+    def _by_length(self) -> Mapping[str, Sequence[str]]:
+        """The symbols by the beginning of their fingerprints."""
+        if not self._lengths:
+            for full in self._found.names:
+                for length in {one.digest.partition("-")[0] for one in self._own(full)}:
+                    self._lengths.setdefault(length, []).append(full)
+        return self._lengths
+
+    def _own(self, full: str) -> list[SymbolFingerprint]:
+        if full not in self._known:
+            own = frozenset((full.rpartition(".")[2],))
+            self._known[full] = [_print(self._found.kind, tokens) for tokens in self._found.tokens(full, own)]
+        return self._known[full]
+
+    def _told(self, full: str, also: str) -> list[str]:
+        own = frozenset((full.rpartition(".")[2], also))
+        return [_print(self._found.kind, tokens).digest for tokens in self._found.tokens(full, own)]
+
+
+def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
+    """The definitions in a file's text; None where it does not parse. `kind` asks for the same way as before."""
+    if path.endswith((".py", ".pyi")) and kind != code.KIND:
+        found = pythoncode.outline_python(text)
+        if found is not None or kind:
+            return FileOutline(found) if found is not None else None
+    return FileOutline(code.outline_by_tokens(path, text))
+
+
+def fingerprint_kind(digest: str) -> str:
+    """The way a fingerprint was made, as `outline_file` takes it."""
+    return digest[:1]
+
+
+def sketch_text(text: str) -> bytes:
+    """Some of a file's lines: the `SKETCH` smallest of their hashes, 8 bytes each."""
+    return b"".join(heapq.nsmallest(SKETCH, _lines(text)))
+
+
+def share_held(kept: bytes, text: str) -> float:
+    """The share of a sketch that a text still has; 1 where the sketch is empty."""
+    wanted = {kept[at : at + _BYTES] for at in range(0, len(kept), _BYTES)}
+    return len(wanted & _lines(text)) / len(wanted) if wanted else 1.0
+
+
+def is_sketch_held(path: str, kept: bytes, text: str) -> bool:
+    """Whether a file is still what its sketch was made of: of a small page every line is there, of others
+    `HELD_SHARE`."""
+    ending = PurePosixPath(path).suffix.lower()
+    page = len(kept) <= SMALL * _BYTES and (not ending or ending in _PAGES)
+    return share_held(kept, text) >= (1 if page else HELD_SHARE)
+
+
+def _print(kind: str, tokens: Sequence[str]) -> SymbolFingerprint:
+    whole = hashlib.blake2b("\0".join(tokens).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+    words = sum(one[:1].isalnum() or one[:1] in "_'\"" for one in tokens)
+    return SymbolFingerprint(f"{kind}{len(tokens):x}-{whole}", words)
+
+
+def _lines(text: str) -> set[bytes]:
+    """The hashes of the lines that say something: those of brackets alone are everywhere."""
+    said = {" ".join(line.split()) for line in text.splitlines()}
+    return {
+        hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
+        for line in said
+        if any(map(str.isalnum, line))
+    }

@@ -1,0 +1,100 @@
+"""Where a referenced file went that is not where it was: what git says, else the new file most like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from lerim.memory.freshness.baselines import Baseline, Baselines
+from lerim.memory.freshness.fingerprint import HELD_SHARE, share_held
+from lerim.memory.freshness.sources import SourceReader
+from lerim.project import Project, commits, tracked
+
+if TYPE_CHECKING:
+    from lerim.project import Git
+
+MOST_CANDIDATES = 200
+
+
+class MovedFiles:
+    """The renames of one worktree. A file counts as new where git's index did not hold it when it was read last."""
+
+    def __init__(self, project: Project, kept: Baselines, git: Git | None = None) -> None:
+        self._project = project
+        self._kept = kept
+        self._git = git
+        self._head = ""
+        self._commits: Mapping[str, str] = {}
+        self._new: dict[str, list[str]] | None = None
+        self._found: dict[tuple[str, bytes], str] = {}
+
+    def begin(self) -> None:
+        """Notes which files there are, if that was never done; inside a transaction."""
+        if not self._kept.known()[0]:
+            self.remember()
+
+    def remember(self) -> None:
+        """Notes which files there are now; inside a transaction."""
+        stamp = tracked.index_stamp(self._project.root)
+        if stamp and stamp != self._kept.known()[0]:
+            paths = tracked.read_tracked_paths(self._project.root, self._project.common_dir)
+            self._kept.know(stamp, map(tracked.path_digest, paths))
+
+    def expect(self, missing: Mapping[str, str]) -> None:
+        """The files that will be asked for, each with a commit that had it ("" not known)."""
+        self._commits = missing
+
+    def now(self, path: str, base: Baseline, reader: SourceReader) -> str:
+        """Where a missing file is now; "" where that is not known."""
+        key = (path, base.sketch)
+        if key not in self._found:
+            place = self._by_git(path) or self._by_likeness(path, base, reader)
+            self._found[key] = place if place and reader.stamp(place) else ""
+        return self._found[key]
+
+    def before(self, path: str, commit: str) -> str:
+        """What a file was called at a commit that has none of this name; "" where git does not tell."""
+        return next((old for old, new in self._moves(commit).items() if new == path), "")
+
+    def _by_git(self, path: str) -> str:
+        moves = self._moves(self._commits.get(path, ""))
+        return moves.get(path, "") or _folder(path, moves)
+
+    def _moves(self, commit: str) -> Mapping[str, str]:
+        if self._git is None or not commit:
+            return {}
+        self._head = self._head or commits.read_head_commit(self._project.root, self._project.common_dir)
+        return self._git.moves(commit, self._head)
+
+    def _by_likeness(self, path: str, base: Baseline, reader: SourceReader) -> str:
+        """The new file of the same ending that holds most of its lines; "" where none holds half, or two as many."""
+        if not base.sketch:
+            return ""
+        alike = self._appeared().get(PurePosixPath(path).suffix, [])[:MOST_CANDIDATES]
+        ranked = sorted(((_likeness(one, base, reader), one) for one in alike), reverse=True)
+        if not ranked or ranked[0][0] < HELD_SHARE or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+            return ""
+        return ranked[0][1]
+
+    def _appeared(self) -> dict[str, list[str]]:
+        """The files git's index holds and did not hold before, by their ending."""
+        if self._new is None:
+            self._new = {}
+            stamp, before = self._kept.known()
+            for path in tracked.read_tracked_paths(self._project.root, self._project.common_dir) if stamp else ():
+                if tracked.path_digest(path) not in before:
+                    self._new.setdefault(PurePosixPath(path).suffix, []).append(path)
+        return self._new
+
+
+def _folder(path: str, moves: Mapping[str, str]) -> str:
+    """Where a folder is now whose files all went to one other under their own names; "" otherwise."""
+    went = [(old[len(path) :], new) for old, new in moves.items() if old.startswith(f"{path}/")]
+    found = {new.removesuffix(name) if new.endswith(name) else "" for name, new in went}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _likeness(path: str, base: Baseline, reader: SourceReader) -> float:
+    source = reader.source(path) if reader.stamp(path) else None
+    return share_held(base.sketch, source.text) if source is not None and source.text is not None else 0.0

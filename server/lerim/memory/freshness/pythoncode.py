@@ -1,0 +1,88 @@
+"""The definitions of a Python file, by Python's own parser: layout, comments and quotes make no difference."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from lerim.memory.freshness.definitions import parse_python
+
+KIND = "a"
+MAX_PYTHON = 512 * 1024
+"""Characters of Python that are parsed; a longer file is known by its lines."""
+OWN = "\1"
+"""Stands for a definition's own name."""
+_END = ")"
+_LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+
+
+class PythonOutline:
+    """Every function and class, and every name assigned outside functions."""
+
+    kind = KIND
+
+    def __init__(self, found: dict[str, list[Definition]]) -> None:
+        self._found = found
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._found)
+
+    def defines(self, name: str) -> bool:
+        return name in self._found
+
+    def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
+        return [list(_told(node, own)) for node in self._found.get(name, ())]
+
+
+def outline_python(text: str) -> PythonOutline | None:
+    """The definitions of a Python text; None for one that does not parse or is too long."""
+    if len(text) > MAX_PYTHON:
+        return None
+    tree = parse_python(text)
+    if tree is None:
+        return None
+    found: dict[str, list[Definition]] = {}
+    waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
+    while waiting:
+        node, inside, local = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found.setdefault(inside + child.name, []).append(child)
+                waiting.append((child, f"{inside}{child.name}.", not isinstance(child, ast.ClassDef)))
+            elif isinstance(child, ast.Assign | ast.AnnAssign):
+                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+                for target in targets:
+                    if isinstance(target, ast.Name) and not local:
+                        found.setdefault(inside + target.id, []).append(child)
+            elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+                waiting.append((child, inside, local))
+    return PythonOutline(found)
+
+
+def _told(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+    """A tree as words, the same for every version of Python: what is empty is left out. Without recursion."""
+    waiting: list[tuple[str, object]] = [("", node)]
+    while waiting:
+        field, item = waiting.pop()
+        if field == _END:
+            yield str(item)
+        elif isinstance(item, ast.Constant):
+            yield repr(item.value)
+        elif isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, str):
+            yield repr(" ".join(item.value.value.split()))  # a docstring: formatters move its lines
+        elif isinstance(item, ast.AST):
+            yield f"({type(item).__name__}"
+            waiting.append((_END, ")"))
+            parts = [(name, getattr(item, name, None)) for name in item._fields if name not in _LEFT_OUT]
+            waiting += [(name, part) for name, part in reversed(parts) if part is not None and part != []]
+        elif isinstance(item, list):
+            yield f"[{field}"
+            waiting.append((_END, "]"))
+            waiting += [(field, part) for part in reversed(item)]
+        elif isinstance(item, str) and field in ("id", "attr", "name") and item in own:
+            yield OWN
+        else:
+            yield repr(item)

@@ -1,0 +1,127 @@
+"""The files that memories speak of, as they are in a worktree: read once, within bounds, wherever links lead."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from lerim.memory.freshness.baselines import Baseline, StatStamp
+from lerim.memory.freshness.fingerprint import FileOutline, outline_file, sketch_text
+from lerim.memory.reference import Reference
+
+MAX_SOURCE = 1024 * 1024
+"""Bytes of a referenced file that are read; of a larger one it is only known whether it is there."""
+HELD_FILES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A referenced file as it is: `text` None where it is a folder, or nothing that is read as text."""
+
+    text: str | None
+
+
+class SourceReader:
+    """The files of a worktree. Stamps are kept while it lives, texts of the last few files alone: ask file by file."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._stamps: dict[str, StatStamp] = {}
+        self._read: OrderedDict[str, SourceFile | None] = OrderedDict()
+        self._parsed: OrderedDict[tuple[str, str], FileOutline | None] = OrderedDict()
+        self._sketches: OrderedDict[str, bytes] = OrderedDict()
+
+    def stamp(self, path: str) -> StatStamp:
+        """The file's stamp by stat alone; () where there is none."""
+        if path not in self._stamps:
+            self._stamps[path] = stamp_of(self.root / path)
+        return self._stamps[path]
+
+    def source(self, path: str) -> SourceFile | None:
+        """The file as it is; None where it cannot be read."""
+        return _held(self._read, path, lambda: _read(self.root, path))
+
+    def outline(self, path: str, text: str, kind: str = "") -> FileOutline | None:
+        """The definitions of a file's text; None where it does not parse in that way."""
+        usual = self._parsed.get((path, ""))
+        if usual is not None and usual.kind == kind:
+            return usual
+        return _held(self._parsed, (path, kind), lambda: outline_file(path, text, kind))
+
+    def baseline(self, reference: Reference) -> Baseline | None:
+        """What a reference is now; None where its file is not there or cannot be read."""
+        source = self.source(reference.path) if self.stamp(reference.path) else None
+        if source is None:
+            return None
+        path, text = reference.path, source.text
+        if text is None:
+            return Baseline("", 1, (), b"")
+        lines = _held(self._sketches, path, lambda: sketch_text(text))
+        return take_baseline(reference, text, lines, self.outline(path, text) if reference.symbol else None)
+
+
+def take_baseline(reference: Reference, text: str, lines: bytes, found: FileOutline | None) -> Baseline:
+    """What a reference is in a text of its file, of which `lines` is the sketch. Where the symbol is not found, or
+    twice, the file stands for it."""
+    known = found.prints(reference.symbol) if found is not None else []
+    if found is None or len(known) != 1:
+        return Baseline("", 0 if is_blank(text) else 1, (), lines)
+    return Baseline(known[0].digest, known[0].words, tuple(found.twins(reference.symbol, known[0])), lines)
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is nothing in a file but white space."""
+    return not text or text.isspace()
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def _held(held: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Value]) -> _Value:
+    if key not in held:
+        held[key] = make()
+        if len(held) > HELD_FILES:
+            held.popitem(last=False)
+    return held[key]
+
+
+def stamp_of(path: Path) -> StatStamp:
+    """A file's stamp by stat alone; () where there is none."""
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return (state.st_mtime_ns, state.st_size, state.st_ino)
+
+
+def _read(root: Path, path: str) -> SourceFile | None:
+    try:
+        real = Path(os.path.realpath(root / path))
+        if not real.is_relative_to(os.path.realpath(root)):
+            return None  # a link that leads out
+        # O_NONBLOCK: a named pipe of this name must not hang us
+        handle = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except IsADirectoryError:
+        return SourceFile(None)
+    except PermissionError:
+        return SourceFile(None) if real.is_dir() else None  # a folder, on Windows
+    except (OSError, ValueError):
+        return None
+    try:
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            os.close(handle)
+            return SourceFile(None) if stat.S_ISDIR(mode) else None
+        with os.fdopen(handle, "rb") as file:
+            data = file.read(MAX_SOURCE + 1)
+    except OSError:
+        return None
+    if len(data) > MAX_SOURCE or b"\0" in data[:8192]:
+        return SourceFile(None)
+    return SourceFile(data.decode("utf-8", "replace"))

@@ -1,0 +1,39 @@
+"""Memory files in which git left both sides of a merge: seeing them, and reading each side."""
+
+from __future__ import annotations
+
+import re
+
+_OURS, _BASE, _MIDDLE, _THEIRS = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+
+
+def split_conflict(text: str) -> tuple[str, str] | None:
+    """The two texts that git could not merge, as each branch had them; None where there is no whole set of markers.
+
+    Markers that a code block of a memory shows are its text.
+    """
+    if _OURS not in text:
+        return None
+    ours: list[str] = []
+    theirs: list[str] = []
+    inside = ""
+    fenced = met = False
+    for line in text.splitlines(keepends=True):
+        mark = line[:7] if line[7:8] in ("", " ", "\r", "\n") else ""
+        if not inside and _FENCE.match(line):
+            fenced = not fenced
+        if mark == _OURS and not inside and not fenced:
+            inside = _OURS
+        elif inside == _OURS and mark == _BASE:
+            inside = _BASE
+        elif inside in (_OURS, _BASE) and mark == _MIDDLE:
+            inside = _MIDDLE
+        elif inside == _MIDDLE and mark == _THEIRS:
+            inside, met = "", True
+        else:
+            if inside in ("", _OURS):
+                ours.append(line)
+            if inside in ("", _MIDDLE):
+                theirs.append(line)
+    return ("".join(ours), "".join(theirs)) if met and not inside else None

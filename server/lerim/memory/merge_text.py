@@ -1,0 +1,91 @@
+"""What an update keeps of the text a memory has: every sentence the new text does not say again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from lerim.memory.boilerplate import strip_boilerplate
+from lerim.memory.claim import overlap, word_stems
+from lerim.memory.similarity import normalise_claim
+
+RENEWED_FROM = 0.5
+"""The overlap of their words (Dice's coefficient) from which a new sentence takes the place of one that Lerim wrote."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[^\Wa-z_]|[`“\"(\[])|(?<=[。！？])")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_GAPS = re.compile(r"\n(?:[ \t]*\n){2,}")
+
+IsOurSentence = Callable[[str], bool]
+"""Whether Lerim wrote a sentence, and no person."""
+
+
+def is_never_ours(_: str) -> bool:
+    """Where nobody knows who wrote a text, it is a person's."""
+    return False
+
+
+def merge_bodies(old: str, title: str, body: str, ours: IsOurSentence = is_never_ours) -> str:
+    """The new body, and after it what the old one says besides. Code blocks and lines without words stay whole, but for
+    those that stand in the new body.
+
+    A sentence goes if the new title or body has it, in any case, punctuation or markdown. One that is `ours` goes, too,
+    if a new sentence shares half of its words; one that a person wrote stays.
+    """
+    new = body.replace("\r\n", "\n")
+    lines = [line.strip() for line in new.split("\n")]
+    said = [title, *split_sentences(new)]
+    equal = {_plain(sentence) for sentence in said}
+    words = [word_stems(sentence) for sentence in said]
+
+    def again(sentence: str) -> bool:
+        if _plain(sentence) in equal:
+            return True
+        mine = word_stems(sentence)
+        return ours(sentence.strip()) and any(overlap(mine, one) >= RENEWED_FROM for one in words if one)
+
+    kept: list[str] = []
+    block: list[str] = []
+    for line in old.replace("\r\n", "\n").split("\n"):
+        mark = _FENCE.match(line)
+        if block or mark:
+            closes = bool(block and mark and mark[1] == block[0].lstrip(" ")[:3])
+            block.append(line)
+            if closes:
+                kept += [] if "\n".join(block) in new else block
+                block = []
+        elif not line.strip() or line.strip() not in lines:
+            left = _rest(line, again)
+            if left or not line.strip():
+                kept.append(left)
+    rest = _GAPS.sub("\n\n", "\n".join([*kept, *block])).strip("\n")
+    if not rest or rest in body:
+        return body
+    return f"{body}\n\n{rest}" if body.strip() else rest
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text, those we put around a claim and lines of code left out."""
+    found: list[str] = []
+    fence = ""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1] == fence):
+            fence = "" if fence else mark[1]
+        elif not fence:
+            found += _of_line(line)
+    return found
+
+
+def _of_line(line: str) -> Sequence[str]:
+    return [one.strip() for one in _SENTENCE_END.split(strip_boilerplate(line)) if one.strip()]
+
+
+def _rest(line: str, again: Callable[[str], bool]) -> str:
+    """A line without the sentences said again; one where all are kept stays to the byte."""
+    told = [sentence for sentence in _SENTENCE_END.split(strip_boilerplate(line)) if sentence.strip()]
+    kept = [sentence for sentence in told if not again(sentence)]
+    return line if kept == told and strip_boilerplate(line) == line else " ".join(kept).rstrip()
+
+
+def _plain(sentence: str) -> str:
+    return normalise_claim("", sentence.strip().rstrip(".!?。！？"))

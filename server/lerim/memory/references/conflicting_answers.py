@@ -1,0 +1,79 @@
+"""Questions with two answers: after a merge of branches that each decided, both stand until a person chooses."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lerim.errors import Problem
+from lerim.memory.references.entries import links_of
+from lerim.memory.store import Stored
+from lerim.memory.superseded import EndingLink, with_current_status
+
+TWO_ANSWERS_CODE = "two-answers"
+"""The code of the problem, and the flag of what maintain proposes about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictingAnswers:
+    """A question by its id, and the ids of the memories that say they resolved it, the one changed last at the end."""
+
+    question: str
+    answers: tuple[str, ...]
+
+
+def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, str]) -> list[ConflictingAnswers]:
+    """The questions that several of these memories say they resolved, under other titles; `titles` by id are those of
+    the memories that are active."""
+    answers: dict[str, list[EndingLink]] = defaultdict(list)
+    for link in links:
+        if link.how == "resolved" and link.ender in titles:
+            answers[link.target].append(link)
+    found = {
+        question: tuple(one.ender for one in sorted(given, key=lambda one: (one.updated, one.ender)))
+        for question, given in answers.items()
+        if len(given) > 1
+    }
+    return [
+        ConflictingAnswers(question, given)
+        for question, given in sorted(found.items())
+        if len({titles[one].casefold() for one in given}) > 1
+    ]
+
+
+def conflicting_answers_among(live: Iterable[Stored]) -> list[ConflictingAnswers]:
+    """The questions that several of these active memories say they resolved."""
+    some = [one for one in live if one.record.resolves]
+    return find_conflicting_answers(
+        (link for one in some for link in links_of(one)), {one.record.id: one.record.title for one in some}
+    )
+
+
+def find_answer_problems(stored: Sequence[Stored]) -> list[Problem]:
+    """The questions of a store that have several answers, of all its memories."""
+    live = [one for one in with_current_status(stored) if one.status == "active"]
+    titles = {one.record.id: one.record.title for one in live}
+    return answer_problems(conflicting_answers_among(live), titles, {one.record.id: one.path for one in live})
+
+
+def answer_problems(
+    found: Iterable[ConflictingAnswers], titles: Mapping[str, str], paths: Mapping[str, Path]
+) -> list[Problem]:
+    """Each as a problem of the file of its last answer."""
+    return [
+        Problem(
+            TWO_ANSWERS_CODE,
+            str(paths[one.answers[-1]]),
+            f"The question {one.question} has {len(one.answers)} active answers:"
+            f" {join_titles(one.answers, titles)}."
+            " `lerim maintain` proposes which one stays. Or archive the other, or remove its `resolves`.",
+        )
+        for one in found
+    ]
+
+
+def join_titles(answers: Iterable[str], titles: Mapping[str, str]) -> str:
+    """The titles of these memories."""
+    return " and ".join(f"“{' '.join(titles[answer].split())}”" for answer in answers)

@@ -1,0 +1,116 @@
+"""One live memory as hovers and lenses hold it, and where its references are looked up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from lerim.memory.record import LearningKind, Primitive
+from lerim.memory.reference import Reference, parse_reference
+from lerim.memory.store import LIVE_FOLDERS, MemoryFile, Stored
+from lerim.memory.superseded import EndingLink, EndKind
+
+ReferenceMoves = Mapping[str, Mapping[str, str]]
+"""By memory: a reference and where it is now, both as they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """What a hover's headline and a lens need of a memory; the rest is read from `path`, when it is shown."""
+
+    folder: Path
+    name: str
+    primitive: Primitive
+    kind: LearningKind | None
+    title: str
+    created: datetime
+    confidence: float
+    references: tuple[Reference, ...]
+    verified: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The memory's file."""
+        return self.folder / self.name
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.path.stem
+
+    @property
+    def label(self) -> str:
+        """The learning's kind where it has one, else the primitive."""
+        return self.kind or self.primitive
+
+
+@dataclass(frozen=True, slots=True)
+class MovedReferences:
+    """The memories whose references were renamed or moved, where they are now; `symbols` are a file's."""
+
+    by_file: Mapping[str, tuple[MemoryEntry, ...]] = field(default_factory=dict)
+    by_symbol: Mapping[tuple[str, str], tuple[MemoryEntry, ...]] = field(default_factory=dict)
+    symbols: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def moved_references(moves: ReferenceMoves, entries: Mapping[str, MemoryEntry]) -> MovedReferences:
+    """Where memories are found besides where they say."""
+    by_file: dict[str, tuple[MemoryEntry, ...]] = {}
+    by_symbol: dict[tuple[str, str], tuple[MemoryEntry, ...]] = {}
+    symbols: dict[str, frozenset[str]] = {}
+    for memory, moved in moves.items():
+        entry = next(filter(None, (entries.get(f"{folder}/{memory}.md") for folder in LIVE_FOLDERS)), None)
+        own = {*entry.references} if entry else set()
+        now = [parse_reference(new) for old, new in moved.items() if entry and parse_reference(old) in own]
+        for reference in filter(None, now):
+            assert entry
+            by_file[reference.path] = (*by_file.get(reference.path, ()), entry)
+            symbols[reference.path] = symbols.get(reference.path, frozenset()) | {reference.symbol}
+            for key in {(reference.path, name) for name in symbol_names(reference)}:
+                by_symbol[key] = (*by_symbol.get(key, ()), entry)
+    return MovedReferences(by_file, by_symbol, symbols)
+
+
+_SHARED: dict[float, float] = {}
+"""Confidences: at most 10,001 numbers, held once each."""
+
+
+def entry_of(stored: Stored, found: MemoryFile) -> MemoryEntry:
+    """What is held of a memory that was read."""
+    record = stored.record
+    references = dict.fromkeys(filter(None, map(parse_reference, record.references)))
+    return MemoryEntry(
+        folder=found.folder,
+        name=found.name,
+        primitive=record.primitive,
+        kind=record.kind,
+        title=record.title,
+        created=record.created,
+        confidence=_SHARED.setdefault(record.confidence, record.confidence),
+        references=tuple(references),
+        verified=sys.intern(record.verified),
+    )
+
+
+def links_of(stored: Stored) -> tuple[EndingLink, ...]:
+    """What a memory says that it ends."""
+    record = stored.record
+    updated = int(record.updated.timestamp())
+    kinds: tuple[tuple[EndKind, tuple[str, ...]], ...] = (
+        ("superseded", record.supersedes),
+        ("resolved", record.resolves),
+    )
+    return tuple(EndingLink(record.id, updated, target, how) for how, targets in kinds for target in targets)
+
+
+def newest_first(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:
+    """The order in which memories are shown."""
+    return tuple(sorted(entries, key=lambda entry: (entry.created, entry.name), reverse=True))
+
+
+def symbol_names(reference: Reference) -> tuple[str, ...]:
+    """The names a symbol is found by: its whole one and its last part."""
+    return (reference.symbol, reference.symbol.rpartition(".")[2]) if reference.symbol else ()

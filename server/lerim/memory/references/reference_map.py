@@ -1,0 +1,271 @@
+"""Which memories speak of a file or a symbol: the answer behind hovers and lenses, held in memory.
+
+The map is built from the files and follows them; a file that cannot be read is a problem and takes no other with it.
+One thread may change it while others read: what a reader gets is never changed afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lerim import files
+from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory.reference import Reference, parse_reference
+from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
+from lerim.memory.references.entries import (
+    MemoryEntry,
+    MovedReferences,
+    ReferenceMoves,
+    entry_of,
+    links_of,
+    moved_references,
+    newest_first,
+    symbol_names,
+)
+from lerim.memory.store import (
+    LIVE_FOLDERS,
+    MemoryFile,
+    Stored,
+    find_memory_files,
+    read_memory_file,
+    stat_memory_file,
+    unreadable_problem,
+)
+from lerim.memory.stray_files import DUPLICATE_ID_CODE
+from lerim.memory.superseded import EndingLink, EndKind, find_ended
+
+__all__ = ["MemoryEntry", "Reference", "ReferenceMap", "parse_reference"]
+
+
+ReadOutcome = tuple[Stored, list[Problem]] | MemoryError_
+"""What reading a memory's file gave."""
+
+
+@dataclass(slots=True)
+class MemoryFileChanges:
+    """Files that are gone, and those that are other than they were, with what was read of them so far."""
+
+    gone: list[str]
+    new: list[MemoryFile]
+    anchor: Path
+    outcomes: dict[str, ReadOutcome] = field(default_factory=dict)
+
+    def read(self) -> Iterator[None]:
+        """Reads the files, one at each step."""
+        for item in self.new:
+            self.outcomes[item.name] = _outcome(item, self.anchor)
+            yield
+
+
+class ReferenceMap:
+    """The live memories of one folder by file and by symbol. Empty until the first `scan`.
+
+    A memory that another live file ends is left out, also while it still lies among the live ones.
+    """
+
+    def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
+        self.memory_dir = memory_dir
+        self._anchor = anchor or memory_dir.parent.parent
+        self._stamps: dict[str, int] = {}  # as hashes: of ten thousand files they weigh
+        self._entries: dict[str, MemoryEntry] = {}
+        self._links: dict[str, tuple[EndingLink, ...]] = {}
+        self._ended: Mapping[str, EndKind] = {}
+        self._over: dict[str, MemoryEntry] = {}
+        self._by_file: dict[str, tuple[MemoryEntry, ...]] = {}
+        self._moves: ReferenceMoves = {}
+        self._elsewhere = MovedReferences()
+        self._file_problems: dict[str, tuple[Problem, ...]] = {}
+        self._folder_problems: tuple[Problem, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read, or only with a guess; and questions that two memories answer."""
+        files = [one for many in list(self._file_problems.values()) for one in many]
+        return [*self._folder_problems, *files, *self._rivals()]
+
+    @property
+    def entries(self) -> list[MemoryEntry]:
+        """Every live memory."""
+        return list(self._entries.values())
+
+    def entry(self, path: Path) -> MemoryEntry | None:
+        """The live memory of a file."""
+        return self._entries.get(f"{path.parent.name}/{path.name}")
+
+    def for_file(self, path: str) -> tuple[MemoryEntry, ...]:
+        """The memories that refer to a file or to something in it, newest first. `path` as in references."""
+        return _joined(self._by_file.get(path, ()), self._elsewhere.by_file.get(path, ()))
+
+    def for_symbol(self, path: str, symbol: str) -> tuple[MemoryEntry, ...]:
+        """The memories that refer to a symbol of a file; `save` finds `Store.save` too."""
+        here = [entry for entry in self._by_file.get(path, ()) if _speaks_of(entry, path, symbol)]
+        return _joined(tuple(here), self._elsewhere.by_symbol.get((path, symbol), ()))
+
+    def symbols(self, path: str) -> list[str]:
+        """The symbols of a file that memories refer to, as they are written there, or called now."""
+        names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
+        return sorted({*names, *self._elsewhere.symbols.get(path, ())} - {""})
+
+    def follow(self, moves: ReferenceMoves) -> None:
+        """Takes over where references are that were renamed or moved: by memory, the old and the new as written."""
+        self._moves = moves
+        self._elsewhere = moved_references(self._moves, self._entries)
+
+    def scan(self) -> bool:
+        """Compare every file's stat with what is known and read the changed ones; True if anything changed."""
+        found, problems = find_memory_files(self.memory_dir, self._anchor)
+        changed = tuple(problems) != self._folder_problems
+        self._folder_problems = tuple(problems)
+        now = {item.name for item in found}
+        gone = [name for name in self._stamps if name not in now]
+        new = [item for item in found if self._stamps.get(item.name) != hash(item.stamp)]
+        return self.take(MemoryFileChanges(gone, new, self._anchor)) or changed
+
+    def apply(self, *paths: Path) -> bool:
+        """Take over files that were written, moved or removed, all at once; True if anything changed."""
+        changes = self.changes(paths)
+        return self.scan() if changes is None else self.take(changes)
+
+    def changes(self, paths: Iterable[Path]) -> MemoryFileChanges | None:
+        """What of these files changed, by stat alone; None where a `scan` must tell."""
+        gone: list[str] = []
+        new: list[MemoryFile] = []
+        inside: set[str] = set()
+        for path in dict.fromkeys(paths):
+            name = self._name(path)
+            folder, _, file = name.rpartition("/")
+            if not name or path.suffix != ".md" or file.startswith("."):
+                continue
+            if folder not in LIVE_FOLDERS:
+                if name.split("/")[0] in ("archived", "summaries", "journal"):
+                    continue
+                return None  # one misplaced
+            try:
+                if folder not in inside:
+                    files.resolve_inside(self._anchor, path.parent)
+                    inside.add(folder)
+                if path.is_symlink():
+                    return None
+                item = stat_memory_file(self.memory_dir, name)
+            except NotFoundError:
+                gone += [name] if name in self._stamps else []
+                continue
+            except LerimError:
+                return None  # a link, or a folder that cannot be listed: the scan says so
+            if self._stamps.get(name) != hash(item.stamp):
+                new.append(item)
+        return None if self._doubled(gone, new) else MemoryFileChanges(gone, new, self._anchor)
+
+    def _rivals(self) -> list[Problem]:
+        links = dict(self._links)
+        live = [entry for name in links if (entry := self._entries.get(name)) is not None]
+        titles = {entry.id: entry.title for entry in live}
+        found = find_conflicting_answers((link for many in links.values() for link in many), titles)
+        return answer_problems(found, titles, {entry.id: entry.path for entry in live})
+
+    def _name(self, path: Path) -> str:
+        try:
+            return path.relative_to(self.memory_dir).as_posix()
+        except ValueError:
+            return ""
+
+    def _doubled(self, gone: list[str], new: list[MemoryFile]) -> bool:
+        """Whether an id is there twice with these changes, or was before them."""
+        now = {item.name for item in new}
+        for name in (*gone, *now):
+            folder, _, file = name.rpartition("/")
+            others = [f"{other}/{file}" for other in LIVE_FOLDERS if other != folder]
+            if any(other in now or (other in self._stamps and other not in gone) for other in others):
+                return True
+        return any(problem.code == DUPLICATE_ID_CODE for problem in self._folder_problems)
+
+    def take(self, changes: MemoryFileChanges) -> bool:
+        """Takes over what `changes` told, all at once; what was not read yet is read. True if anything changed."""
+        gone, new = changes.gone, changes.new
+        out: dict[str, MemoryEntry] = {}
+        into: dict[str, MemoryEntry] = {}
+        linked = False
+        for name in (*gone, *(item.name for item in new)):
+            linked = self._links.pop(name, None) is not None or linked
+            self._drop(name, out)
+        for item in new:
+            self._read(item, changes.outcomes.get(item.name) or _outcome(item, self._anchor), into)
+            linked = item.name in self._links or linked
+        if linked:
+            self._ended = find_ended(link for links in self._links.values() for link in links)
+            for name in [name for name, entry in self._over.items() if entry.id not in self._ended]:
+                self._entries[name] = into[name] = self._over.pop(name)
+            self._hide(self._ended, out, into)
+        elif self._ended:
+            self._hide([entry.id for entry in into.values() if entry.id in self._ended], out, into)
+        if out or into:
+            self._rebuild(out, into)
+            self._elsewhere = moved_references(self._moves, self._entries)
+        return bool(gone or new)
+
+    def _hide(self, over: Iterable[str], out: dict[str, MemoryEntry], into: dict[str, MemoryEntry]) -> None:
+        """Takes out the memories that others end."""
+        for name in [f"{folder}/{memory}.md" for memory in over for folder in LIVE_FOLDERS]:
+            if name in self._entries:
+                self._over[name] = self._entries.pop(name)
+                if into.pop(name, None) is None:
+                    out[name] = self._over[name]
+
+    def _read(self, item: MemoryFile, outcome: ReadOutcome, into: dict[str, MemoryEntry]) -> None:
+        if isinstance(outcome, NotFoundError):
+            return
+        self._stamps[item.name] = hash(item.stamp)
+        if isinstance(outcome, MemoryError_):
+            self._file_problems[item.name] = (unreadable_problem(str(item.path), outcome),)
+            return
+        stored, problems = outcome
+        if problems:
+            self._file_problems[item.name] = tuple(problems)
+        if links := links_of(stored):
+            self._links[item.name] = links
+        if stored.status == "active":
+            self._entries[item.name] = into[item.name] = entry_of(stored, item)
+
+    def _drop(self, name: str, out: dict[str, MemoryEntry]) -> None:
+        self._stamps.pop(name, None)
+        self._file_problems.pop(name, None)
+        self._over.pop(name, None)
+        entry = self._entries.pop(name, None)
+        if entry is not None:
+            out[name] = entry
+
+    def _rebuild(self, out: Mapping[str, MemoryEntry], into: Mapping[str, MemoryEntry]) -> None:
+        """Make the lists anew of which these entries are no longer part, or are now; no other is looked at."""
+        touched: dict[str, list[MemoryEntry]] = {}
+        for entry in out.values():
+            for path in {reference.path for reference in entry.references}:
+                touched.setdefault(path, [])
+        for entry in into.values():
+            for path in {reference.path for reference in entry.references}:
+                touched.setdefault(path, []).append(entry)
+        for path, new in touched.items():
+            kept = [entry for entry in self._by_file.get(path, ()) if entry.name not in out]
+            if kept or new:
+                self._by_file[path] = newest_first((*kept, *new))
+            else:
+                self._by_file.pop(path, None)
+
+
+def _outcome(item: MemoryFile, anchor: Path) -> ReadOutcome:
+    try:
+        return read_memory_file(item, anchor)
+    except MemoryError_ as error:
+        return error
+
+
+def _speaks_of(entry: MemoryEntry, path: str, symbol: str) -> bool:
+    return any(one.path == path and symbol in symbol_names(one) for one in entry.references)
+
+
+def _joined(here: tuple[MemoryEntry, ...], moved: tuple[MemoryEntry, ...]) -> tuple[MemoryEntry, ...]:
+    return newest_first({entry.name: entry for entry in (*here, *moved)}.values()) if moved else here

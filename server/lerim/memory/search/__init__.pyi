@@ -1,0 +1,13 @@
+from . import memory_search as memory_search
+from .filters import EVERY_STATUS as EVERY_STATUS
+from .filters import SEARCHED_PRIMITIVES as SEARCHED_PRIMITIVES
+from .filters import STATUSES as STATUSES
+from .filters import MemoryFilters as MemoryFilters
+from .filters import combine_filters as combine_filters
+from .filters import is_match as is_match
+from .filters import parse_memory_query as parse_memory_query
+from .memory_search import GLOBAL_KEY as GLOBAL_KEY
+from .memory_search import Hit as Hit
+from .memory_search import MemorySearch as MemorySearch
+from .memory_search import load_all as load_all
+from .memory_search import search_memories as search_memories

@@ -1,0 +1,72 @@
+"""What memories are narrowed by, as words of the full-text index that no text can hold: so a filter costs as little as
+one more word of the query."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from lerim.memory.lifecycle import Status
+from lerim.memory.record import MemoryRecord
+from lerim.memory.reference import Reference, parse_reference
+from lerim.memory.search.filters import STATUSES, MemoryFilters
+
+_MARK = "\ue000"
+"""A sign of private use: the index takes it for a letter, and no word of a text or query has it."""
+
+
+def facet_words(record: MemoryRecord, status: Status) -> str:
+    """The facets of a memory, each once: its status, primitive, kind, tags, and the places it refers to."""
+    return " ".join(dict.fromkeys((_word("status", status), *_facets(record))))
+
+
+def change_status_facet(told: str, before: Status, after: Status) -> str:
+    """The facets of a memory whose status changed."""
+    return told.replace(_word("status", before), _word("status", after), 1)
+
+
+def facet_expressions(filters: MemoryFilters) -> list[str]:
+    """FTS5 expressions that must all hold; an empty one matches nothing. None for what is active: see the rows."""
+    groups = []
+    if set(filters.statuses) != set(STATUSES) and filters.statuses != ("active",):
+        groups.append([_word("status", status) for status in filters.statuses])
+    what = [_word("kind", kind) for kind in filters.kinds]
+    what += [_word("primitive", one) for one in filters.primitives if not (what and one == "learning")]
+    if what:
+        groups.append(what)
+    groups += [[_word("tag", tag.casefold())] for tag in filters.tags]
+    if filters.files:
+        named = filter(None, map(parse_reference, filters.files))
+        groups.append([_word("place", _written(reference)) for reference in named])
+    return [" OR ".join(f'"{word}"' for word in group) for group in groups]
+
+
+def referenced_places(record: MemoryRecord) -> Iterator[str]:
+    """Each symbol and file a memory refers to, and the folders they lie in."""
+    for reference in filter(None, map(parse_reference, record.references)):
+        if reference.symbol:
+            yield _written(reference)
+        path = reference.path
+        while path:
+            yield path
+            path = path.rpartition("/")[0]
+
+
+def _facets(record: MemoryRecord) -> Iterable[str]:
+    yield _word("primitive", record.primitive)
+    if record.kind and record.primitive == "learning":
+        yield _word("kind", record.kind)
+    yield from (_word("tag", tag.casefold()) for tag in record.tags)
+    yield from (_word("place", place) for place in referenced_places(record))
+
+
+def _written(reference: Reference) -> str:
+    return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
+
+
+@lru_cache(maxsize=1024)  # many memories have the same few
+def _word(name: str, value: str) -> str:
+    """Digits alone: the index cuts endings off words, and finds none here."""
+    digest = hashlib.blake2b(f"{name}\0{value}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return f"{_MARK}{int.from_bytes(digest, 'big')}"

@@ -1,0 +1,161 @@
+"""What a search of memories is narrowed to, and the words a person types for it: `kind:pitfall tag:x is:archived`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import get_args
+
+from lerim.memory.lifecycle import Status
+from lerim.memory.record import KINDS, LearningKind, MemoryRecord, Primitive
+from lerim.memory.reference import DRIFT_STATES, DriftState, parse_reference
+from lerim.memory.views import source_parts
+from lerim.times import parse_time
+
+SEARCHED_PRIMITIVES: tuple[Primitive, ...] = ("decision", "learning", "question", "theme")
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilters:
+    """Which memories count. Several primitives, kinds, statuses or states widen it, several tags narrow it.
+
+    A kind narrows the learnings: with `primitives` given, the others of them stay. `files`: what refers to one of these
+    (as seen from the repository's root), to something in it, or to anything below it where it is a folder. `since` and
+    `until` bound the time a memory was last changed, `until` excluded. `by_session`: the beginning of the id of the
+    session it rests on. Bounds count in whole seconds. `standings` empty: whatever its places look like.
+    """
+
+    primitives: tuple[Primitive, ...] = ()
+    kinds: tuple[LearningKind, ...] = ()
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    statuses: tuple[Status, ...] = ("active",)
+    since: datetime | None = None
+    until: datetime | None = None
+    by_session: str = ""
+    standings: tuple[DriftState, ...] = ()
+
+
+def is_match(record: MemoryRecord, status: Status, filters: MemoryFilters) -> bool:
+    """Whether a memory is one of those, whatever its places look like."""
+    session = source_parts(record.source)[1]
+    return (
+        status in filters.statuses
+        and _is_what(record, filters)
+        and {tag.casefold() for tag in filters.tags} <= {tag.casefold() for tag in record.tags}
+        and (not filters.files or any(_speaks_of(record, file) for file in filters.files))
+        and (filters.since is None or record.updated >= filters.since.replace(microsecond=0))
+        and (filters.until is None or record.updated < filters.until.replace(microsecond=0))
+        and session.startswith(filters.by_session)
+    )
+
+
+def _is_what(record: MemoryRecord, filters: MemoryFilters) -> bool:
+    if not (filters.primitives or filters.kinds):
+        return True
+    if record.primitive == "learning" and filters.kinds:
+        return record.kind in filters.kinds
+    return record.primitive in filters.primitives
+
+
+def _speaks_of(record: MemoryRecord, file: str) -> bool:
+    wanted = parse_reference(file)
+    found = [reference for text in record.references if (reference := parse_reference(text))]
+    if wanted is None or wanted.symbol:
+        return wanted in found if wanted else False
+    return any(one.path == wanted.path or one.path.startswith(f"{wanted.path}/") for one in found)
+
+
+EVERY_STATUS = MemoryFilters(statuses=STATUSES)
+_TERM = re.compile(r'(?<!\S)(?P<prefix>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+))(?!\S)')
+
+
+def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, MemoryFilters]:
+    """The words of a query and the filters in it: `kind:`, `tag:`, `file:`, `is:`, `since:`, `until:` and `by:`.
+
+    A value with spaces stands in quotes. Whatever is no filter, an unknown prefix or a value that makes no sense,
+    stays among the words. `is:archived` and the other statuses stand in place of the active ones, `is:any` for all;
+    `is:drifted` and the other states narrow whichever statuses count.
+    """
+    now = now or datetime.now(UTC)
+    filters = MemoryFilters(statuses=())
+    left: list[str] = []
+    end = 0
+    for found in _TERM.finditer(text):
+        value = found["plain"] if found["quoted"] is None else found["quoted"]
+        read = _PREFIXES.get(found["prefix"])
+        narrowed = read(filters, value.strip(), now) if read and value.strip() else None
+        if narrowed is not None:
+            left.append(text[end : found.start()].strip())
+            end = found.end()
+            filters = narrowed
+    left.append(text[end:].strip())
+    return " ".join(filter(None, left)), replace(filters, statuses=filters.statuses or ("active",))
+
+
+def combine_filters(typed: MemoryFilters, given: MemoryFilters, *, statuses: bool) -> MemoryFilters:
+    """What was typed among the words and what options gave, as one: both widen or narrow as they do alone. Of the
+    files and of each time the option counts, and its `statuses` where it named any."""
+    return replace(
+        typed,
+        primitives=(*typed.primitives, *given.primitives),
+        kinds=(*typed.kinds, *given.kinds),
+        tags=(*typed.tags, *given.tags),
+        files=given.files or typed.files,
+        statuses=given.statuses if statuses else typed.statuses,
+        since=given.since or typed.since,
+        until=given.until or typed.until,
+    )
+
+
+def _kind(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | None:
+    for primitive in SEARCHED_PRIMITIVES:
+        if value.lower() in (primitive, f"{primitive}s"):
+            return replace(filters, primitives=(*filters.primitives, primitive))
+    for kind in KINDS:
+        if value.lower() in (kind, f"{kind}s"):
+            return replace(filters, kinds=(*filters.kinds, kind))
+    return None
+
+
+def _state(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | None:
+    if value.lower() in ("any", "all"):
+        return replace(filters, statuses=STATUSES)
+    for status in STATUSES:
+        if value.lower() == status:
+            return replace(filters, statuses=(*filters.statuses, status))
+    for state in DRIFT_STATES:
+        if value.lower() == state:
+            return replace(filters, standings=(*filters.standings, state))
+    return None
+
+
+def _since(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
+    at = _moment(value, now)
+    return replace(filters, since=at) if at else None
+
+
+def _until(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
+    at = _moment(value, now)
+    return replace(filters, until=at) if at else None
+
+
+def _moment(value: str, now: datetime) -> datetime | None:
+    try:
+        return parse_time(value, now)
+    except ValueError:
+        return None
+
+
+_PREFIXES: dict[str, Callable[[MemoryFilters, str, datetime], MemoryFilters | None]] = {
+    "kind": _kind,
+    "tag": lambda filters, value, _: replace(filters, tags=(*filters.tags, value)),
+    "file": lambda filters, value, _: replace(filters, files=(*filters.files, value)),
+    "is": _state,
+    "since": _since,
+    "until": _until,
+    "by": lambda filters, value, _: replace(filters, by_session=value),
+}

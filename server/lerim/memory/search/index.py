@@ -1,0 +1,370 @@
+"""The full-text index of one folder of memories: derived from the files, deleted without loss (`spot.py`: where)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lerim import sqlite
+from lerim.errors import Problem
+from lerim.files import Directory, open_directory
+from lerim.memory.lifecycle import Status
+from lerim.memory.links import MemoryLinks
+from lerim.memory.search.facets import facet_expressions
+from lerim.memory.search.filters import MemoryFilters
+from lerim.memory.search.index_location import IndexLocation, connect_index, unusable_index_error
+from lerim.memory.search.index_rows import (
+    INDEX_SCHEMA,
+    INDEX_VERSION,
+    OVER,
+    IndexedMemory,
+    ReadMemory,
+    add_rows,
+    delete_rows,
+    first_row,
+    read_links,
+    read_records,
+    row_of,
+    set_merging,
+    settle_statuses,
+    to_unsigned,
+    whole_seconds,
+)
+from lerim.memory.search.ranking import RankedMemory
+from lerim.memory.store import FileStamp, MemoryFile
+
+WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
+"""Of title, tags, references, body, quotes and facets."""
+COMMON = 2_000
+"""A word that so many memories have tells little about any of them."""
+RANKED = 700
+_KEPT_COUNTS = 50_000
+_SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
+_LOOK = "id, path, memory, said, shown, updated, confidence, fades"
+_AT_ONCE = 2_000
+_LAST = "ORDER BY rowid DESC LIMIT ?"
+_BEST = "ORDER BY score, rowid DESC LIMIT ?"
+_BEYOND = "\U0010ffff"
+_VERSIONS = count(1)
+_SIBLINGS = ("-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFilter:
+    """What a search is narrowed to, as an index has it: groups of facets that must all be met, spans of rows in
+    ascending order, rows that alone count, and rows that do not."""
+
+    facets: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    only: frozenset[int] | None
+    but: frozenset[int]
+
+
+class Index:
+    """One open index of `folder`'s memories; with no `spot`, one that lives in memory alone. Safe across threads."""
+
+    def __init__(self, folder: Path, spot: IndexLocation | None = None) -> None:
+        """Open or make the index. Raises MemoryError_ or BoundaryError where that is not possible."""
+        self.folder = folder
+        self._spot = spot
+        self._lock = threading.RLock()
+        self._nonce = ""
+        self._stamps: dict[str, tuple[int, FileStamp]] | None = None
+        self._version = -1
+        self._counts: dict[str, int] = {}
+        self.version = next(_VERSIONS)
+        """Another number after each `update`, and in each `Index`."""
+        if spot is None:
+            self._sql = connect_index(None)
+            sqlite.run_script(self._sql, INDEX_SCHEMA)
+            return
+        with spot.exclusive():
+            self._open(spot)
+
+    def close(self) -> None:
+        self._sql.close()
+
+    def stale(self, found: Sequence[MemoryFile]) -> tuple[list[MemoryFile], list[str]]:
+        """Which of the files there are must be read again, and which indexed ones are gone. Raises MemoryError_."""
+        with self._lock:
+            if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
+                with self._spot.exclusive():
+                    self._reopen(self._spot)
+            known = self._known()
+            changed = [one for one in found if known.get(one.name, (0, None))[1] != one.stamp]
+            present = {one.name for one in found}
+            return changed, [name for name in known if name not in present]
+
+    def update(self, read: Iterable[ReadMemory], gone: Iterable[str] = ()) -> bool:
+        """Take over files that were read (an unreadable one is known, without words) and forget what is gone.
+
+        False, and nothing done, where the index was another's meanwhile: ask `stale` again. Raises MemoryError_ if it
+        cannot be written.
+        """
+        with self._lock, self._spot.exclusive() if self._spot else contextlib.nullcontext():
+            if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
+                self._reopen(self._spot)
+                return False
+            self._counts.clear()
+            self.version = next(_VERSIONS)
+            try:
+                if self._spot:
+                    self._spot.note.unlink(missing_ok=True)
+                self._write(read, gone)
+                if self._spot:
+                    self._spot.sign(self.folder, self._nonce)
+            except (sqlite3.Error, OSError) as error:
+                self._stamps = None
+                raise unusable_index_error(error, self._spot) from error
+            return True
+
+    def count(self, query: str) -> int:
+        """How many memories match an FTS5 query, counted up to COMMON. Asked once until `update`."""
+        known = self._counts.get(query)
+        if known is None:
+            if len(self._counts) >= _KEPT_COUNTS:
+                self._counts.clear()
+            found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
+            known = int(self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON))[0][0])
+            self._counts[query] = known
+        return known
+
+    def total(self) -> int:
+        """How many memories there are to find."""
+        known = self._counts.get("")
+        if known is None:
+            known = self._counts[""] = int(self._rows("SELECT count(*) FROM files WHERE memory != ''", ())[0][0])
+        return known
+
+    def having(self, query: str, limit: int) -> list[int]:
+        """The rows of active memories that match an FTS5 query, the last changed first."""
+        found = f"SELECT rowid FROM words WHERE rowid >= 0 AND words MATCH ? {_LAST}"
+        return [row[0] for row in self._rows(found, (query, limit))]
+
+    def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
+        """The id of each of these memories, its title and its body as they are stored: see `terms.indexed`."""
+        wanted = "SELECT value FROM json_each(?)"
+        query = f"SELECT memory, title, body FROM words JOIN files ON id = words.rowid WHERE words.rowid IN ({wanted})"
+        return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
+
+    def narrow(self, filters: MemoryFilters, only: Iterable[str] | None = None, but: Iterable[str] = ()) -> IndexFilter:
+        """What a search is narrowed to: filters, and memories by id that alone count, or do not."""
+        rows = None if only is None else self._rows_of(only)
+        if filters.by_session:
+            query = "SELECT id FROM files WHERE session >= ? AND session < ?"
+            own = {row[0] for row in self._rows(query, (filters.by_session, f"{filters.by_session}{_BEYOND}"))}
+            rows = own if rows is None else rows & own
+        low = 0 if filters.since is None else first_row(whole_seconds(filters.since))
+        high = OVER - 1 if filters.until is None else first_row(whole_seconds(filters.until)) - 1
+        halves = [
+            base for base, has in ((-OVER, filters.statuses != ("active",)), (0, "active" in filters.statuses)) if has
+        ]
+        spans = tuple((base + low, base + high) for base in halves if low <= high)
+        counted = None if rows is None else frozenset(rows)
+        return IndexFilter(tuple(facet_expressions(filters)), spans, counted, frozenset(self._rows_of(but)))
+
+    def match(
+        self, query: str, likely: Sequence[str], narrow: IndexFilter, limit: int, most: int = RANKED
+    ) -> list[tuple[int, float]]:
+        """The rows matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
+
+        Ranking costs by the row. Where more than `most` match, only these are ranked: what matches the `likely`
+        queries, one after the other until one of them gives `most`, and last whatever else matches; of each the `most`
+        that were changed last.
+        """
+        more = [f"facets : ({group})" for group in narrow.facets]
+        pool: set[int] | None = None
+        if self._chosen(narrow, "rowid", f"({query})", more, "LIMIT 1 OFFSET ?", most):
+            pool = set()
+            for one in (*likely, query):
+                found = self._chosen(narrow, "rowid", f"({one})", more, _LAST, most)
+                pool.update(row[0] for row in found)
+                if len(found) == most:
+                    break
+            narrow = replace(narrow, spans=((min(pool), max(pool)),), only=frozenset(pool), but=frozenset())
+            more = []
+        return self._chosen(narrow, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST, limit)
+
+    def newest(self, narrow: IndexFilter, limit: int) -> list[int]:
+        """The rows by the time their memory was last changed, newest first."""
+        facets = [f"facets : ({group})" for group in narrow.facets]
+        halves = [
+            self._chosen(replace(narrow, spans=(span,)), "rowid", "", facets, _LAST, limit) for span in narrow.spans
+        ]
+        rows = [row[0] for half in halves for row in half]
+        return sorted(rows, key=lambda row: row % OVER, reverse=True)[:limit]
+
+    def _chosen(
+        self, narrow: IndexFilter, columns: str, query: str, facets: Sequence[str], order: str, limit: int
+    ) -> list[Any]:
+        """What matches an FTS5 query (all, for an empty one), the facets and what a search is narrowed to."""
+        if not narrow.spans or not all(narrow.facets):
+            return []
+        asked = " AND ".join(filter(None, (query, *facets)))
+        where = " AND words MATCH ?" if asked else ""
+        values: list[str | int] = [asked] if asked else []
+        # `+`: FTS5 would look each row up by a search of its own
+        if len(narrow.spans) > 1:
+            where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in narrow.spans)})"
+            values += [bound for span in narrow.spans for bound in span]
+        for rows, how in ((narrow.only, "IN"), (narrow.but or None, "NOT IN")):
+            if rows is not None:
+                where += f" AND {'+' if asked else ''}rowid {how} (SELECT value FROM json_each(?))"
+                values.append(json.dumps(list(rows)))
+        bounds = (narrow.spans[0][0], narrow.spans[-1][1])
+        # without words to match the narrow table is read: the other holds every text
+        table = "words" if asked else "files"
+        where += "" if asked else " AND memory != ''"
+        query = f"SELECT {columns} FROM {table} WHERE rowid >= ? AND rowid <= ?{where} {order}"
+        return self._rows(query, (*bounds, *values, limit))
+
+    def look(self, rows: Iterable[int]) -> dict[int, RankedMemory]:
+        """What is known of these rows."""
+        query = f"SELECT {_LOOK} FROM files WHERE id IN (SELECT value FROM json_each(?))"
+        found = self._rows(query, (json.dumps(list(rows)),))
+        return {row[0]: _ranked(row) for row in found}
+
+    def has(self, found: Iterable[RankedMemory]) -> set[int]:
+        """Those rows of another index whose memory is here, too, by its id or word by word: in the same status, or in
+        whatever it is here, if it is active there."""
+        query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND ? IN (shown, 'active') LIMIT 1"
+        return {one.row for one in found if self._rows(query, (one.memory, one.said, one.shown))}
+
+    def links(self) -> list[MemoryLinks]:
+        """What the memories that have a link, and those it leads to, say of each other. Raises MemoryError_."""
+        with self._lock:
+            try:
+                return read_links(self._sql)
+            except sqlite3.Error as error:
+                raise unusable_index_error(error, self._spot) from error
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the files as they were read last."""
+        rows = self._rows("SELECT path, problems FROM files WHERE problems != '[]' ORDER BY path", ())
+        return [problem for _, told in rows for problem in msgspec.json.decode(told, type=list[Problem])]
+
+    def _rows(self, query: str, values: tuple[str | int, ...]) -> list[Any]:
+        with self._lock:
+            try:
+                return self._sql.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                raise unusable_index_error(error, self._spot) from error
+
+    def _rows_of(self, memories: Iterable[str]) -> set[int]:
+        query = "SELECT id FROM files WHERE memory IN (SELECT value FROM json_each(?))"
+        names = list(memories)
+        return {row[0] for row in self._rows(query, (json.dumps(names),))} if names else set()
+
+    def _write(self, read: Iterable[ReadMemory], gone: Iterable[str]) -> None:
+        known = self._known()
+        with sqlite.transaction(self._sql):
+            for name in gone:
+                _drop(self._sql, known, name)
+            rest, many = iter(read), False
+            while some := list(islice(rest, _AT_ONCE)):
+                if len(some) == _AT_ONCE and not many:
+                    many = True
+                    set_merging(self._sql, False)
+                # in the order of their rows: FTS5 puts what it has away at each step back
+                for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
+                    _drop(self._sql, known, one.found.name)
+                    known[one.found.name] = (add_rows(self._sql, at, one), one.found.stamp)
+            if settle_statuses(self._sql):
+                self._stamps = None
+            if many:
+                set_merging(self._sql, True)
+
+    def _known(self) -> dict[str, tuple[int, FileStamp]]:
+        """What is indexed, read anew only if another process wrote since."""
+        version = self._sql.execute("PRAGMA data_version").fetchone()[0]
+        if self._stamps is None or version != self._version:
+            rows = self._sql.execute("SELECT path, id, mtime, size, inode FROM files")
+            self._stamps = {row[0]: (row[1], to_unsigned(row[2:5])) for row in rows}
+            self._version = version
+        return self._stamps
+
+    def _reopen(self, spot: IndexLocation) -> None:
+        """Another process made the index anew, or somebody deleted it: take what is there, or make one."""
+        if not spot.ours(self.folder, self._nonce):  # it is, if the other was only writing when we looked
+            self._sql.close()
+            self._nonce = ""
+            self._open(spot)
+
+    def _open(self, spot: IndexLocation) -> None:
+        """Open our own index, or make a new one in its place; the lock is held."""
+        try:
+            with open_directory(spot.path.parent, spot.anchor, make=0o777) as folder:
+                for suffix in _SIBLINGS:
+                    _unlink(folder, f"{spot.path.name}{suffix}")
+                self._stamps = None
+                if spot.ours(self.folder, self._nonce) and self._resume(spot):
+                    return
+                spot.note.unlink(missing_ok=True)
+                _unlink(folder, spot.path.name)  # of a link, the link
+                os.close(folder.open(spot.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            self._sql = connect_index(spot.path)
+            self._nonce = secrets.token_hex(16)
+            with sqlite.transaction(self._sql):
+                sqlite.run_script(self._sql, INDEX_SCHEMA)
+                self._sql.execute("INSERT INTO meta VALUES (?)", (self._nonce,))
+            spot.sign(self.folder, self._nonce)
+        except (sqlite3.Error, OSError) as error:
+            raise unusable_index_error(error, spot) from error
+
+    def _resume(self, spot: IndexLocation) -> bool:
+        """Use the index that is there, if it holds our nonce."""
+        noted = spot.nonce()
+        try:
+            connection = connect_index(spot.path)
+        except sqlite3.DatabaseError:
+            return False  # damaged: it is made anew
+        try:
+            nonce = connection.execute("SELECT nonce FROM meta").fetchone()
+            if noted and nonce == (noted,) and sqlite.version_of(connection) == INDEX_VERSION:
+                self._nonce, self._sql = noted, connection
+                return True
+        except sqlite3.DatabaseError:
+            pass  # as above
+        connection.close()
+        return False
+
+
+def stored_records(
+    spot: IndexLocation | None, folder: Path
+) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
+    """What our index of `folder` has of each memory, by the name of its file; nothing where there is none to read. It
+    is opened for reading alone."""
+    if spot is None or not spot.ours(folder, ""):
+        return
+    try:
+        with contextlib.closing(sqlite.connect(spot.path, mode="ro")) as sql:
+            nonce = sql.execute("SELECT nonce FROM meta").fetchone()
+            if nonce == (spot.nonce(),) and sqlite.version_of(sql) == INDEX_VERSION:
+                yield from read_records(sql)
+    except (sqlite3.Error, msgspec.MsgspecError):
+        return  # damaged, or written at this moment: the files are read
+
+
+def _unlink(folder: Directory, name: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        folder.unlink(name)
+
+
+def _drop(sql: sqlite3.Connection, known: dict[str, tuple[int, FileStamp]], name: str) -> None:
+    if (was := known.pop(name, None)) is not None:
+        delete_rows(sql, was[0])
+
+
+def _ranked(row: tuple[int, str, str, str, Status, int, float, int]) -> RankedMemory:
+    return RankedMemory(row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]))

@@ -1,0 +1,98 @@
+"""Where an index lies on disk, how it is known to be ours, and that one process at a time writes it.
+
+An index file is opened only if this installation made it: its device, inode and a nonce are noted in the private
+folder. While it is written the note is gone, so that a kill, like a file brought by a repository, leads to a new index
+and never to a damaged or foreign one. For the same reason there is no journal on disk: a planted one is never found.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from lerim import files, sqlite
+from lerim.errors import LerimError, MemoryError_
+
+_WAIT_SECONDS = 2
+_SETTINGS = ("journal_mode = MEMORY", "synchronous = OFF", "cache_size = -4000")
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """What makes an index ours."""
+
+    device: int
+    inode: int
+    nonce: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLocation:
+    """Where an index lies: its file, the folder below which no link is followed, and the private folder."""
+
+    path: Path
+    anchor: Path
+    private: Path
+
+    @property
+    def note(self) -> Path:
+        """The file that says this index is ours."""
+        return self.private / f"index-{self.path.stem}.json"
+
+    def nonce(self) -> str:
+        """The nonce that our index holds; "" where none is noted."""
+        note = self._noted()
+        return note.nonce if note is not None else ""
+
+    def ours(self, folder: Path, nonce: str) -> bool:
+        """Whether the file is the index of `folder` that we made; with a `nonce`, that very one."""
+        note = self._noted()
+        if note is None or note.folder != str(folder) or (nonce and note.nonce != nonce):
+            return False
+        try:
+            state = self.path.lstat()
+        except OSError:
+            return False
+        return (state.st_dev, state.st_ino) == (note.device, note.inode) and not self.path.is_symlink()
+
+    def sign(self, folder: Path, nonce: str) -> None:
+        """Note that the file is ours. Raises OSError, MemoryError_."""
+        state = self.path.lstat()
+        note = _Note(state.st_dev, state.st_ino, nonce, str(folder))
+        files.replace_file(self.note, msgspec.json.encode(note).decode(), 0o600)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """One process at a time opens or writes an index. Raises MemoryError_."""
+        files.make_folder(self.private, 0o700)
+        try:
+            with FileLock(self.private / "index.lock", timeout=_WAIT_SECONDS, mode=0o600):
+                yield
+        except Timeout as error:
+            message = "Another process is writing the index."
+            raise MemoryError_(message, where=str(self.path), todo="Try again.") from error
+        except OSError as error:
+            raise unusable_index_error(error, self) from error
+
+    def _noted(self) -> _Note | None:
+        try:
+            return msgspec.json.decode(files.read_text(self.note, 4096), type=_Note)
+        except (LerimError, msgspec.MsgspecError):
+            return None
+
+
+def connect_index(path: Path | None) -> sqlite3.Connection:
+    """A connection to an index at `path`, or in memory. Raises sqlite3.Error."""
+    return sqlite.connect(path, wait=_WAIT_SECONDS, any_thread=True, settings=_SETTINGS)
+
+
+def unusable_index_error(error: Exception, spot: IndexLocation | None) -> MemoryError_:
+    """What is told where an index cannot be used."""
+    where = str(spot.path) if spot else "memory"
+    return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")

@@ -1,0 +1,232 @@
+"""What an index holds of each memory: a row of facts, its words, and what it ends."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.memory.lifecycle import Status, ended_status
+from lerim.memory.links import MemoryLinks
+from lerim.memory.record import MemoryRecord, primitive_of
+from lerim.memory.search.facets import change_status_facet, facet_words
+from lerim.memory.store import FileStamp, MemoryFile, status_of
+from lerim.memory.superseded import EndingLink, ending_links, find_ended
+from lerim.memory.views import source_parts
+from lerim.words import index_text
+
+INDEX_VERSION = 6
+_SPREAD = 20
+"""A row's number is the second its memory was last changed, and so many bits of its file's name: so that rows are in
+the order of time, whenever they were written. What is over lies `OVER` lower: leaving it out costs nothing."""
+OVER = 1 << 60
+_MERGED_FROM = 4
+"""So many pieces of the full text are put together: SQLite's own measure."""
+_EPOCH = datetime(1, 1, 1, tzinfo=UTC)
+INDEX_SCHEMA = f"""
+CREATE TABLE meta (nonce TEXT NOT NULL);
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, size INTEGER NOT NULL,
+    inode INTEGER NOT NULL, memory TEXT NOT NULL, said TEXT NOT NULL, status TEXT NOT NULL, shown TEXT NOT NULL,
+    updated INTEGER NOT NULL, confidence REAL NOT NULL, fades INTEGER NOT NULL, session TEXT NOT NULL,
+    superseded_by TEXT NOT NULL, resolved_by TEXT NOT NULL, problems TEXT NOT NULL
+);
+CREATE INDEX files_memory ON files (memory);
+CREATE INDEX files_session ON files (session);
+CREATE INDEX files_over ON files (shown) WHERE status != shown;
+CREATE INDEX files_ended ON files (id) WHERE superseded_by != '' OR resolved_by != '';
+CREATE INDEX files_wrong ON files (path) WHERE problems != '[]';
+CREATE TABLE ends (ender INTEGER NOT NULL, target TEXT NOT NULL, status TEXT NOT NULL);
+CREATE INDEX ends_ender ON ends (ender);
+CREATE INDEX ends_target ON ends (target);
+CREATE TABLE records (path TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (
+    title, tags, places, body, quotes, facets, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
+);
+PRAGMA user_version = {INDEX_VERSION};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMemory:
+    """A found file and what reading it gave: no record where it cannot be read, and what is wrong with it."""
+
+    found: MemoryFile
+    record: MemoryRecord | None
+    problems: tuple[Problem, ...] = ()
+    hash: str = ""
+
+
+class IndexedMemory(msgspec.Struct, frozen=True, array_like=True):
+    """A memory as it was read, private quotes joined, with the hash of its file's text and what is wrong with it."""
+
+    record: MemoryRecord
+    hash: str
+    problems: tuple[Problem, ...]
+
+
+_PACK = msgspec.msgpack.Encoder()
+_UNPACK = msgspec.msgpack.Decoder(IndexedMemory)
+
+
+def first_row(second: int) -> int:
+    """The lowest row of an active memory that was changed in this second, or at any later time."""
+    return second << _SPREAD
+
+
+def whole_seconds(time: datetime) -> int:
+    """Whole seconds since the year 1."""
+    return (time - _EPOCH) // timedelta(seconds=1)
+
+
+def row_of(one: ReadMemory) -> int:
+    """The row of a file, if that is free."""
+    over = one.record is None or status_of(one.record, one.found.archived) != "active"
+    return _row(one.found.name, whole_seconds(one.record.updated) if one.record else 0, over)
+
+
+def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
+    """Write a file's rows at `row`, or at the next that is free."""
+    row = _free(sql, row)
+    told = msgspec.json.encode(one.problems).decode() if one.problems else "[]"
+    record = one.record
+    if record is None:
+        values = ("", "", "", "", 0, 0.0, False, "", "", "", told)
+    else:
+        status = status_of(record, one.found.archived)
+        said = hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8)
+        session = source_parts(record.source)[1]
+        fades = record.primitive == "learning"
+        dated = (whole_seconds(record.updated), record.confidence, fades, session)
+        by = (record.superseded_by, record.resolved_by)
+        values = (record.id, said.hexdigest(), status, status, *dated, *by, told)
+        over = [(row, target, how) for how, targets in ending_links(record) for target in dict.fromkeys(targets)]
+        if over:
+            sql.executemany("INSERT INTO ends VALUES (?,?,?)", over)
+        sql.execute(
+            "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
+            (row, *_fields(record), facet_words(record, status)),
+        )
+    if record is not None and (packed := _packed(IndexedMemory(record, one.hash, one.problems))):
+        sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (one.found.name, packed))
+    sql.execute(
+        "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (row, one.found.name, *to_signed(one.found.stamp), *values),
+    )
+    return row
+
+
+def _packed(kept: IndexedMemory) -> bytes:
+    """The bytes of a memory; none where they could not be read back as the same."""
+    try:
+        packed = _PACK.encode(kept)
+        return packed if _UNPACK.decode(packed) == kept else b""
+    except (msgspec.MsgspecError, UnicodeError, ValueError):
+        return b""
+
+
+def read_records(sql: sqlite3.Connection) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
+    """The memories there are: the name of each file, the stamp it had, and how to get what was read of it."""
+    query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
+    for path, *stamp, record in sql.execute(query):
+        yield path, to_unsigned(stamp), partial(_UNPACK.decode, record)
+
+
+def settle_statuses(sql: sqlite3.Connection) -> bool:
+    """Show as over what another memory ends, though its own file does not say so (yet); whether any row moved."""
+    over = "SELECT memory FROM files WHERE status != shown"
+    named = "SELECT memory FROM files JOIN ends ON target = memory WHERE files.status = 'active' AND files.id != ender"
+    concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]
+    if not concerned:
+        return False
+    said = sql.execute("SELECT memory, updated, target, ends.status FROM ends JOIN files ON id = ender")
+    over_now = find_ended(EndingLink(*row) for row in said)
+    any_moved = False
+    for memory in concerned:
+        query = "SELECT id, path, updated, status, shown FROM files WHERE memory = ?"
+        for row, name, second, status, shown in sql.execute(query, (memory,)).fetchall():
+            now: Status = status
+            if status == "active" and memory in over_now:
+                now = ended_status(over_now[memory], primitive_of(Path(name)) or "decision")
+            if now != shown:
+                any_moved = True
+                _move(sql, row, _free(sql, _row(name, second, now != "active")), shown, now)
+    return any_moved
+
+
+def read_links(sql: sqlite3.Connection) -> list[MemoryLinks]:
+    """Every memory that has a link, and those it leads to, with what each says of the others."""
+    ends: dict[int, dict[str, list[str]]] = {}
+    for ender, target, how in sql.execute("SELECT ender, target, status FROM ends"):
+        ends.setdefault(ender, {}).setdefault(how, []).append(target)
+    over = "superseded_by != '' OR resolved_by != ''"
+    backs = f"SELECT superseded_by FROM files WHERE {over} UNION SELECT resolved_by FROM files WHERE {over}"
+    named = f"SELECT id FROM files WHERE memory IN (SELECT target FROM ends UNION {backs})"
+    wanted = f"SELECT ender FROM ends UNION SELECT id FROM files WHERE {over} UNION {named}"
+    query = f"SELECT id, memory, path, updated, superseded_by, resolved_by FROM files WHERE id IN ({wanted})"
+    found: list[MemoryLinks] = []
+    for row, memory, name, updated, superseded_by, resolved_by in sql.execute(f"{query} AND memory != ''"):
+        own = ends.get(row, {})
+        says = (tuple(own.get("superseded", ())), tuple(own.get("resolved", ())))
+        found.append(MemoryLinks(memory, updated, name.startswith("archived/"), *says, superseded_by, resolved_by))
+    return found
+
+
+def set_merging(sql: sqlite3.Connection, on: bool) -> None:
+    """Whether the pieces of the full text are put together while rows are added: of a build the next writes do it."""
+    sql.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_MERGED_FROM if on else 0,))
+
+
+def _move(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status) -> None:
+    columns = "title, tags, places, body, quotes, facets"
+    [(*texts, told)] = sql.execute(f"SELECT {columns} FROM words WHERE rowid = ?", (row,))
+    sql.execute("DELETE FROM words WHERE rowid = ?", (row,))
+    sql.execute(
+        f"INSERT INTO words (rowid, {columns}) VALUES (?,?,?,?,?,?,?)",
+        (to, *texts, change_status_facet(told, shown, now)),
+    )
+    sql.execute("UPDATE files SET id = ?, shown = ? WHERE id = ?", (to, now, row))
+    sql.execute("UPDATE ends SET ender = ? WHERE ender = ?", (to, row))
+
+
+def _row(name: str, second: int, over: bool) -> int:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).digest()
+    return first_row(second) + int.from_bytes(digest, "big") % (1 << _SPREAD) - (OVER if over else 0)
+
+
+def _free(sql: sqlite3.Connection, row: int) -> int:
+    while sql.execute("SELECT 1 FROM files WHERE id = ?", (row,)).fetchone():
+        row += 1
+    return row
+
+
+def delete_rows(sql: sqlite3.Connection, row: int) -> None:
+    """Forget a file's rows."""
+    sql.execute("DELETE FROM records WHERE path = (SELECT path FROM files WHERE id = ?)", (row,))
+    for table, column in (("files", "id"), ("words", "rowid"), ("ends", "ender")):
+        sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
+
+
+def to_signed(stamp: FileStamp) -> FileStamp:
+    """SQLite's integers end at 2^63; inodes of some file systems do not."""
+    return (stamp[0], stamp[1], stamp[2] - (1 << 63))
+
+
+def to_unsigned(stamp: Sequence[int]) -> FileStamp:
+    """A file's stamp as SQLite gave it."""
+    return (stamp[0], stamp[1], stamp[2] + (1 << 63))
+
+
+def _fields(record: MemoryRecord) -> tuple[str, str, str, str, str]:
+    quotes = "\n".join(item.quote for item in record.evidence)
+    labels = "\n".join((*record.tags, record.kind or ""))
+    texts = (record.title, labels, "\n".join(record.references), record.body, quotes)
+    title, tags, places, body, said = map(index_text, texts)
+    return title, tags, places, body, said

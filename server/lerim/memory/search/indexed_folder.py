@@ -1,0 +1,266 @@
+"""One folder of memories and its index, kept up with the files; the index moves into memory where it cannot be
+written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory.lifecycle import Status
+from lerim.memory.links import MemoryLinks
+from lerim.memory.record import Scope
+from lerim.memory.reference import DriftState
+from lerim.memory.search.filters import MemoryFilters
+from lerim.memory.search.index import Index, stored_records
+from lerim.memory.search.index_location import IndexLocation
+from lerim.memory.search.index_rows import IndexedMemory, ReadMemory
+from lerim.memory.search.matching import match_rows
+from lerim.memory.search.ranking import RankedMemory
+from lerim.memory.store import (
+    ARCHIVED_FOLDERS,
+    LIVE_FOLDERS,
+    MemoryFile,
+    Store,
+    Stored,
+    stat_memory_file,
+    status_of,
+    unreadable_problem,
+)
+from lerim.memory.uses import Uses
+
+ACTIVE_MEMORIES: MemoryFilters = MemoryFilters()
+_TRIES = 3
+_ALIKE = 3_000
+R = TypeVar("R")
+
+
+class IndexedFolder:
+    """One store and its index; the index moves into memory where it cannot be written."""
+
+    def __init__(self, scope: Scope, store: Store, spot: IndexLocation | None) -> None:
+        self.scope: Scope = scope
+        self.store = store
+        self.uses = Uses(store.quotes.private)
+        self._own: list[Problem] = []
+        self._told: list[Problem] = []
+        self._spot = spot
+        self._index: Index | None = None
+        self._folders: tuple[int, ...] = ()
+
+    def close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+
+    @property
+    def problems(self) -> list[Problem]:
+        return list(dict.fromkeys((*self._own, *self._told)))
+
+    def follow(self) -> None:
+        if self._folders != self._changed():
+            self.refresh()
+
+    def _changed(self) -> tuple[int, ...]:
+        """When each folder of memories was last changed; 0 where it is not there."""
+        return tuple(_when(self.store.memory_dir / name) for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
+
+    def refresh(self) -> None:
+        self._folders = self._changed()
+        found, self._own = self._listed()
+        if not found and self._index is None:
+            return  # nothing to index: nothing is made
+        try:
+            self._bring_up(found)
+        except LerimError as error:
+            self._give_up(error)
+            self._bring_up(found)
+
+    def apply(self, path: Path) -> None:
+        try:
+            name = self.store.name(path)
+            if name.rpartition("/")[0] not in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS) or path.suffix != ".md":
+                return
+            found = self._with_quotes([stat_memory_file(self.store.memory_dir, name)])
+            if self._index is not None and self._index.update(self._read(found)):
+                self._told = self._index.problems()
+                return
+        except LerimError:
+            pass  # gone, a link, or the index is damaged: the stat pass says which
+        self.refresh()
+
+    def find(
+        self, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
+    ) -> list[RankedMemory]:
+        """What matches, best first, or newest for an empty query; and whatever is on equal ground with the last."""
+        return self._tried(lambda index: _found(index, query, limit, filters, states), [])
+
+    def has(self, ranked: list[RankedMemory]) -> set[int]:
+        """Those rows of another scope that are here, too."""
+        return self._tried(lambda index: index.has(ranked), set()) if ranked else set()
+
+    def near(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+        """The memories that share some of a text's words."""
+
+        def alike(index: Index) -> list[RankedMemory]:
+            rows = match_rows(index, f"{text}?", limit, index.narrow(filters), _ALIKE)[:limit]
+            known = index.look(one.row for one in rows)
+            return [known[one.row] for one in rows if one.row in known]
+
+        return list(self.load(self._tried(alike, [])).values())
+
+    def version(self) -> int:
+        """Another number whenever the index was changed here; 0 where there is none."""
+        return self._tried(lambda index: index.version, 0)
+
+    def total(self) -> int:
+        """How many memories there are to find."""
+        return self._tried(lambda index: index.total(), 0)
+
+    def count(self, query: str) -> int:
+        """How many memories match an FTS5 query, counted up to `index.COMMON`."""
+        return self._tried(lambda index: index.count(query), 0)
+
+    def having(self, query: str, limit: int) -> list[int]:
+        """The rows of active memories that match an FTS5 query, the last changed first."""
+        return self._tried(lambda index: index.having(query, limit), [])
+
+    def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
+        """The id of each of these memories, its title and its body as the index stores them."""
+        return self._tried(lambda index: index.texts(rows), [])
+
+    def links(self) -> list[MemoryLinks] | None:
+        """What the memories with links say of each other, by an index on disk that was brought up to the files; None
+        where there cannot be one."""
+        found, self._own = self._listed()
+        if self._spot is None or not found:
+            return None if found else []
+        try:
+            self._bring_up(found)
+            return self._index.links() if self._index is not None else None
+        except LerimError:
+            return None  # who searches is told
+
+    def load_all(self, go_on: Callable[[], None]) -> tuple[list[Stored], list[Problem]]:
+        """Every memory that can be read, and what is wrong with the others. A file is opened only where the index on
+        disk does not have it as it is now, by stat; the index is neither made nor changed."""
+        found, problems = self.store.find(archived=True)
+        marked = {item.name: item.stamp for item in self._with_quotes(found)}
+        known: dict[str, IndexedMemory] = {}
+        for name, stamp, kept in stored_records(self._spot, self.store.memory_dir):
+            go_on()
+            if marked.get(name) == stamp:
+                known[name] = kept()
+        memories: list[Stored] = []
+        for item in found:
+            go_on()
+            if (one := known.get(item.name)) is not None:
+                status = status_of(one.record, item.archived)
+                memories.append(Stored(one.record, item.path, item.stamp, one.hash, status))
+                problems += one.problems
+                continue
+            for read in self._read([item]):
+                problems += read.problems
+                if read.record is not None:
+                    status = status_of(read.record, item.archived)
+                    memories.append(Stored(read.record, item.path, item.stamp, read.hash, status))
+        return memories, problems
+
+    def load(self, ranked: Sequence[RankedMemory]) -> dict[str, Stored]:
+        """The memories themselves by the name of their file, those that can be read; what another memory ends is told
+        as over."""
+        loaded, problems = self.store.load_many(one.name for one in ranked)
+        self._own += [problem for problem in problems if problem not in self._own]
+        over = {one.name: one.shown for one in ranked}
+        return {name: _shown(stored, over[name]) for name, stored in loaded.items()}
+
+    def _tried(self, ask: Callable[[Index], R], nothing: R) -> R:
+        """Ask the index; over one in memory where it turns out to be unusable."""
+        if self._index is None:
+            return nothing
+        try:
+            return ask(self._index)
+        except LerimError as error:
+            self._give_up(error)
+            self._bring_up(self._listed()[0])
+            return nothing if self._index is None else ask(self._index)
+
+    def _listed(self) -> tuple[list[MemoryFile], list[Problem]]:
+        found, problems = self.store.find(archived=True)
+        return self._with_quotes(found), problems
+
+    def _with_quotes(self, found: list[MemoryFile]) -> list[MemoryFile]:
+        """The files with stamps that tell, too, when the quotes kept privately for them changed."""
+        kept = self.store.quotes.changed()
+        return [
+            replace(item, stamp=(item.stamp[0] + kept[name], *item.stamp[1:]))
+            if (name := item.name.rpartition("/")[2].removesuffix(".md")) in kept
+            else item
+            for item in found
+        ]
+
+    def _bring_up(self, found: list[MemoryFile]) -> None:
+        if self._index is None:
+            self._index = Index(self.store.memory_dir, self._spot)
+        for _ in range(_TRIES):
+            changed, gone = self._index.stale(found)
+            if not (changed or gone) or self._index.update(self._read(sorted(changed, key=_age)), gone):
+                self._told = self._index.problems()
+                return
+        raise MemoryError_("The index keeps changing.", where=str(self.store.memory_dir), todo="Try again.")
+
+    def _read(self, found: Iterable[MemoryFile]) -> Iterator[ReadMemory]:
+        for item in found:
+            try:
+                stored, problems = self.store.load_found(item)
+            except NotFoundError:
+                continue
+            except MemoryError_ as error:
+                problem = unreadable_problem(str(item.path), error)
+                yield ReadMemory(item, None, (problem,))
+                continue
+            yield ReadMemory(item, stored.record, tuple(problems), stored.hash)
+
+    def _give_up(self, error: LerimError) -> None:
+        message = f"{error.explanation} Memories were searched without the index."
+        self._own.append(Problem("index", error.where, message))
+        self.close()
+        self._index = None
+        self._spot = None
+
+
+def _age(found: MemoryFile) -> str:
+    """Names begin with the day: what is indexed last is the newest."""
+    return found.name.rpartition("/")[2]
+
+
+def _when(folder: Path) -> int:
+    """When something was last added to a folder or removed from it, in ns; 0 where it is not there."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _found(
+    index: Index, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
+) -> list[RankedMemory]:
+    only: list[str] | None = None
+    but: list[str] = []
+    if "fresh" in filters.standings:
+        but = [memory for memory, state in states.items() if state not in filters.standings]
+    elif filters.standings:
+        only = [memory for memory, state in states.items() if state in filters.standings]
+    narrow = index.narrow(filters, only, but)
+    if not query.strip():
+        rows = index.newest(narrow, limit)
+        known = index.look(rows)
+        return [known[row] for row in rows if row in known]
+    found = match_rows(index, query, limit, narrow)
+    known = index.look(one.row for one in found)
+    return [replace(known[one.row], every=one.every, relevance=one.relevance) for one in found if one.row in known]
+
+
+def _shown(stored: Stored, status: Status) -> Stored:
+    return replace(stored, status=status) if stored.status == "active" else stored

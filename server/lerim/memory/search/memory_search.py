@@ -1,0 +1,257 @@
+"""Finding memories by words: ranked, over the project's memories and the person's own.
+
+Any text is a safe query. Without an index that can be written, or with `scan`, every file is read and the same search
+runs over what it holds, in memory alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Container, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from lerim import files
+from lerim.config import Rules
+from lerim.errors import LerimError, Problem
+from lerim.memory.freshness import baselines
+from lerim.memory.links import MemoryLinks
+from lerim.memory.record import MemoryRecord, Scope
+from lerim.memory.reference import DriftState
+from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
+from lerim.memory.search.index_location import IndexLocation
+from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
+from lerim.memory.search.neighbours import NeighbourFinder
+from lerim.memory.search.ranking import RankedMemory, RankKey, rank_key
+from lerim.memory.similarity import Neighbour
+from lerim.memory.store import Store, Stored
+from lerim.paths import Home
+from lerim.project import Project
+
+__all__ = [
+    "ACTIVE_MEMORIES",
+    "EVERY_STATUS",
+    "GLOBAL_KEY",
+    "Hit",
+    "MemoryFilters",
+    "MemorySearch",
+    "load_links",
+    "search_memories",
+]
+
+GLOBAL_KEY = "global"
+RULES = Rules()
+_NONE = ((0, 0), (0, 0))
+_WORSE: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory found. Scope says whose it is, `state` what became of its places; a smaller `rank` comes first."""
+
+    stored: Stored
+    scope: Scope
+    state: DriftState
+    rank: RankKey
+
+    @property
+    def record(self) -> MemoryRecord:
+        return self.stored.record
+
+
+def search_memories(
+    project: Project | None,
+    home: Home,
+    query: str,
+    limit: int = 20,
+    *,
+    filters: MemoryFilters = ACTIVE_MEMORIES,
+    scan: bool = False,
+    problems: list[Problem] | None = None,
+    rules: Rules = RULES,
+) -> list[Hit]:
+    """The memories matching any text, best first; the newest for an empty one. `scan` uses and writes no index.
+
+    What could not be read, and why an index was not used, is added to `problems`.
+    """
+    with MemorySearch(project, home, scan=scan, rules=rules) as one:
+        hits = one.search(query, limit, filters)
+        if problems is not None:
+            problems += one.problems
+        return hits
+
+
+def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
+    """What a project's memories say they end, or are ended by, as its index on disk has it, which is brought up to the
+    files by stat; None where there cannot be one."""
+    shelf = IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), _project_spot(project, home))
+    with closing(shelf):
+        return shelf.links()
+
+
+def load_all(
+    project: Project, home: Home, store: Store, go_on: Callable[[], None] = lambda: None
+) -> tuple[list[Stored], list[Problem]]:
+    """Every memory of a store that can be read, archived ones too, and a problem for each that cannot. Memories that
+    the index has as they are now, by stat, are taken from there; it is neither made nor changed. `go_on` is called
+    between two memories; what it raises ends the reading."""
+    shelf = IndexedFolder("project", store, _project_spot(project, home))
+    with closing(shelf):
+        return shelf.load_all(go_on)
+
+
+class MemorySearch:
+    """A search that stays open: after the first stat pass it answers from its index and follows `apply`."""
+
+    def __init__(self, project: Project | None, home: Home, *, scan: bool = False, rules: Rules = RULES) -> None:
+        self._project = project
+        self._home = home
+        self._rules = rules
+        self._standing: dict[str, DriftState] = {}
+        self._stamp: tuple[tuple[int, int], ...] = ()
+        self._scopes: list[IndexedFolder] = []
+        if project is not None:
+            spot = None if scan else _project_spot(project, home)
+            self._scopes.append(IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), spot))
+        if not (project is not None and project.is_personal) and not files.is_absent(home.memory):
+            private = home.project(GLOBAL_KEY)
+            spot = None if scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
+            self._scopes.append(IndexedFolder("global", Store(home.memory, private, home.root), spot))
+        self._neighbours = NeighbourFinder(self._scopes)
+        self._own_neighbours = NeighbourFinder([one for one in self._scopes if one.scope == "project"])
+        self.refresh()
+
+    def __enter__(self) -> MemorySearch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What the last refresh could not read."""
+        return [problem for shelf in self._scopes for problem in (*shelf.problems, *shelf.uses.problems)]
+
+    def refresh(self) -> None:
+        """Bring the index up to the files by stat."""
+        for scope in self._scopes:
+            scope.refresh()
+
+    def follow(self) -> None:
+        """Bring the index up if a memory was added, removed or renamed into place since: eight stats, not thousands.
+
+        Words written into a file in place are missed until `refresh`; the memories found are read from their files.
+        """
+        for scope in self._scopes:
+            scope.follow()
+
+    def near(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+        """The project's own memories that share most of a text's words, also only some of them."""
+        own = next((scope for scope in self._scopes if scope.scope == "project"), None)
+        return [] if own is None else own.near(text, limit, filters)
+
+    def nearest(
+        self, title: str, body: str, most: int = 3, skip: Container[str] = (), *, own: bool = False
+    ) -> list[Neighbour]:
+        """The active memories most similar to a claim, the project's and the person's own, best first: at most `most`.
+
+        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out. `own`: only
+        the project's own memories.
+        """
+        return (self._own_neighbours if own else self._neighbours).nearest(title, body, most, skip)
+
+    def apply(self, path: Path) -> None:
+        """Take over one file that was written or removed."""
+        for scope in self._scopes:
+            if path.is_relative_to(scope.store.memory_dir):
+                scope.apply(path)
+
+    def search(
+        self, query: str, limit: int = 20, filters: MemoryFilters = ACTIVE_MEMORIES, now: datetime | None = None
+    ) -> list[Hit]:
+        """The memories matching any text, best first (docs/MEMORY_FORMAT.md, "Search"); the newest for an empty one."""
+        now = now or datetime.now(UTC)
+        states = self._states()
+        found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
+        for scope in self._scopes:
+            own = states if scope.scope == "project" else {}
+            ranked = scope.find(query, limit, filters, own)
+            if scope.scope == "global":
+                ranked = self._unknown(ranked)
+            last = scope.uses.of(one.memory for one in ranked if one.fades)
+            for one in ranked:
+                state = own.get(one.memory, "fresh")
+                used = last[one.memory].last if one.memory in last else None
+                found.append((rank_key(one, scope.scope, state, used, now, self._rules), scope, one, state))
+        newest = not query.strip()
+        found.sort(key=lambda one: (-one[2].updated, one[0]) if newest else (0, one[0]))
+        return _loaded(found[:limit])
+
+    def _unknown(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
+        """The person's own memories, but copies of the project's: of these the project says what they are."""
+        own = [scope for scope in self._scopes if scope.scope == "project"]
+        copies = {row for scope in own for row in scope.has(ranked)}
+        return [one for one in ranked if one.row not in copies]
+
+    def _states(self) -> dict[str, DriftState]:
+        """The worst that became of the places of each of the project's memories, of those not fresh; kept until the
+        record of it changes."""
+        if self._project is None:
+            return {}
+        private = self._home.project(self._project.key)
+        stamp = tuple(_stamp(private / f"{baselines.DATABASE}{suffix}") for suffix in ("", "-wal"))
+        if stamp != self._stamp:
+            self._standing = _standing(private, self._project.root) if stamp != _NONE else {}
+            self._stamp = stamp
+        return self._standing
+
+    def close(self) -> None:
+        """Close the indexes."""
+        for scope in self._scopes:
+            scope.close()
+
+
+def _loaded(found: Sequence[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]]) -> list[Hit]:
+    shelves = dict.fromkeys(shelf for _, shelf, _, _ in found)
+    loaded = {shelf: shelf.load([one for _, at, one, _ in found if at is shelf]) for shelf in shelves}
+    return [
+        Hit(stored, shelf.scope, state, rank)
+        for rank, shelf, one, state in found
+        if (stored := loaded[shelf].get(one.name)) is not None
+    ]
+
+
+def _standing(private: Path, root: Path) -> dict[str, DriftState]:
+    worst: dict[str, DriftState] = {}
+    try:
+        with baselines.open_baselines(private, root) as kept:
+            looks = kept.stale()
+    except LerimError:
+        return {}  # told by whoever checks it
+    for look in looks:
+        if _WORSE.index(look.state) > _WORSE.index(worst.get(look.memory, "fresh")):
+            worst[look.memory] = look.state
+    return worst
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        state = path.stat()
+    except OSError:
+        return (0, 0)
+    return (state.st_mtime_ns, state.st_size)
+
+
+def _project_spot(project: Project, home: Home) -> IndexLocation | None:
+    """Where the project's index lies; None before anything of Lerim's is there. Each worktree has its own."""
+    state = project.state_dir(home)
+    private = home.project(project.key)
+    if not state.is_dir():
+        return None
+    name = "memories.sqlite3"
+    if project.main is not None and project.root != project.main:
+        name = f"memories-{hashlib.sha256(str(project.root).encode('utf-8', 'replace')).hexdigest()[:8]}.sqlite3"
+    return IndexLocation(state / "index" / name, state if state == private else state.parent, private)

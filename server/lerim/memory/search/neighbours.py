@@ -1,0 +1,85 @@
+"""Finds the memories most similar to a claim: the full-text index names those that share its rarest words, and the
+nearest of these are compared word by word (`similarity.py`)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Mapping, Sequence
+from heapq import nlargest
+
+from lerim.memory.search.indexed_folder import IndexedFolder
+from lerim.memory.similarity import FLOOR, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
+from lerim.words import stem
+
+ROWS = 1_000
+"""About so many rows are taken from each index for a claim, those of its rarest words first."""
+WORDS = 16
+"""The words of a claim that are looked for."""
+COMPARED = 12
+"""So many memories of each index are compared word by word: those that share the most weight with the claim."""
+
+
+class NeighbourFinder:
+    """Finds neighbours in open indexes; remembers how rare words are until one of the indexes changes."""
+
+    def __init__(self, shelves: Sequence[IndexedFolder]) -> None:
+        self._shelves = shelves
+        self._rarities = _Rarities(shelves)
+
+    def nearest(self, title: str, body: str, most: int, skip: Container[str]) -> list[Neighbour]:
+        """The active memories most similar to a claim, best first: see `MemorySearch.nearest`."""
+        if self._rarities.versions != _versions(self._shelves):
+            self._rarities = _Rarities(self._shelves)
+        idf = self._rarities.__getitem__
+        titled, said = text_words(title), text_words(body)
+        wanted = claim_vector(titled, said, idf)
+        words = {stem(word): word for word in reversed((*titled, *said))}
+        rarest = [words[root] for root in nlargest(WORDS, wanted, key=lambda root: idf(words[root]))]
+        weights = {word: wanted[stem(word)] ** 2 for word in rarest}
+        best: dict[str, float] = {}
+        for shelf in self._shelves:
+            for memory, its_title, its_body in _likely(shelf, weights, skip):
+                found = cosine(wanted, claim_vector(stored_words(its_title), stored_words(its_body), idf))
+                best[memory] = max(found, best.get(memory, 0.0))
+        near = [Neighbour(memory, round(similarity, 4)) for memory, similarity in best.items() if similarity >= FLOOR]
+        return sorted(near, key=lambda one: (-one.similarity, one.id))[:most]
+
+
+class _Rarities(dict[str, float]):
+    """The idf of each word in these indexes, looked up once."""
+
+    def __init__(self, shelves: Sequence[IndexedFolder]) -> None:
+        super().__init__()
+        self.versions = _versions(shelves)
+        self._shelves = shelves
+        self._memories = sum(shelf.total() for shelf in shelves)
+
+    def __missing__(self, word: str) -> float:
+        having = sum(shelf.count(f'"{word}"') for shelf in self._shelves)
+        self[word] = found = word_rarity(self._memories, having)
+        return found
+
+
+def _versions(shelves: Sequence[IndexedFolder]) -> tuple[int, ...]:
+    return tuple(shelf.version() for shelf in shelves)
+
+
+def _likely(shelf: IndexedFolder, weights: Mapping[str, float], skip: Container[str]) -> list[tuple[str, str, str]]:
+    """The id, title and body of the memories that share the most weight with a claim, whose words are given with the
+    rarest first."""
+    shared: defaultdict[int, float] = defaultdict(float)
+    room = ROWS
+    for word, weight in weights.items():
+        rows = shelf.having(f'"{word}"', ROWS)
+        for row in rows:
+            shared[row] += weight
+        room -= len(rows)
+        if room < 0:
+            break
+    ranked = sorted(shared, key=shared.__getitem__, reverse=True)
+    found: list[tuple[str, str, str]] = []
+    for start in range(0, len(ranked), COMPARED):
+        found += [one for one in shelf.texts(ranked[start : start + COMPARED]) if one[0] not in skip]
+        if len(found) >= COMPARED:
+            break
+    return found

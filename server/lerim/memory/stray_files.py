@@ -1,0 +1,87 @@
+"""Markdown files that lie below the memory folder where no memory is looked for, and ids that are there twice.
+
+A person who puts a file beside the folders is told so. The look is bounded: what lies here may be a stranger's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from lerim import files
+from lerim.errors import Problem
+
+DUPLICATE_ID_CODE = "memory-twice"
+"""The code of the problem of an id that two files have."""
+_OTHERS = frozenset({"archived", "summaries", "journal"})
+_DEPTH = 4
+_ENTRIES = 2_000
+_TOLD = 20
+
+
+def find_stray_files(memory_dir: Path, folders: Collection[str]) -> list[Problem]:
+    """A problem for each `.md` file below `memory_dir` that is not directly in one of `folders` (names in it).
+
+    Summaries and journal have a form of their own and are left out; so is `archived/` unless `folders` are in it.
+    """
+    tops = {Path(name).parts[0] for name in folders}
+    skipped = {memory_dir / name for name in _OTHERS - tops}
+    held = {memory_dir / name for name in folders}
+    problems: list[Problem] = []
+    for path in _files(memory_dir, held, skipped):
+        message = "This file is not in a folder of memories, so it is not read. Move it into decisions/, learnings/, "
+        problems.append(
+            Problem("memory-misplaced", files.spell_path(path), f"{message}questions/ or themes/, or elsewhere.")
+        )
+        if len(problems) == _TOLD:
+            break
+    return problems
+
+
+def find_duplicate_ids(memory_dir: Path, names: Iterable[str]) -> list[Problem]:
+    """A problem for each id that more than one of these files has; `names` are paths in `memory_dir`."""
+    by_id: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_id[name.rpartition("/")[2]].append(name)
+    problems: list[Problem] = []
+    for file, same in by_id.items():
+        if len(same) > 1:
+            message = f"One id has {len(same)} files: {' and '.join(same)}. Only the first is found by the id."
+            todo = f"Merge them with `lerim memory merge {file.removesuffix('.md')}`, or rename one."
+            problems.append(Problem(DUPLICATE_ID_CODE, str(memory_dir / same[0]), f"{message} {todo}"))
+    return problems
+
+
+def _files(top: Path, held: Collection[Path], skipped: Collection[Path]) -> Iterator[Path]:
+    waiting = [(top, 0)]
+    left = _ENTRIES
+    while waiting:
+        folder, depth = waiting.pop()
+        try:
+            entries = sorted(_listed(folder, folder in held), key=lambda entry: entry.name)
+        except OSError:
+            continue  # a folder of memories that cannot be listed is told by `store.find`
+        for entry in entries:
+            path = folder / entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if path not in skipped and depth < _DEPTH and not entry.name.endswith(".md"):
+                    waiting.append((path, depth + 1))
+            elif folder != top or entry.name.lower() != "readme.md":
+                yield path
+            left -= 1
+            if left <= 0:
+                return
+
+
+def _listed(folder: Path, held: bool) -> Iterator[os.DirEntry[str]]:
+    """The folders in a folder, and its markdown files unless memories are read from it; never a link to a folder."""
+    with os.scandir(folder) as entries:
+        for number, entry in enumerate(entries):
+            if number >= _ENTRIES and not held:
+                return
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False) or (entry.name.endswith(".md") and not held):
+                yield entry

@@ -1,0 +1,108 @@
+"""One question to an installed agent's program: the folder it runs in, and what its failures mean."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePath
+
+from dspy import lm15
+
+from lerim.errors import ModelGoneError, reason_of
+from lerim.models.agents.answers import ANSWER_PARSERS, FailureError
+from lerim.models.agents.command import COMMAND_FAILED, ProgramOutput, run_program
+from lerim.models.agents.programs import AGENTS, AgentProgram, build_invocation
+from lerim.models.answer import ModelAnswer
+from lerim.models.model import Model
+from lerim.models.services import faults
+from lerim.paths import Home
+from lerim.project import make_private_folder, replace_file
+from lerim.redaction import clean_text
+from lerim.sessions import ASKS_MARK
+
+TOLD_CHARS = 300
+_LOGIN = re.compile(
+    r"log ?in\b|logged in|not authenticated|authenticat|unauthori[sz]ed|api[ _]key|auth method|credential",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(r"usage limit|quota|out of (?:credits|usage)|premium request", re.IGNORECASE)
+_NO_MODEL = re.compile(r"model[^.{}]{0,100}(?:does not exist|not found|not supported|not available)", re.IGNORECASE)
+
+
+def ask_agent(
+    model: Model, prompt: str, cancelled: Callable[[], bool], environ: Mapping[str, str], home: Home
+) -> ModelAnswer:
+    """What an agent answers. Its program gets the prompt on its input and runs in a folder of ours that is empty.
+
+    Raises errors of `dspy.lm15` as an engine does, ModelGoneError where it cannot be asked without tools.
+    """
+    agent = AGENTS[model.provider]
+    asked = build_invocation(model.provider, model.name, environ)
+    program = model.command[0]
+    kept = {name: value for name, value in environ.items() if name not in asked.removed}
+    printed = run_program(
+        (program, *asked.arguments),
+        f"{ASKS_MARK}\n{prompt}",
+        seconds=model.timeout,
+        cancelled=cancelled,
+        environ={**kept, **asked.variables, **_path(kept, program)},
+        folder=working_folder(home, model.provider),
+    )
+    try:
+        answer = ANSWER_PARSERS[model.provider](printed.text)
+    except FailureError as failure:
+        raise _error(agent, failure, printed) from failure
+    if not answer.text.strip():
+        raise _error(agent, FailureError(f"it printed no answer and ended with code {printed.code}"), printed)
+    return answer
+
+
+def working_folder(home: Home, provider: str) -> Path:
+    """The folder an agent is started in: empty but for what takes its tools away. What an agent leaves of sessions in
+    it is nobody's (`project.Owners`).
+
+    Raises ModelGoneError where something else lies in it, or it cannot be made.
+    """
+    folder = home.root / "agents" / provider
+    policy = AGENTS[provider].policy
+    try:
+        make_private_folder(home, folder)
+        if policy is not None:
+            path = folder / policy[0]
+            make_private_folder(home, path.parent)
+            if not path.is_file() or path.read_text(encoding="utf-8") != policy[1]:
+                replace_file(path, policy[1].encode())
+        own = PurePath(policy[0]).parts[0] if policy else ""
+        strange = next((name for name in os.listdir(folder) if name != own), "")  # noqa: PTH208 - names are enough
+    except OSError as error:
+        message = f"The folder in which agents are run cannot be used: {reason_of(error)}."
+        raise ModelGoneError(message, where=str(folder), todo="Check the folder's permissions.") from error
+    if strange:
+        message = f"The folder in which agents are run is not empty: it contains {strange!r}."
+        raise ModelGoneError(message, where=str(folder), todo="Delete its content; Lerim keeps nothing there.")
+    return folder
+
+
+def _path(environ: Mapping[str, str], program: str, platform: str = sys.platform) -> dict[str, str]:
+    """PATH with the program's own folder at its end: programs from npm look for `node`, which lies beside them."""
+    name = next((name for name in environ if name.upper() == "PATH"), "PATH") if platform == "win32" else "PATH"
+    parts = [part for part in (environ.get(name, ""), str(PurePath(program).parent)) if part]
+    return {name: (";" if platform == "win32" else ":").join(parts)}
+
+
+def _error(agent: AgentProgram, failure: FailureError, printed: ProgramOutput) -> lm15.LM15Error:
+    """The error that a failure of an agent's program stands for, with the program's own words."""
+    words = f"{failure.said}{printed.complaint}"
+    told = " ".join(clean_text(words).split())[:TOLD_CHARS]
+    status = failure.status
+    if faults.TOO_LONG.search(words):
+        return faults.TooLongError(f"the window is too large for this model: {told}", said=words, status=400)
+    if status == 429 or _QUOTA.search(words):
+        return lm15.BillingError(f"{agent.name} cannot answer now: {told}")
+    if status in (401, 403) or _LOGIN.search(words):
+        return lm15.AuthError(f"{agent.name} is not logged in: {told}. Start `{agent.program}` in a terminal once")
+    if status == 404 or _NO_MODEL.search(words):
+        return lm15.UnsupportedModelError(f"{agent.name} has no such model: {told}", code="gone")
+    return lm15.ServerError(f"{agent.name} failed: {told}", code=COMMAND_FAILED)

@@ -1,0 +1,236 @@
+"""A command of the person's own as the model: the prompt on its input, the answer on its output; no shell.
+
+It runs in a neutral folder, without Lerim's own variables (stored keys are among them) and without what redirects a
+Python, and ends with all it started at a deadline, when the person cancels, or when this process dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from dspy import lm15
+
+from lerim.errors import ModelGoneError, reason_of
+from lerim.models.agents import guard
+from lerim.models.services import cancelled_error
+from lerim.process import (
+    CREATE_NEW_PROCESS_GROUP,
+    CREATE_NO_WINDOW,
+    FOREIGN_VARIABLES,
+    ProcessLaunch,
+    build_batch_line,
+    find_executable,
+    is_batch,
+    kill_group,
+)
+from lerim.redaction import clean_text
+
+MOST_BYTES = 8_000_000
+TAIL_BYTES = 4_000
+TOLD_CHARS = 300
+LOOK_EVERY = 0.05
+LINGER_SECONDS = 1.0
+"""How long output may follow after the command itself ended, from something it left behind."""
+CLOSE_SECONDS = 0.2
+"""How long each pipe is waited for at the end; one that something holds open elsewhere is left to its thread."""
+COMMAND_FAILED = "command"
+"""Code of the error of a command that failed: it is not made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOutput:
+    """What a program printed, the code it ended with, and the end of what it complained of, without secrets."""
+
+    text: str
+    code: int
+    complaint: str
+
+
+@dataclass(slots=True)
+class _Output:
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    too_large: bool = False
+
+
+def run_command(
+    command: Sequence[str],
+    prompt: str,
+    *,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    environ: Mapping[str, str],
+    folder: Path,
+) -> str:
+    """What the command prints when it is given the prompt.
+
+    Raises ModelGoneError where there is no such program, ServerError of code FAILED where it fails or says nothing,
+    TimeoutError, InvalidRequestError where its output has no end, TransportError of code "cancelled".
+    """
+    program = find_executable(command[0], environ) if command else None
+    if program is None:
+        name = command[0] if command else ""
+        todo = "Install it, or give its full path in roles.extract.command."
+        raise ModelGoneError(f"The program {name!r} was not found.", todo=todo)
+    argv = (program, *command[1:])
+    printed = run_program(argv, prompt, seconds=seconds, cancelled=cancelled, environ=environ, folder=folder)
+    if printed.code or not printed.text.strip():
+        what = f"the command ended with code {printed.code}" if printed.code else "the command printed nothing"
+        raise lm15.ServerError(what + printed.complaint, code=COMMAND_FAILED)
+    return printed.text
+
+
+def run_program(
+    argv: Sequence[str],
+    prompt: str,
+    *,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    environ: Mapping[str, str],
+    folder: Path,
+) -> ProgramOutput:
+    """Runs a program, named by its whole path, with the prompt on its input. Whatever it started ends with it.
+
+    Raises ServerError of code FAILED where it cannot be started, TimeoutError, InvalidRequestError where its output has
+    no end, TransportError of code "cancelled".
+    """
+    alive, held = os.pipe()  # the writing end is ours alone: it closes when this process dies
+    try:
+        try:
+            launch = build_command_launch(argv, environ, sys.executable, alive)
+        except ValueError as error:
+            raise lm15.ServerError(f"the command cannot be started: {error}", code=COMMAND_FAILED) from error
+        return _answer(launch, alive, prompt, seconds, cancelled, environ, folder)
+    finally:
+        os.close(held)
+        os.close(alive)
+
+
+def build_command_launch(
+    command: Sequence[str], environ: Mapping[str, str], executable: str, alive: int, platform: str = sys.platform
+) -> ProcessLaunch:
+    """How the command is started: under a guard where there are signals to groups, in a group of its own everywhere.
+
+    Raises ValueError for an argument that a batch file of Windows cannot be given.
+    """
+    windows = platform == "win32"
+    ours = ("PYTHONPATH", *FOREIGN_VARIABLES)
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name.upper() not in ours and not name.upper().startswith("LERIM_")
+    }
+    guarded = () if windows else (executable, "-I", "-S", guard.__file__, str(alive))
+    flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if windows else 0
+    line = build_batch_line(command, environ) if windows and is_batch(command[0]) else ""
+    return ProcessLaunch((*guarded, *command), kept, flags, new_session=not windows, line=line)
+
+
+def _answer(
+    launch: ProcessLaunch,
+    alive: int,
+    prompt: str,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    environ: Mapping[str, str],
+    folder: Path,
+) -> ProgramOutput:
+    pipe = subprocess.PIPE
+    deadline = time.monotonic() + seconds
+    try:
+        process = subprocess.Popen(
+            launch.line or launch.argv,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            env=launch.environ,
+            cwd=folder if folder.is_dir() else tempfile.gettempdir(),
+            creationflags=launch.creationflags,
+            start_new_session=launch.new_session,
+            pass_fds=(alive,) if launch.new_session else (),
+        )
+    except (OSError, ValueError) as error:
+        raise lm15.ServerError(f"the command cannot be started: {reason_of(error)}", code=COMMAND_FAILED) from error
+    assert process.stdin
+    assert process.stdout
+    assert process.stderr
+    said, errors = _Output(), _Output()
+    threads = [
+        threading.Thread(target=_write, args=(process.stdin, prompt), daemon=True),
+        threading.Thread(target=_read, args=(process.stdout, said), daemon=True),
+        threading.Thread(target=_read_tail, args=(process.stderr, errors), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        _wait(process, threads[1], said, deadline, seconds, cancelled)
+    finally:
+        kill_group(process.pid, environ)  # also what a command that ended by itself left behind
+        code = process.wait()
+        for thread in threads:
+            thread.join(CLOSE_SECONDS)
+    if said.too_large:
+        raise lm15.InvalidRequestError(f"the command prints more than {MOST_BYTES // 1_000_000} MB")
+    return ProgramOutput(b"".join(said.parts).decode("utf-8", "replace"), code, _tail(errors))
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    reader: threading.Thread,
+    said: _Output,
+    deadline: float,
+    seconds: float,
+    cancelled: Callable[[], bool],
+) -> None:
+    """Waits until the command has ended and all was read. Raises where it shall end before."""
+    ended: float | None = None
+    while True:
+        reader.join(LOOK_EVERY)
+        now = time.monotonic()
+        if ended is None and process.poll() is not None:
+            ended = now
+        if said.too_large or (ended is not None and (not reader.is_alive() or now > ended + LINGER_SECONDS)):
+            return
+        if cancelled():
+            raise cancelled_error()
+        if now > deadline:
+            raise lm15.TimeoutError(f"the command did not answer within {seconds:g} seconds")
+        if not reader.is_alive():
+            time.sleep(LOOK_EVERY)
+
+
+def _write(stream: IO[bytes], prompt: str) -> None:
+    with contextlib.suppress(OSError, ValueError), stream:  # a command need not read all it is given
+        stream.write(prompt.encode("utf-8", "replace"))
+
+
+def _read(stream: IO[bytes], output: _Output) -> None:
+    with contextlib.suppress(OSError), stream:
+        while part := os.read(stream.fileno(), 65_536):
+            output.size += len(part)
+            if output.size > MOST_BYTES:
+                output.too_large = True
+                return
+            output.parts.append(part)
+
+
+def _read_tail(stream: IO[bytes], output: _Output) -> None:
+    with contextlib.suppress(OSError), stream:
+        while part := os.read(stream.fileno(), 65_536):
+            output.parts[:] = [(b"".join(output.parts) + part)[-TAIL_BYTES:]]
+
+
+def _tail(errors: _Output) -> str:
+    """The end of what the command complained of, without secrets."""
+    text = " ".join(clean_text(b"".join(errors.parts).decode("utf-8", "replace")).split())
+    return f": …{text[-TOLD_CHARS:]}" if len(text) > TOLD_CHARS else f": {text}" if text else ""

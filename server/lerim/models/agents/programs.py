@@ -1,0 +1,294 @@
+"""Installed coding agents as models: where their programs are, and how each is asked without tools.
+
+Nothing here starts a program: an agent is found by looking at files. The arguments and variables below were checked
+against the real programs (docs/decisions/0023): no tool that reads, runs or fetches is offered to the model, no file
+that a transcript mentions is read, and no session is saved where the program lets us turn that off. Only Cursor's
+program was not tried.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+from lerim.errors import ModelGoneError, Problem
+from lerim.paths import codex_roots, copilot_roots, user_home
+from lerim.process import find_executable
+from lerim.sessions import Platform
+
+DEFAULT_MODEL = "default"
+"""The name of the model that an agent takes by itself."""
+SYSTEM_PROMPT = "Answer the one message you are given, in text alone. There are no tools, files or commands."
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProgram:
+    """A coding agent that can be asked as a model. `platform` is how its sessions are known; `plan` is what a person
+    pays it with, `key_variables` those that make it bill a key in place of that; `model` is asked where the settings
+    name none. `policy` is a file put beside its folder, or in it, that takes tools away."""
+
+    name: str
+    program: str
+    platform: Platform
+    plan: str
+    key_variables: tuple[str, ...] = ()
+    model: str = DEFAULT_MODEL
+    tried: bool = True
+    policy: tuple[str, str] | None = None
+
+
+AGENTS: Mapping[str, AgentProgram] = {
+    "claude-code": AgentProgram(
+        "Claude Code", "claude", "claude", "your Claude plan", ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "sonnet"
+    ),
+    "codex": AgentProgram("Codex", "codex", "codex", "your ChatGPT plan", ("CODEX_API_KEY",)),
+    "gemini-cli": AgentProgram(
+        "Gemini CLI",
+        "gemini",
+        "gemini",
+        "your Google account's quota",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "flash",  # by itself it asks another model first which one shall answer
+        policy=("../gemini-cli.toml", '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'),
+    ),
+    "opencode": AgentProgram("OpenCode", "opencode", "opencode", "the plan or key configured in OpenCode"),
+    "copilot-cli": AgentProgram("Copilot CLI", "copilot", "copilot", "your Copilot plan"),
+    "cursor-agent": AgentProgram(
+        "Cursor's agent",
+        "cursor-agent",
+        "cursor",
+        "your Cursor plan",
+        ("CURSOR_API_KEY",),
+        tried=False,
+        policy=(
+            ".cursor/cli.json",
+            '{"permissions": {"allow": [], '
+            '"deny": ["Shell(*)", "Read(**)", "Write(**)", "WebFetch(*)", "Mcp(*:*)"]}}\n',
+        ),
+    ),
+}
+"""By the name of the provider in the settings, in the order in which they are offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInvocation:
+    """How an agent is started: its arguments, the variables it gets, and those of ours or the person's it does not."""
+
+    arguments: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+
+
+def describe_payment(provider: str, environ: Mapping[str, str]) -> str:
+    """What a person is told before they choose an agent: what its answers are paid with."""
+    agent = AGENTS[provider]
+    key = next((name for name in agent.key_variables if environ.get(name, "").strip()), "")
+    uses = f"bills the key in {key}" if key else f"uses {agent.plan}"
+    return uses if agent.tried else f"{uses}; not tested by us"
+
+
+def find_program(
+    provider: str,
+    environ: Mapping[str, str],
+    platform: str = sys.platform,
+    there: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
+) -> str | None:
+    """The whole path of an agent's program: on PATH, or where installers put it. An editor started from the desktop
+    often has a shorter PATH than a terminal."""
+    windows = platform == "win32"
+    on_path = next((value for name, value in environ.items() if (name.upper() if windows else name) == "PATH"), "")
+    searched = (";" if windows else ":").join([on_path, *map(str, install_folders(environ, platform))])
+    named = {name: value for name, value in environ.items() if not (windows and name.upper() == "PATH")}
+    return find_executable(AGENTS[provider].program, {**named, "PATH": searched}, platform, there)
+
+
+def install_folders(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
+    """Where installers of agents put their programs, besides PATH."""
+    home = user_home(environ, platform)
+    own = (home / ".local" / "bin", home / ".claude" / "local", home / ".opencode" / "bin", home / ".bun" / "bin")
+    if platform == "win32":
+        data = PureWindowsPath(environ.get("APPDATA", ""))
+        return (*own, data / "npm") if data.is_absolute() else own
+    return (*own, home / ".npm-global" / "bin", PurePosixPath("/opt/homebrew/bin"), PurePosixPath("/usr/local/bin"))
+
+
+def build_invocation(provider: str, model: str, environ: Mapping[str, str]) -> AgentInvocation:
+    """How an agent is asked one question on its standard input, without tools.
+
+    Raises ModelGoneError where its own settings name a tool server that cannot be turned off, and for a model's name
+    that would be read as an option.
+    """
+    if model.startswith("-"):
+        todo = "Correct roles.extract.model; “” means the agent's default."
+        raise ModelGoneError(f"{AGENTS[provider].name} does not offer the model {model!r}.", todo=todo)
+    named = () if model == DEFAULT_MODEL else (model,)
+    return _INVOCATIONS[provider](named, environ)
+
+
+def _claude(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+    arguments = ["-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--no-session-persistence"]
+    arguments += [
+        "--disable-slash-commands",
+        "--setting-sources",
+        "user",
+        "--no-chrome",
+        "--system-prompt",
+        SYSTEM_PROMPT,
+    ]
+    variables = {
+        "CLAUDE_CODE_SAFE_MODE": "1",  # no hooks, plugins, CLAUDE.md; the account and the model stay as they are
+        "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",  # or a `@path` in a transcript would send that file
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",  # or a key that is refused is tried for minutes
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    # The first three are there in a terminal within Claude Code itself.
+    removed = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE")
+    return AgentInvocation((*arguments, *_option("--model", model)), variables, removed)
+
+
+_CODEX_OFF = (
+    "apps",
+    "browser_use",
+    "browser_use_external",
+    "code_mode_host",
+    "computer_use",
+    "goals",
+    "hooks",
+    "image_generation",
+    "in_app_browser",
+    "memories",
+    "multi_agent",
+    "plugins",
+    "shell_snapshot",
+    "shell_tool",
+    "skill_search",
+    "tool_suggest",
+    "unified_exec",
+    "view_image",
+    "workspace_dependencies",
+)
+"""Features of Codex that offer tools or run programs; unknown ones are ignored by it."""
+_CODEX_SET = (
+    "web_search=disabled",
+    "notify=[]",
+    "agents.enabled=false",
+    "skills.include_instructions=false",
+    "include_environment_context=false",
+    "include_permissions_instructions=false",
+    "include_collaboration_mode_instructions=false",
+    "project_doc_max_bytes=0",
+)
+
+
+def _codex(model: tuple[str, ...], environ: Mapping[str, str]) -> AgentInvocation:
+    servers = [f"mcp_servers.{name}.enabled=false" for name in _codex_servers(environ)]
+    arguments = ["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never"]
+    for setting in (*_CODEX_SET, *servers):
+        arguments += ["-c", setting]
+    for feature in _CODEX_OFF:
+        arguments += ["--disable", feature]
+    return AgentInvocation((*arguments, *_option("--model", model), "-"))
+
+
+def _gemini(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+    policy = AGENTS["gemini-cli"].policy
+    assert policy is not None
+    arguments = ["--output-format", "json", "--approval-mode", "default", "--skip-trust", "--extensions", "none"]
+    arguments += ["--allowed-mcp-server-names", "none", "--policy", policy[0]]
+    return AgentInvocation((*arguments, *_option("--model", model)), {"NO_COLOR": "1"})
+
+
+def _opencode(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+    settings = {
+        "tools": {"*": False},
+        "permission": {"*": "deny"},
+        "share": "disabled",
+        "autoupdate": False,
+        "snapshot": False,
+    }
+    variables = {
+        "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
+        "OPENCODE_DB": ":memory:",  # so that no session is saved
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_CLAUDE_CODE": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    }
+    arguments = ("run", "--format", "json", "--pure", "--title", "Lerim", *_option("--model", model))
+    return AgentInvocation(arguments, variables, ("OPENCODE_PERMISSION", "OPENCODE_AUTO_SHARE"))
+
+
+def _copilot(model: tuple[str, ...], environ: Mapping[str, str]) -> AgentInvocation:
+    arguments = ["--output-format", "json", "--available-tools=none", "--disable-builtin-mcps", "--stream", "off"]
+    arguments += ["--no-custom-instructions", "--no-auto-update", "--no-ask-user", "--no-remote", "--no-remote-export"]
+    arguments += ["--log-level", "none"]
+    for name in _copilot_servers(environ):
+        arguments += ["--disable-mcp-server", name]
+    return AgentInvocation((*arguments, *_option("--model", model)), removed=("COPILOT_ALLOW_ALL",))
+
+
+def _cursor(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+    arguments = ("--print", "--output-format", "json", "--mode", "ask", "--sandbox", "enabled", "--trust")
+    return AgentInvocation((*arguments, *_option("--model", model)), {"NO_COLOR": "1"})
+
+
+_INVOCATIONS: Mapping[str, Callable[[tuple[str, ...], Mapping[str, str]], AgentInvocation]] = {
+    "claude-code": _claude,
+    "codex": _codex,
+    "gemini-cli": _gemini,
+    "opencode": _opencode,
+    "copilot-cli": _copilot,
+    "cursor-agent": _cursor,
+}
+
+
+def _option(name: str, value: tuple[str, ...]) -> tuple[str, ...]:
+    return (name, *value) if value else ()
+
+
+_SERVER = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
+
+def _codex_servers(environ: Mapping[str, str]) -> list[str]:
+    """The MCP servers of the person's Codex. A file that makes no sense stops Codex itself."""
+    path = Path(codex_roots(environ)[0]) / "config.toml"
+    try:
+        servers = tomllib.loads(path.read_text(encoding="utf-8")).get("mcp_servers", {})
+    except (OSError, ValueError):
+        return []
+    return _checked(servers, path, "Codex")
+
+
+def _copilot_servers(environ: Mapping[str, str]) -> list[str]:
+    """The MCP servers of the person's Copilot CLI; a file that makes no sense gives it none."""
+    path = Path(copilot_roots(environ)[0]) / "mcp-config.json"
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return _checked(read.get("mcpServers", {}) if isinstance(read, dict) else {}, path, "Copilot CLI")
+
+
+def _checked(servers: object, path: Path, agent: str) -> list[str]:
+    names = [str(name) for name in servers] if isinstance(servers, dict) else []
+    for name in names:
+        if not _SERVER.fullmatch(name):
+            raise ModelGoneError(
+                f"{agent} has an MCP server {name!r}, which cannot be turned off for Lerim's questions.",
+                where=str(path),
+                todo="Rename it with only letters, digits, - and _, or choose another model.",
+            )
+    return names
+
+
+def missing_program_problem(provider: str, where: str) -> Problem:
+    """That the program of a chosen agent is not on this machine."""
+    agent = AGENTS[provider]
+    message = f"The program `{agent.program}` of {agent.name} was not found, so no model was used."
+    return Problem("model-gone", where, f"{message} Install it, or put its folder on PATH.")

@@ -1,0 +1,114 @@
+"""What the person agreed to and what models told of themselves, in `~/.lerim/models.json`.
+
+    {"allowed": ["openrouter:openai/gpt-5-nano"], "limits": {"openai:gpt-4o": 128000}}
+
+A model that is paid for is asked only once its label is in `allowed`; its fallbacks, which stand beside it in the same
+settings, come with it. `limits` are the most tokens a model takes, as it said itself. Other keys are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import filelock
+import msgspec
+
+from lerim.errors import Problem, SettingsError, reason_of
+from lerim.files import open_buffered
+from lerim.models.model import Model
+from lerim.paths import Home
+from lerim.project import make_private_folder, replace_file
+
+MOST_BYTES = 1_000_000
+BUSY_SECONDS = 10.0
+_TODO = "Correct the file or delete it; you are then asked again for each model."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModels:
+    """What `models.json` holds: labels that are agreed to, and the most tokens each model takes, by label."""
+
+    allowed: frozenset[str] = frozenset()
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+    def allows(self, model: Model) -> bool:
+        """Whether a model may be asked: one that is paid for only with the person's consent."""
+        return not model.billed or model.label in self.allowed
+
+
+def load_known_models(home: Home) -> tuple[KnownModels, list[Problem]]:
+    """What is remembered; a file that cannot be read is a problem and agrees to nothing."""
+    try:
+        return _known(_read(home)), []
+    except SettingsError as error:
+        return KnownModels(), [error.problem()]
+
+
+def allow_model(home: Home, label: str) -> None:
+    """Agrees for good to a model by its label. Raises SettingsError where that cannot be written."""
+
+    def agreed(kept: dict[str, object]) -> None:
+        kept["allowed"] = sorted({*_known(kept).allowed, label})
+
+    try:
+        _change(home, agreed)
+    except OSError as error:
+        raise SettingsError(
+            f"Your agreement could not be saved: {reason_of(error)}.",
+            where=str(home.models),
+            todo="Check the folder's permissions and the free disk space.",
+        ) from error
+
+
+def keep_limit(home: Home, label: str, tokens: int) -> None:
+    """Remembers the most tokens a model takes in one call. Raises OSError where that cannot be written."""
+
+    def learned(kept: dict[str, object]) -> None:
+        kept["limits"] = {**_known(kept).limits, label: tokens}
+
+    _change(home, learned)
+
+
+def _change(home: Home, change: Callable[[dict[str, object]], None]) -> None:
+    """Changes the file under a lock, so that of two who write at once neither is lost; a broken file is set aside.
+
+    Raises OSError (filelock.Timeout is one).
+    """
+    make_private_folder(home, home.models.parent)
+    with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
+        try:
+            kept = _read(home)
+        except SettingsError:
+            home.models.replace(home.models.with_name(home.models.name + ".damaged-copy"))
+            kept = {}
+        change(kept)
+        replace_file(home.models, msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
+
+
+def _read(home: Home) -> dict[str, object]:
+    """The file's object, {} where there is none. Raises SettingsError for one that cannot be read."""
+    try:
+        with open_buffered(home.models) as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise ValueError(f"it is larger than {MOST_BYTES // 1_000_000} MB")
+        return msgspec.json.decode(data, type=dict[str, object])
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        message = f"The saved state of models cannot be read: {reason_of(error)}."
+        raise SettingsError(message, where=str(home.models), todo=_TODO) from error
+
+
+def _known(kept: Mapping[str, object]) -> KnownModels:
+    """What of the file has the form it should have."""
+    allowed, limits = kept.get("allowed"), kept.get("limits")
+    return KnownModels(
+        frozenset(one for one in allowed if isinstance(one, str)) if isinstance(allowed, list) else frozenset(),
+        {name: most for name, most in limits.items() if _is_limit(most)} if isinstance(limits, dict) else {},
+    )
+
+
+def _is_limit(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

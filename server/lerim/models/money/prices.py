@@ -1,0 +1,193 @@
+"""What well-known models cost: list prices of one day, for sessions whose agent recorded no cost and for Lerim's calls.
+
+A model that is not here has no known price; nothing is guessed from a similar name. Batches, fast modes, promotions and
+subscriptions are not counted. The dearer tier of long prompts counts where the length of a prompt is known: not in a
+session's totals.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lerim.models.money.usage import Usage
+from lerim.sessions import Tokens
+
+AS_OF = "2026-10-26"
+"""When these were the list prices."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """USD for a million tokens: sent, received, read from the cache, written to it.
+
+    A prompt of more than `long` tokens (0: there is no such bound) costs `dearer` times as much to send, and to have
+    answered.
+    """
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+    long: int = 0
+    dearer: tuple[float, float] = (1, 1)
+
+    def of(self, tokens: Tokens) -> int:
+        """What these tokens cost, in millionths of a millionth of a USD: whole numbers, so that sums are exact."""
+        return (
+            _pico(self.input) * tokens.input
+            + _pico(self.output) * tokens.output
+            + _pico(self.cache_read) * tokens.cache_read
+            + _pico(self.cache_write) * tokens.cache_write
+        )
+
+
+def _pico(per_million: float) -> int:
+    return round(per_million * 1_000_000)
+
+
+_FREE = ModelPrice(0, 0, 0, 0)
+_OVER_272K = (272_000, (2, 1.5))
+_OVER_200K = (200_000, (2, 1.5))
+
+_FABLE = ModelPrice(10, 50, 1, 12.5)
+_FABLE_5_1 = ModelPrice(10, 50, 0.25, 12.5)
+_OPUS_5_5 = ModelPrice(4, 20, 0.2, 5)
+_OPUS = ModelPrice(5, 25, 0.5, 6.25)
+_OPUS_4 = ModelPrice(15, 75, 1.5, 18.75)
+_SONNET_5_5 = ModelPrice(2, 10, 0.1, 2.5)
+_SONNET_5 = ModelPrice(2, 10, 0.2, 2.5)
+_SONNET = ModelPrice(3, 15, 0.3, 3.75)
+_SONNET_4 = ModelPrice(3, 15, 0.3, 3.75, *_OVER_200K)
+_GPT_5 = ModelPrice(1.25, 10, 0.125, 1.25)
+_GPT_5_MINI = ModelPrice(0.25, 2, 0.025, 0.25)
+_GPT_5_2 = ModelPrice(1.75, 14, 0.175, 1.75)
+_GEMINI_3_PRO = ModelPrice(2, 12, 0.2, 2, *_OVER_200K)
+_GEMINI_3_6_FLASH = ModelPrice(1.5, 7.5, 0.15, 1.5)
+_GLM_5_1 = ModelPrice(1.4, 4.4, 0.26, 1.4)
+_GLM_4 = ModelPrice(0.6, 2.2, 0.11, 0.6)
+
+PRICES = {
+    "claude-fable-5-1": _FABLE_5_1,
+    "claude-fable-5": _FABLE,
+    "claude-mythos-5-1": _FABLE_5_1,
+    "claude-mythos-5": _FABLE,
+    "claude-opus-5-5": _OPUS_5_5,
+    "claude-opus-5": _OPUS,
+    "claude-opus-4-8": _OPUS,
+    "claude-opus-4-7": _OPUS,
+    "claude-opus-4-6": _OPUS,
+    "claude-opus-4-5": _OPUS,
+    "claude-opus-4-1": _OPUS_4,
+    "claude-opus-4": _OPUS_4,
+    "claude-3-opus": _OPUS_4,
+    "claude-sonnet-5-5": _SONNET_5_5,
+    "claude-sonnet-5": _SONNET_5,
+    "claude-sonnet-4-6": _SONNET,
+    "claude-sonnet-4-5": _SONNET_4,
+    "claude-sonnet-4": _SONNET_4,
+    "claude-3-7-sonnet": _SONNET,
+    "claude-3-5-sonnet": _SONNET,
+    "claude-haiku-5-5": ModelPrice(0.1, 0.5, 0.01, 0.125, 100_000, (5, 5)),
+    "claude-haiku-4-5": ModelPrice(1, 5, 0.1, 1.25),
+    "claude-3-5-haiku": ModelPrice(0.8, 4, 0.08, 1),
+    "claude-3-haiku": ModelPrice(0.25, 1.25, 0.03, 0.3),
+    "gpt-6-1-sol": ModelPrice(2, 10, 0.1, 2.5, *_OVER_272K),
+    "gpt-6-1-terra": ModelPrice(1, 5, 0.05, 1.25, *_OVER_272K),
+    "gpt-6-sol": ModelPrice(2, 10, 0.2, 2.5, *_OVER_272K),
+    "gpt-6-luna": ModelPrice(0.1, 0.5, 0.01, 0.125, *_OVER_272K),
+    "gpt-6-astra": ModelPrice(10, 50, 1, 12.5, *_OVER_272K),
+    "gpt-5-6-terra": ModelPrice(2, 12, 0.2, 2.5, *_OVER_272K),
+    "gpt-5-6-luna": ModelPrice(0.2, 1.2, 0.02, 0.25, *_OVER_272K),
+    "gpt-5-5": ModelPrice(5, 30, 0.5, 5, *_OVER_272K),
+    "gpt-5-4": ModelPrice(2.5, 15, 0.25, 2.5, *_OVER_272K),
+    "gpt-5-4-mini": ModelPrice(0.75, 4.5, 0.075, 0.75),
+    "gpt-5-4-nano": ModelPrice(0.2, 1.25, 0.02, 0.2),
+    "gpt-5-3-codex": _GPT_5_2,
+    "gpt-5-2": _GPT_5_2,
+    "gpt-5-2-codex": _GPT_5_2,
+    "gpt-5-1": _GPT_5,
+    "gpt-5-1-codex": _GPT_5,
+    "gpt-5-1-codex-max": _GPT_5,
+    "gpt-5-1-codex-mini": _GPT_5_MINI,
+    "gpt-5": _GPT_5,
+    "gpt-5-codex": _GPT_5,
+    "gpt-5-mini": _GPT_5_MINI,
+    "gpt-5-nano": ModelPrice(0.05, 0.4, 0.005, 0.05),
+    "gpt-4-1": ModelPrice(2, 8, 0.5, 2),
+    "gpt-4-1-mini": ModelPrice(0.4, 1.6, 0.1, 0.4),
+    "gpt-4-1-nano": ModelPrice(0.1, 0.4, 0.025, 0.1),
+    "gpt-4o": ModelPrice(2.5, 10, 1.25, 2.5),
+    "gpt-4o-mini": ModelPrice(0.15, 0.6, 0.075, 0.15),
+    "o3": ModelPrice(2, 8, 0.5, 2),
+    "o4-mini": ModelPrice(1.1, 4.4, 0.275, 1.1),
+    "codex-mini": ModelPrice(1.5, 6, 0.375, 1.5),
+    "gemini-3-8-flash": _GEMINI_3_6_FLASH,
+    "gemini-3-7-flash": _GEMINI_3_6_FLASH,
+    "gemini-3-6-flash": _GEMINI_3_6_FLASH,
+    "gemini-3-5-flash": ModelPrice(1.5, 9, 0.15, 1.5),
+    "gemini-3-5-flash-lite": ModelPrice(0.3, 2.5, 0.03, 0.3),
+    "gemini-3-1-pro": _GEMINI_3_PRO,
+    "gemini-3-1-flash-lite": ModelPrice(0.25, 1.5, 0.025, 0.25),
+    "gemini-3-pro": _GEMINI_3_PRO,
+    "gemini-3-flash": ModelPrice(0.5, 3, 0.05, 0.5),
+    "gemini-2-5-pro": ModelPrice(1.25, 10, 0.125, 1.25, *_OVER_200K),
+    "gemini-2-5-flash": ModelPrice(0.3, 2.5, 0.03, 0.3),
+    "gemini-2-5-flash-lite": ModelPrice(0.1, 0.4, 0.01, 0.1),
+    "glm-5-3": _GLM_5_1,
+    "glm-5-3-flash": ModelPrice(0.15, 0.5, 0.03, 0.15),
+    "glm-5-2": _GLM_5_1,
+    "glm-5-1": _GLM_5_1,
+    "glm-5-turbo": ModelPrice(1.2, 4, 0.24, 1.2),
+    "glm-5": ModelPrice(1, 3.2, 0.2, 1),
+    "glm-4-7": _GLM_4,
+    "glm-4-7-flashx": ModelPrice(0.07, 0.4, 0.01, 0.07),
+    "glm-4-6": _GLM_4,
+    "glm-4-5": _GLM_4,
+    "glm-4-5-air": ModelPrice(0.2, 1.1, 0.03, 0.2),
+    "glm-4-5-flash": _FREE,
+}
+
+_ENDS = re.compile(r"-(?:20\d{2}-?[01]\d-?[0-3]\d|latest|preview|thinking|minimal|low|medium|high|xhigh|max-thinking)$")
+_TURNED = re.compile(r"claude-(4(?:-\d)?)-(opus|sonnet|haiku)")
+
+
+def find_price(model: str) -> ModelPrice | None:
+    """The list price of a model as a session or a setting names it, with its maker, date or effort or without; None if
+    unknown. What OpenRouter lends for nothing ends with `:free`; its other endings change the price."""
+    name = model.lower().rpartition("/")[2].replace(".", "-").replace("_", "-")[:80]
+    if name.endswith(":free"):
+        return _FREE
+    name = _TURNED.sub(r"claude-\2-\1", name)
+    while name not in PRICES and (shorter := _ENDS.sub("", name)) != name:
+        name = shorter
+    return PRICES.get(name)
+
+
+def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float | None:
+    """The most in USD that one call can cost that sends at most so many tokens and is answered with at most so many;
+    None where the price is not known."""
+    price = find_price(model)
+    if price is None:
+        return None
+    sent, got = price.dearer if price.long and input_tokens > price.long else (1, 1)
+    dear = max(price.input, price.cache_write, price.cache_read) * sent
+    return (_pico(dear) * input_tokens + _pico(price.output * got) * most_output_tokens) / 1e12
+
+
+def compute_cost(model: str, usage: Usage) -> float | None:
+    """What answered calls cost in USD at the list price, None where it is not known.
+
+    Of several calls none had a prompt of the dearer tier unless their mean is one.
+    """
+    price = find_price(model)
+    if price is None:
+        return None
+    long = price.long and usage.input_tokens > price.long * max(usage.calls, 1)
+    sent, got = price.dearer if long else (1, 1)
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    return (
+        _pico(price.input * sent) * (usage.input_tokens - cached)
+        + _pico(price.cache_read * sent) * cached
+        + _pico(price.output * got) * usage.output_tokens
+    ) / 1e12

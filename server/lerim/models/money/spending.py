@@ -1,0 +1,279 @@
+"""What was spent on models, call by call, so that a day's budget holds with any number of processes at once.
+
+A call that is paid for first reserves the most it can cost, in one exclusive transaction that also compares the day's
+sum with the budget; afterwards the reservation is replaced by what the call took. A call that a kill cut short keeps
+its reservation, for the service may have answered it. Amounts are kept in millionths of a millionth of a US dollar.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import msgspec
+
+from lerim import sqlite
+from lerim.errors import BudgetError, LerimError, Problem, SpendingError, TooDearError
+from lerim.models.model import Model
+from lerim.models.money.prices import compute_cost, worst_cost
+from lerim.models.money.usage import RoleUsage, Usage, total_usage
+from lerim.paths import Home
+from lerim.project import make_private_folder
+
+VERSION = 1
+KEPT_DAYS = 400
+BUSY_SECONDS = 10.0
+STEP_SECONDS = 0.2
+LOOK_EVERY = 0.1
+"""Seconds between two looks at whether the person cancelled."""
+DOLLAR = 10**12
+
+_TABLES = """
+CREATE TABLE calls (
+    id INTEGER PRIMARY KEY, day TEXT NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, settled INTEGER NOT NULL,
+    cost INTEGER NOT NULL, calls INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
+    cached INTEGER NOT NULL, unpriced INTEGER NOT NULL
+);
+CREATE INDEX calls_day ON calls (day);
+"""
+_TODO = "Check the file's permissions and the free disk space, or set budget.per_day_usd to 0 for no limit."
+_SCHEMA = sqlite.Schema(
+    name="The record of spending",
+    version=VERSION,
+    upgrade=lambda db, version: sqlite.run_script(db, _TABLES),
+    probe="SELECT cost FROM calls LIMIT 1",
+    wait=BUSY_SECONDS,
+    error=SpendingError,
+    failure="The cost of models cannot be recorded",
+    todo=_TODO,
+    todo_damaged="Try again: a new record is started.",
+    replaced="Today's earlier calls are not counted.",
+    code="spending",
+)
+
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A reservation. `row` 0: there is none, because the call is not paid for or could not be recorded."""
+
+    row: int = 0
+
+
+NO_RESERVATION = Reservation()
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(slots=True)
+class DayBudget:
+    """A day's budget in US dollars, 0 for none. The day is the date `clock` tells, so it should tell local time.
+
+    Any number of threads may use one Purse, and any number of processes one home. `problems`: what could not be
+    recorded though it did not keep a call from being made.
+    """
+
+    home: Home
+    per_day: float
+    clock: Callable[[], datetime]
+    problems: list[Problem] = field(default_factory=list)
+    _room: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
+    _open: set[int] = field(default_factory=set, init=False)
+    _trying: int = field(default=0, init=False)
+    _ended: int = field(default=0, init=False)
+
+    def reserve(
+        self, model: Model, input_tokens: int, most_output_tokens: int, cancelled: Callable[[], bool] = _never
+    ) -> Reservation:
+        """Takes the most that one call can cost out of today's budget; each is to be ended with `settle`.
+
+        `input_tokens` is at least what the service will count: the bytes of what is sent will do, for no token is less
+        than one. Where only what other calls of this Purse hold leaves no room, it waits until one of them ends.
+        Raises BudgetError where the budget does not allow the call, also where `cancelled` ended the waiting, as
+        TooDearError where no day's budget would; SpendingError where nobody can tell, because the model has no known
+        price or the spending cannot be recorded.
+        """
+        if not model.billed:
+            return NO_RESERVATION
+        most = worst_cost(model.name, input_tokens, most_output_tokens)
+        if most is None and self.per_day > 0:
+            raise unpriced_error(model.label)
+        if most is not None and 0 < self.per_day < most:
+            raise too_dear_error(model, self.per_day, most)
+        while True:
+            with self._room:
+                self._trying += 1
+                ended = self._ended
+            held = NO_RESERVATION
+            try:
+                held = self._recorded(lambda db: self._hold(db, model, most or 0.0), cancelled)
+                return held
+            except SpendingError as error:
+                if self.per_day > 0:
+                    raise
+                self._tell(error)
+                return NO_RESERVATION
+            except BudgetError as error:
+                refused = error
+            finally:
+                self._tried(held)
+            if not self._more_room(ended, cancelled):
+                raise refused
+
+    def settle(self, held: Reservation, usage: Usage | None, cancelled: Callable[[], bool] = _never) -> None:
+        """Replaces a reservation by what the call took: `NOTHING` for one that the service refused, None where nobody
+        knows, which leaves it as it is. Never raises: what cannot be written leaves it, too, and is a problem."""
+        if held.row and usage is not None:
+            self._replace(held, usage, cancelled)
+        with self._room:
+            self._open.discard(held.row)
+            self._ended += 1
+            self._room.notify_all()
+
+    def _recorded(self, work: Callable[[sqlite3.Connection], Result], cancelled: Callable[[], bool]) -> Result:
+        """Does the work on the database; waits for another process that holds it, until that is too long or the person
+        cancels. Raises SpendingError, and what the work raises."""
+        end = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                with _opened(self.home, self.problems) as db:
+                    return work(db)
+            except SpendingError as error:
+                code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+                if code != sqlite3.SQLITE_BUSY or cancelled() or time.monotonic() > end:
+                    raise
+
+    def _replace(self, held: Reservation, usage: Usage, cancelled: Callable[[], bool]) -> None:
+        took = (usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.unpriced, held.row)
+
+        def replace(db: sqlite3.Connection) -> None:
+            with sqlite.transaction(db, exclusive=True):
+                db.execute(
+                    "UPDATE calls SET settled = 1, cost = ?, calls = ?, input = ?, output = ?, cached = ?, unpriced = ?"
+                    " WHERE id = ?",
+                    (_amount(usage.cost), *took),
+                )
+
+        try:
+            self._recorded(replace, cancelled)
+        except SpendingError as error:
+            self._tell(error)
+
+    def _tried(self, held: Reservation) -> None:
+        with self._room:
+            self._trying -= 1
+            if held.row:
+                self._open.add(held.row)
+            self._room.notify_all()
+
+    def _more_room(self, ended: int, cancelled: Callable[[], bool]) -> bool:
+        """Waits while calls of this Purse are under way; whether one ended since there were so many that had."""
+        with self._room:
+            while self._ended == ended:
+                if not self._open and not self._trying:
+                    return False
+                if cancelled():
+                    return False
+                self._room.wait(LOOK_EVERY)
+        return True
+
+    def _hold(self, db: sqlite3.Connection, model: Model, most: float) -> Reservation:
+        day = self.clock().date()
+        with sqlite.transaction(db, exclusive=True):
+            if self.per_day > 0:
+                [(spent,)] = db.execute("SELECT coalesce(sum(cost), 0) FROM calls WHERE day = ?", (day.isoformat(),))
+                if spent + _amount(most) > _amount(self.per_day):
+                    raise used_up_error(self.per_day, spent / DOLLAR)
+            db.execute("DELETE FROM calls WHERE day < ?", ((day - timedelta(days=KEPT_DAYS)).isoformat(),))
+            made = db.execute(
+                "INSERT INTO calls (day, role, model, settled, cost, calls, input, output, cached, unpriced)"
+                " VALUES (?, ?, ?, 0, ?, 0, 0, 0, 0, 0)",
+                (day.isoformat(), model.role, model.label, _amount(most)),
+            )
+        return Reservation(made.lastrowid or 0)
+
+    def _tell(self, error: LerimError) -> None:
+        problem = error.problem()
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def total_spent_today(home: Home, now: datetime) -> Usage:
+    """What `list_spent_today` is together."""
+    return total_usage(list_spent_today(home, now))
+
+
+def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
+    """What calls that are paid for took on the date of `now`, by role and model, those still under way at the most they
+    can cost; empty where nothing was ever spent. Raises SpendingError where it cannot be read."""
+    with sqlite.failures(home.spending, _SCHEMA):
+        # Not read-only: what a kill left half written is undone by whoever opens it next.
+        db = sqlite.open_existing(home.spending, _SCHEMA)
+        if db is None:
+            return []
+        with closing(db):
+            rows = db.execute(
+                "SELECT role, model, sum(calls), sum(input), sum(output), sum(cached), sum(cost), sum(unpriced)"
+                " FROM calls WHERE day = ? GROUP BY role, model ORDER BY min(id)",
+                (now.date().isoformat(),),
+            ).fetchall()
+    return [
+        RoleUsage(role, model, Usage(calls, given, got, cached, cost / DOLLAR, unknown))
+        for role, model, calls, given, got, cached, cost, unknown in rows
+    ]
+
+
+def price_usage(model: Model, usage: Usage) -> Usage:
+    """What answered calls took, with their cost: as the service told it, else at the list price, else unknown."""
+    if usage.cost or not model.billed:
+        return usage
+    cost = compute_cost(model.name, usage)
+    if cost is None:
+        return msgspec.structs.replace(usage, unpriced=usage.calls)
+    return msgspec.structs.replace(usage, cost=cost)
+
+
+def unpriced_error(label: str) -> SpendingError:
+    """Why a model without a known price is not asked while a budget is set."""
+    todo = "Choose a model whose price is known, or set budget.per_day_usd to 0 for no limit."
+    return SpendingError(f"The price of {label} is unknown, so it is not used while a budget is set.", todo=todo)
+
+
+def used_up_error(per_day: float, spent: float) -> BudgetError:
+    """Why a call is not made when `spent` of a day's budget is gone."""
+    message = f"Today's budget of ${per_day:.2f} does not allow another call: ${spent:.2f} are spent or reserved."
+    return BudgetError(message, todo="Lerim continues tomorrow; budget.per_day_usd sets the limit.")
+
+
+def too_dear_error(model: Model, per_day: float, most: float) -> TooDearError:
+    """Why a call that may cost `most` is not made on any day."""
+    message = f"One call may cost {_exactly(most)}, which is larger than the day's budget of {_exactly(per_day)}."
+    todo = f"Raise budget.per_day_usd, or make roles.{model.role}.max_window_tokens smaller."
+    return TooDearError(message, todo=todo)
+
+
+def _exactly(dollars: float) -> str:
+    return f"${dollars:.2f}" if dollars >= 0.1 else f"${dollars:.4f}"
+
+
+@contextmanager
+def _opened(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]:
+    """The database, made where it is missing and made anew where it is damaged. Raises SpendingError."""
+    with sqlite.failures(home.spending, _SCHEMA):
+        make_private_folder(home, home.spending.parent)
+        with closing(sqlite.open_database(home.spending, _SCHEMA, problems, STEP_SECONDS)) as db:
+            yield db
+
+
+def _amount(dollars: float) -> int:
+    return round(min(max(dollars, 0.0), 10_000.0) * DOLLAR)

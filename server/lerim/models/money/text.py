@@ -1,0 +1,85 @@
+"""What models took, what did not go straight and what waits, in words for people: without any text of a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from lerim.models.money.usage import ModelStep, RoleUsage, StepKind, Usage, WaitingWork
+
+_WORDS: dict[StepKind, tuple[str, str]] = {
+    "retried": ("call was repeated", "calls were repeated"),
+    "fallback": ("time another model was used instead", "times another model was used instead"),
+    "halved": ("window was halved", "windows were halved"),
+    "resumed": (
+        "window was answered before and cost nothing",
+        "windows were answered before and cost nothing",
+    ),
+    "skipped": ("window without a signal was not sent", "windows without a signal were not sent"),
+    "repaired": ("quote was requested again", "quotes were requested again"),
+    "unread": ("answer could not be read", "answers could not be read"),
+    "lost": ("answer was not used", "answers were not used"),
+    "dear": ("session waits for a larger budget", "sessions wait for a larger budget"),
+    "limited": ("time the model reported its limit", "times the model reported its limit"),
+}
+"""What a step says of one and of several; "stopped" says itself why."""
+
+
+def describe_spent(spent: RoleUsage) -> str:
+    """What one role's calls of one model took: `extract, openai:m: 2 calls, 1,200 tokens in, 90 out, $0.0031`."""
+    usage = spent.usage
+    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
+    cached = f" ({usage.cached_tokens:,} from its cache)" if usage.cached_tokens else ""
+    tokens = f"{usage.input_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
+    return ", ".join((spent.role, f"{spent.model}: {calls}", tokens, *_cost(usage)))
+
+
+def _cost(usage: Usage) -> Iterator[str]:
+    if usage.cost:
+        yield f"${usage.cost:.4f}"
+    if usage.unpriced:
+        yield f"{usage.unpriced} of unknown price"
+
+
+def describe_step(step: ModelStep) -> str:
+    """One step, for a log: `extract, openai:m: retried: too many requests (claude:1f0c, 2 of 5)`."""
+    where = ", ".join(part for part in (step.where, step.part) if part)
+    return f"{step.role}, {step.model}: {step.kind}: {step.why}{f' ({where})' if where else ''}"
+
+
+def summarize_steps(steps: Iterable[ModelStep]) -> Iterator[str]:
+    """What did not go straight, a sentence for each kind: how often, the first reason, tokens that were saved by it."""
+    ordered = sorted(steps, key=lambda step: list(_WORDS).index(step.kind) if step.kind in _WORDS else len(_WORDS))
+    for kind, some in groupby(ordered, key=lambda step: step.kind):
+        same = list(some)
+        if kind == "stopped":
+            yield from dict.fromkeys(step.why for step in same)
+            continue
+        one, several = _WORDS[kind]
+        saved = sum(step.tokens for step in same) if kind in ("resumed", "skipped") else 0
+        told = f" (about {format_tokens(saved)} tokens saved)" if saved else ""
+        why = "" if kind in ("resumed", "skipped") or not same[0].why else f": {same[0].why}"
+        yield f"{len(same)} {one if len(same) == 1 else several}{told}{why}."
+
+
+def describe_waiting(waits: WaitingWork) -> str:
+    """Without an end: `3 sessions wait for openrouter:openai/gpt-5-nano, about 41k tokens, about $0.02`."""
+    number = waits.sessions
+    sessions = f"{number} session{'' if number == 1 else 's'} wait{'s' if number == 1 else ''}"
+    cost = "" if waits.cost is None else f", {format_dollars(waits.cost, about=True)}"
+    tokens = f", about {format_tokens(waits.tokens)} tokens" if waits.tokens else ""
+    return f"{sessions} for {waits.model or 'a model'}{tokens}{cost}"
+
+
+def format_dollars(amount: float, *, about: bool = False) -> str:
+    """An amount for people: cents, or `less than $0.01` for what is less than one."""
+    if 0 < amount < 0.01:
+        return "less than $0.01"
+    return f"{'about ' if about else ''}${amount:.2f}"
+
+
+def format_tokens(tokens: int) -> str:
+    """A number of tokens in short: `900`, `41k`, `2.3M`."""
+    if tokens < 1_000:
+        return str(tokens)
+    return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"

@@ -1,0 +1,5 @@
+"""Calls to the services of models over HTTP."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,14 @@
+from . import anthropic as anthropic
+from . import chat as chat
+from . import faults as faults
+from . import local as local
+from .bounds import ModelBounds as ModelBounds
+from .bounds import OutputBound as OutputBound
+from .faults import cancelled_error as cancelled_error
+from .faults import error_message as error_message
+from .stream import EventStream as EventStream
+from .wire import ServiceReply as ServiceReply
+from .wire import WireError as WireError
+from .wire import WireStoppedError as WireStoppedError
+from .wire import post_json as post_json
+from .wire import wait_unless_cancelled as wait_unless_cancelled

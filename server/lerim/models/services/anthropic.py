@@ -1,0 +1,145 @@
+"""Anthropic's messages: the system's words apart, a bound on the answer always, content in blocks."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+from dspy import lm15
+
+from lerim.models.answer import ONE_CALL, FinishReason, ModelAnswer, valid_count
+from lerim.models.model import Model
+from lerim.models.money import Usage
+from lerim.models.services.chat import system_text
+from lerim.models.services.faults import BrokenOffError, invalid_reply_error, refusal_error
+from lerim.models.services.wire import ServiceReply
+
+API_VERSION = "2023-06-01"
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    text: str = ""
+
+
+class _Counted(msgspec.Struct):
+    """`input_tokens` are those that neither came from the cache nor went into it."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Message(msgspec.Struct):
+    type: str = ""
+    content: list[_Block] | None = None
+    stop_reason: str | None = None
+    usage: _Counted | None = None
+
+
+class _Moved(msgspec.Struct):
+    """What an event changes: `text` of a block, `stop_reason` of the message."""
+
+    text: str | None = None
+    stop_reason: str | None = None
+
+
+class _Event(msgspec.Struct):
+    type: str = ""
+    message: _Message | None = None
+    delta: _Moved | None = None
+    usage: _Counted | None = None
+
+
+_FINISH: dict[str | None, FinishReason] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+}
+
+
+def anthropic_url(model: Model) -> str:
+    """Where the model is asked."""
+    return f"{model.base_url}/messages"
+
+
+def anthropic_headers(model: Model) -> dict[str, str]:
+    """The headers that hold the key and the form."""
+    return {"anthropic-version": API_VERSION} | ({"x-api-key": model.key} if model.key else {})
+
+
+def encode_anthropic_request(request: lm15.Request, model: Model, most: int, *, stream: bool = False) -> bytes:
+    """The request; what is not said is the service's own choice. `stream`: the answer shall come in pieces."""
+    messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
+    body: dict[str, object] = {"model": model.name, "max_tokens": most, "messages": messages}
+    if system := system_text(request):
+        body["system"] = system
+    if request.config.temperature is not None:
+        body["temperature"] = request.config.temperature
+    if stream:
+        body["stream"] = True
+    return json.dumps(body, ensure_ascii=True).encode()
+
+
+def parse_anthropic_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
+    """The answer in a reply. Raises the error of `dspy.lm15` that says why there is none."""
+    if not 200 <= reply.status < 300:
+        raise refusal_error(reply, model.key, model.name)
+    try:
+        message = msgspec.json.decode(reply.body, type=_Message)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise invalid_reply_error(reply.status) from None
+    if message.type == "error":
+        raise refusal_error(reply, model.key, model.name)
+    if message.content is None:
+        raise invalid_reply_error(reply.status)
+    text = "".join(block.text for block in message.content if block.type == "text")
+    return ModelAnswer(text, _FINISH.get(message.stop_reason, "stop"), _usage(message.usage))
+
+
+class AnthropicStream:
+    """An answer that comes in events. `answer` is what came once it is at its end."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._parts: list[str] = []
+        self._finish: str | None = None
+        self._given = _Counted()
+        self._over = False
+
+    def take(self, data: bytes) -> str:
+        """The text in one event. Raises the error of `dspy.lm15` that it tells."""
+        try:
+            event = msgspec.json.decode(data, type=_Event)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            raise invalid_reply_error(200) from None
+        if event.type == "error":
+            if not self._parts:
+                raise refusal_error(ServiceReply(200, {}, data), self._model.key, self._model.name)
+            raise BrokenOffError("it failed while it answered", usage=None)
+        if event.type == "message_start" and event.message is not None:
+            self._given = event.message.usage or self._given
+        if event.type == "message_delta" and event.usage is not None:
+            self._given.output_tokens = event.usage.output_tokens
+        self._over = self._over or event.type == "message_stop"
+        moved = event.delta or _Moved()
+        self._finish = moved.stop_reason or self._finish
+        if event.type != "content_block_delta" or not moved.text:
+            return ""
+        self._parts.append(moved.text)
+        return moved.text
+
+    def answer(self) -> ModelAnswer:
+        """The whole answer. Raises BrokenOffError where the stream ended before it did."""
+        if not self._over and self._finish is None:
+            raise BrokenOffError("its answer broke off", usage=None)
+        return ModelAnswer("".join(self._parts), _FINISH.get(self._finish, "stop"), _usage(self._given))
+
+
+def _usage(told: _Counted | None) -> Usage:
+    if told is None:
+        return ONE_CALL
+    cached = valid_count(told.cache_read_input_tokens)
+    given = valid_count(told.input_tokens) + cached + valid_count(told.cache_creation_input_tokens)
+    return Usage(1, given, valid_count(told.output_tokens), cached)

@@ -1,0 +1,88 @@
+"""How much each model takes and may answer with in one run: what is known of it, and what it says when it refuses."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from lerim.models import limits
+from lerim.models.model import Model
+from lerim.models.services import chat
+from lerim.models.services.faults import ParameterError, TooLongError
+from lerim.paths import Home
+
+
+@dataclass(frozen=True, slots=True)
+class OutputBound:
+    """The bound on an answer: how many tokens, and what chat completions call it."""
+
+    most: int
+    name: chat.BoundName
+
+
+class ModelBounds:
+    """What is known of each model, for any number of threads. What is new goes to `home`, and to `tell`: the model,
+    what it is, and the tokens. No answer may have more than `most` tokens."""
+
+    def __init__(self, home: Home | None, tell: Callable[[Model, str, int], None], most: int) -> None:
+        self._home = home
+        self._most = most
+        self._tell = tell
+        self._lock = threading.RLock()
+        self._limits: dict[str, int | None] = {}
+        self._outputs: dict[str, OutputBound] = {}
+
+    def limit(self, model: Model) -> int | None:
+        """The tokens a model takes in all, as far as it told."""
+        with self._lock:
+            if model.label not in self._limits:
+                self._limits[model.label] = limits.load_limit(self._home, model.label)
+            return self._limits[model.label]
+
+    def output(self, model: Model) -> OutputBound:
+        """What the next answer may have."""
+        with self._lock:
+            known = self._outputs.get(model.label)
+            return known or OutputBound(
+                min(self._most, limits.most_output_tokens(self.limit(model))), chat.guess_bound_name(model)
+            )
+
+    def refused(self, model: Model, asked: OutputBound, error: ParameterError) -> bool:
+        """Takes over what the service says of the bound that a request `asked` for; whether another one is worth it."""
+        with self._lock:
+            before = self.output(model)
+            most = before.most if error.most is None else max(1, min(before.most, error.most))
+            after = OutputBound(most, "max_completion_tokens" if error.renamed else before.name)
+            self._outputs[model.label] = after
+        if after.most != before.most:
+            self._tell(model, f"its answers have at most {after.most} tokens", after.most)
+        return after != asked
+
+    def too_long(self, model: Model, asked: OutputBound, tokens: int, error: TooLongError) -> bool:
+        """Takes over what the model says it takes; whether a request of so many `tokens`, which `asked` for this room,
+        fits with less room for the answer."""
+        told = limits.parse_limit(error.said)
+        if told is None:
+            return False
+        room = limits.most_output_tokens(told)
+        with self._lock:
+            known, output = self.limit(model), self.output(model)
+            new = known is None or told < known
+            if new:
+                self._limits[model.label] = told
+            if room < output.most:
+                self._outputs[model.label] = replace(output, most=room)
+        if new:
+            self._tell(model, f"it takes {told} tokens in all", told)
+            if error.lasting:
+                self._remember(model, told)
+        return room < asked.most and tokens + room <= told
+
+    def _remember(self, model: Model, tokens: int) -> None:
+        if self._home is None:
+            return
+        try:
+            limits.remember_limit(self._home, model.label, tokens)
+        except OSError as error:
+            self._tell(model, f"this could not be remembered: {error.strerror or 'it is locked'}", 0)

@@ -1,0 +1,182 @@
+"""Chat completions: what most services, and every server on one's own machine, speak."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Literal
+from urllib.parse import urlsplit
+
+import msgspec
+from dspy import lm15
+
+from lerim.models.answer import ONE_CALL, FinishReason, ModelAnswer, valid_count
+from lerim.models.model import Model
+from lerim.models.money import Usage
+from lerim.models.services.faults import BrokenOffError, invalid_reply_error, refusal_error
+from lerim.models.services.wire import ServiceReply
+
+BoundName = Literal["max_tokens", "max_completion_tokens"]
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Said(msgspec.Struct):
+    content: str | list[_Part] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Said = msgspec.field(default_factory=_Said)
+    finish_reason: str | None = None
+
+
+class _Details(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _Counted(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+    cost: float | None = None
+
+
+class _Delta(msgspec.Struct):
+    delta: _Said = msgspec.field(default_factory=_Said)
+    finish_reason: str | None = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Delta] = []
+    usage: _Counted | None = None
+    error: object = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice] = []
+    usage: _Counted | None = None
+    error: object = None
+
+
+_FINISH: dict[str | None, FinishReason] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+}
+
+
+def chat_url(model: Model) -> str:
+    """Where the model is asked."""
+    return f"{model.base_url}/chat/completions"
+
+
+def chat_headers(model: Model) -> dict[str, str]:
+    """The headers that hold the key; none where there is no key."""
+    return {"Authorization": f"Bearer {model.key}"} if model.key else {}
+
+
+def guess_bound_name(model: Model) -> BoundName:
+    """What the service calls the most tokens an answer may have, as far as is known beforehand."""
+    return "max_completion_tokens" if urlsplit(model.base_url).hostname == "api.openai.com" else "max_tokens"
+
+
+def encode_chat_request(
+    request: lm15.Request, model: Model, most: int, bound: BoundName, *, stream: bool = False
+) -> bytes:
+    """The request; what is not said is the service's own choice. `stream`: the answer shall come in pieces."""
+    messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
+    if system := system_text(request):
+        messages.insert(0, {"role": "system", "content": system})
+    body: dict[str, object] = {"model": model.name, "messages": messages, bound: most}
+    if request.config.temperature is not None:
+        body["temperature"] = request.config.temperature
+    if model.provider == "openrouter":
+        body["usage"] = {"include": True}  # else it does not tell what a call cost
+    if stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    return json.dumps(body, ensure_ascii=True).encode()
+
+
+def parse_chat_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
+    """The answer in a reply. Raises the error of `dspy.lm15` that says why there is none."""
+    if not 200 <= reply.status < 300:
+        raise refusal_error(reply, model.key, model.name)
+    try:
+        completion = msgspec.json.decode(reply.body, type=_Completion)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise invalid_reply_error(reply.status) from None
+    if completion.error is not None:
+        raise refusal_error(reply, model.key, model.name)
+    if not completion.choices:
+        raise invalid_reply_error(reply.status)
+    choice = completion.choices[0]
+    if choice.finish_reason in ("error", "network_error"):
+        took = _usage(completion.usage) if completion.usage else None
+        raise BrokenOffError("it failed while it answered", usage=took)
+    return ModelAnswer(_text(choice.message), _FINISH.get(choice.finish_reason, "stop"), _usage(completion.usage))
+
+
+class ChatStream:
+    """An answer that comes in events. `answer` is what came once it is at its end."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._parts: list[str] = []
+        self._finish: str | None = None
+        self._usage = ONE_CALL
+        self._over = False
+
+    def take(self, data: bytes) -> str:
+        """The text in one event. Raises the error of `dspy.lm15` that it tells."""
+        if data.strip() == b"[DONE]":
+            self._over = True
+            return ""
+        try:
+            chunk = msgspec.json.decode(data, type=_Chunk)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            raise invalid_reply_error(200) from None
+        if chunk.usage is not None:
+            self._usage = _usage(chunk.usage)
+        if chunk.error is not None and not self._parts:
+            raise refusal_error(ServiceReply(200, {}, data), self._model.key, self._model.name)
+        choice = chunk.choices[0] if chunk.choices else _Delta()
+        if chunk.error is not None or choice.finish_reason in ("error", "network_error"):
+            raise BrokenOffError("it failed while it answered", usage=_usage(chunk.usage) if chunk.usage else None)
+        self._finish = choice.finish_reason or self._finish
+        text = _text(choice.delta)
+        if text:
+            self._parts.append(text)
+        return text
+
+    def answer(self) -> ModelAnswer:
+        """The whole answer. Raises BrokenOffError where the stream ended before it did."""
+        if not self._over and self._finish is None:
+            raise BrokenOffError("its answer broke off", usage=None)
+        return ModelAnswer("".join(self._parts), _FINISH.get(self._finish, "stop"), self._usage)
+
+
+def system_text(request: lm15.Request) -> str:
+    """What is told before the question."""
+    system = request.system
+    return system if isinstance(system, str) else "".join(part.text for part in system or ())
+
+
+def _usage(told: _Counted | None) -> Usage:
+    if told is None:
+        return ONE_CALL
+    given = valid_count(told.prompt_tokens)
+    cached = valid_count(told.prompt_tokens_details.cached_tokens) if told.prompt_tokens_details else 0
+    return Usage(1, given, valid_count(told.completion_tokens), min(cached, given), _cost(told.cost))
+
+
+def _text(said: _Said) -> str:
+    content = said.content
+    return "".join(part.text for part in content) if isinstance(content, list) else content or ""
+
+
+def _cost(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) and 0 <= value < 10**6 else 0.0

@@ -1,0 +1,228 @@
+"""Why a service gave no answer, as errors of `dspy.lm15`: from a status, headers and body of any service's form.
+
+What a service says is shown to the person without the key and without secrets, in short; a `Step` has our own words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+import msgspec
+from dspy import lm15
+
+from lerim.models.money import Usage
+from lerim.models.services.wire import (
+    ServiceReply,
+    TooLargeError,
+    TooSlowError,
+    UnreachedError,
+    WireError,
+    WireStoppedError,
+)
+from lerim.redaction import clean_text
+
+CANCELLED = "cancelled"
+UNSENT = "unsent"
+"""Codes of a TransportError: the person cancelled; the service was not reached, so nothing can have been counted."""
+FLAGGED = "flagged"
+"""Code of an InvalidRequestError: the service has something against this one text."""
+LOOKED_AT = 20_000
+
+TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|window|size|limit)|exceed_context|too many tokens|(?:prompt|input) (?:is too long|exceeds)"
+    r"|maximum number of tokens allowed|max_model_len|reduce the length",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(r"request too large", re.IGNORECASE)
+_NO_MONEY = re.compile(
+    r"insufficient[_ ](?:quota|credits|balance|funds)|credit balance|credits are depleted|in arrears|recharge"
+    r"|billing_(?:error|not_active|hard)",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(r"API key not valid|API_KEY_INVALID|invalid[ _]api[ _]key|incorrect api key", re.IGNORECASE)
+_FLAGGED = re.compile(r"moderation|flagged|content[ _-]?(?:policy|filter|management)", re.IGNORECASE)
+_NO_MODEL = re.compile(
+    r"model_not_found|not a valid model|no models loaded|model[^.{}]{0,100}(?:does not exist|not found|not supported)",
+    re.IGNORECASE,
+)
+_OTHER_NAME = re.compile(r"unsupported.{0,60}max_tokens.{0,80}max_completion_tokens", re.IGNORECASE | re.DOTALL)
+_MOST_OUT = re.compile(
+    r"(?:supports at most|max_tokens: \d{1,8} >|maximum (?:number of )?(?:output|completion) tokens\D{0,20})"
+    r" ?(\d{2,7})",
+    re.IGNORECASE,
+)
+_AGAIN = re.compile(
+    r"(?:again|retry) in (?:(\d{1,3})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,6}(?:\.\d{1,9})?) ?(ms|s))?", re.IGNORECASE
+)
+
+
+class ParameterError(lm15.InvalidRequestError):  # type: ignore[misc]
+    """The bound of the answer was refused: at most `most` tokens are allowed, or it has another name (`renamed`)."""
+
+    def __init__(self, message: str, *, most: int | None = None, renamed: bool = False, status: int) -> None:
+        super().__init__(message, status=status)
+        self.most = most
+        self.renamed = renamed
+
+
+class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
+    """The window is too large. `error_message` are the service's own words, in which a limit may stand; `lasting`: it
+    is the model's, not what the account may send in a minute."""
+
+    def __init__(self, message: str, *, said: str, status: int) -> None:
+        super().__init__(message, status=status)
+        self.said = said
+        self.lasting = status != 429
+
+
+class BrokenOffError(lm15.ServerError):  # type: ignore[misc]
+    """The service failed while it answered. `usage` is what it counts for that, None where it does not tell."""
+
+    def __init__(self, message: str, *, usage: Usage | None) -> None:
+        super().__init__(message, status=500)
+        self.usage = usage
+
+
+class _Error(msgspec.Struct):
+    message: str | None = None
+    code: str | int | float | None = None
+    type: str | None = None
+    status: str | None = None
+
+
+class _Body(msgspec.Struct):
+    error: _Error | str | None = None
+    message: str | None = None
+    code: str | int | float | None = None
+
+
+def cancelled_error() -> lm15.TransportError:
+    """The person cancelled."""
+    return lm15.TransportError("cancelled", code=CANCELLED)
+
+
+def exchange_error(error: WireError) -> lm15.LM15Error:
+    """The error for an exchange that did not come to its end."""
+    if isinstance(error, WireStoppedError):
+        return cancelled_error()
+    if isinstance(error, TooSlowError):
+        return lm15.TimeoutError(str(error))
+    if isinstance(error, TooLargeError):
+        return lm15.InvalidRequestError(str(error))
+    return lm15.TransportError(str(error), code=UNSENT if isinstance(error, UnreachedError) else None)
+
+
+def invalid_reply_error(status: int) -> lm15.TransportError:
+    """The error for a reply of success that is no answer."""
+    return lm15.TransportError("its answer broke off or is in no form that is known", status=status)
+
+
+def refusal_error(reply: ServiceReply, key: str, model: str) -> lm15.LM15Error:
+    """The error that a reply stands for, which is no answer."""
+    body = reply.body[:LOOKED_AT].decode("utf-8", "replace")
+    code, said = _parts(reply.body)
+    status = reply.status
+    if 200 <= status < 300:  # some services tell an error with a status of success
+        status = int(code) if code.isdigit() and 300 <= int(code) < 600 else 500
+    # A service may repeat the key it refuses: what it says is told without it.
+    told = " ".join(clean_text(said.replace(key, "…") if key else said).split())[:200]
+    return _error(status, code, f": {told}" if told else "", f"{code} {body}", reply.headers, model)
+
+
+def _error(  # noqa: C901 - one line for each thing a service can mean
+    status: int, code: str, told: str, words: str, headers: Mapping[str, str], model: str
+) -> lm15.LM15Error:
+    wait = parse_retry_after(headers, words)
+    if status == 401 or (status in (400, 403) and _BAD_KEY.search(words)):
+        return lm15.AuthError("it refused the key", status=status)
+    if status == 402 or (status in (400, 403, 429) and (_NO_MONEY.search(words) or code == "1113")):
+        return lm15.BillingError(f"the account has no credit left{told}", status=status)
+    if status in (400, 403) and _FLAGGED.search(words):
+        return lm15.InvalidRequestError(f"it does not take this text{told}", status=status, code=FLAGGED)
+    if status == 403:
+        return lm15.AuthError(f"it does not allow this with this key{told}", status=status)
+    if status == 429 and not _SHARE.search(words):
+        return lm15.RateLimitError(f"too many requests{told}", status=status, retry_after=wait)
+    if status in (408, 504):
+        return lm15.TimeoutError("it took too long by its own account", status=status)
+    if status in (413, 429) or code == "1261" or TOO_LONG.search(words):
+        return TooLongError(f"the window is too large for this model{told}", said=words, status=status)
+    if status >= 500:
+        what = "it has too much to do" if status == 529 else "it failed"
+        return lm15.ServerError(f"{what}{told}", status=status, retry_after=wait)
+    if status < 400:
+        return lm15.InvalidRequestError("it sends elsewhere, which is not followed; correct base_url", status=status)
+    if status == 404 or code == "1211" or _NO_MODEL.search(words):
+        return lm15.UnsupportedModelError(f"there is no model {model} at this address{told}", status=status)
+    if _OTHER_NAME.search(words):
+        return ParameterError(f"it refused the request{told}", renamed=True, status=status)
+    if found := _MOST_OUT.search(words):
+        return ParameterError(f"it refused the request{told}", most=int(found[1]), status=status)
+    return lm15.InvalidRequestError(f"it refused the request{told}", status=status)
+
+
+def parse_retry_after(headers: Mapping[str, str], words: str = "") -> float | None:
+    """Seconds the service asks to wait, from its headers (a number, or a date) or from its words; None where it does
+    not say."""
+    for name, unit in (("retry-after-ms", 1_000), ("retry-after", 1)):
+        told = headers.get(name, "").strip()
+        try:
+            seconds = float(told) / unit
+        except ValueError:
+            seconds = _until(told, headers)
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    found = _AGAIN.search(words)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, rest, unit_name = found.groups()
+    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(rest or 0) / (1_000 if unit_name == "ms" else 1)
+
+
+def _until(told: str, headers: Mapping[str, str]) -> float:
+    """Seconds until a date, by the service's own clock where it tells it; NaN for what is none."""
+    try:
+        then = parsedate_to_datetime(told).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return math.nan
+    try:
+        now = parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        now = time.time()
+    return max(0.0, then - now)
+
+
+def describe_error(error: lm15.LM15Error) -> str:
+    """What happened, in our words alone."""
+    if isinstance(error, lm15.RateLimitError):
+        return "too many requests"
+    if isinstance(error, lm15.ServerError):
+        return "the service failed" if error.status is None else f"the service failed ({error.status})"
+    if isinstance(error, lm15.UnsupportedModelError):
+        return "there is no such model"
+    return "the connection failed" if error.status is None else "the answer broke off"
+
+
+def _parts(body: bytes) -> tuple[str, str]:
+    """The code and the words of an error in any service's form, "" where it has none."""
+    found: _Body | list[_Body]
+    try:
+        found = msgspec.json.decode(body, type=_Body | list[_Body])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return "", ""
+    one = (found[0] if found else _Body()) if isinstance(found, list) else found
+    match one.error:
+        case _Error(message, code, kind, status):
+            return str(code or kind or status or ""), message or ""
+        case str(said):
+            return str(one.code or ""), said
+    return str(one.code or ""), one.message or ""
+
+
+def error_message(error: lm15.LM15Error) -> str:
+    """An error's own message, without the advice to programmers that `dspy.lm15` adds to it."""
+    return str(error.message).partition("\n")[0]

@@ -1,0 +1,212 @@
+"""One HTTP request to a model's service: an end in time, an end in size, no redirect, no netrc, and cancel at once.
+
+The request runs in a thread of its own, because a library call that waits for a server cannot be interrupted; the
+thread is left behind at a deadline and ends with its socket.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import requests  # noqa: TID251 - the one place that opens a connection
+from urllib3.exceptions import HTTPError, NewConnectionError
+
+MOST_BYTES = 8_000_000
+CONNECT_SECONDS = 15.0
+_PIECE = 65_536
+_EITHER_HEADER = 32
+"""Tells zlib to take the header of gzip and its own."""
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks at whether the person cancelled."""
+
+
+class WireError(Exception):
+    """No whole answer came. The message is for people and holds no header and no body."""
+
+
+class TooSlowError(WireError):
+    """The deadline passed."""
+
+
+class TooLargeError(WireError):
+    """The answer has no end in sight."""
+
+
+class WireStoppedError(WireError):
+    """The person cancelled."""
+
+
+class UnreachedError(WireError):
+    """There was no connection, so nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceReply:
+    """What the service answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def streams(self) -> bool:
+        """Whether the answer comes as events."""
+        return 200 <= self.status < 300 and self.headers.get("content-type", "").startswith("text/event-stream")
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """`pieces` are those of a stream, then None: all that came, or that will."""
+
+    pieces: queue.SimpleQueue[bytes | None] = field(default_factory=queue.SimpleQueue)
+    stop: threading.Event = field(default_factory=threading.Event)
+    reply: ServiceReply | None = None
+    error: WireError | None = None
+
+
+def post_json(
+    url: str,
+    body: bytes,
+    signed: Mapping[str, str],
+    *,
+    seconds: float,
+    cancelled: Callable[[], bool],
+    local: bool = False,
+    heard: Callable[[bytes], None] | None = None,
+) -> ServiceReply:
+    """Posts JSON and returns the whole answer, whatever its status.
+
+    `signed` are the headers that hold the key. `local`: the service is on this machine, so no proxy is asked. `heard`
+    is given the pieces of a stream of events as they come, in this thread. Raises WireError: TooSlowError,
+    TooLargeError, StoppedError, UnreachedError, or itself where the connection broke off.
+    """
+    exchange = _Exchange()
+    deadline = time.monotonic() + seconds
+    arguments = (exchange, url, body, signed, seconds, local)
+    threading.Thread(target=_send, args=arguments, daemon=True, name="model").start()
+    try:
+        while (piece := _next(exchange)) is not None:
+            if cancelled():
+                raise WireStoppedError("cancelled")
+            if time.monotonic() > deadline:
+                raise TooSlowError(f"it did not answer within {seconds:g} seconds")
+            if piece and heard is not None:
+                heard(piece)
+    finally:
+        exchange.stop.set()
+    if exchange.reply is None:
+        raise exchange.error or WireError("the connection failed")
+    return exchange.reply
+
+
+def _next(exchange: _Exchange) -> bytes | None:
+    """The next piece, b"" where none came for a while, None at the end."""
+    try:
+        return exchange.pieces.get(timeout=LOOK_EVERY)
+    except queue.Empty:
+        return b""
+
+
+def wait_unless_cancelled(seconds: float, cancelled: Callable[[], bool]) -> None:
+    """Waits; raises StoppedError when the person cancels meanwhile."""
+    end = time.monotonic() + seconds
+    waiting = threading.Event()
+    while (left := end - time.monotonic()) > 0:
+        if cancelled():
+            raise WireStoppedError("cancelled")
+        waiting.wait(min(LOOK_EVERY, left))
+
+
+def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str], seconds: float, local: bool) -> None:
+    try:
+        exchange.reply = _reply(exchange, url, body, signed, seconds, local)
+    except WireError as error:
+        exchange.error = error
+    except requests.exceptions.SSLError:
+        exchange.error = UnreachedError("its certificate is not valid here")
+    except (requests.exceptions.ConnectTimeout, requests.exceptions.ProxyError) as error:
+        exchange.error = UnreachedError(f"it cannot be reached ({type(error).__name__})")
+    except requests.exceptions.Timeout:
+        exchange.error = TooSlowError(f"it did not answer within {seconds:g} seconds")
+    except (requests.exceptions.RequestException, OSError, ValueError) as error:
+        # The library's own message may quote what was sent; its kind does not.
+        failed = f"the connection failed ({type(error).__name__})"
+        exchange.error = UnreachedError(failed) if _unreached(error) else WireError(failed)
+    finally:
+        exchange.pieces.put(None)
+
+
+def _unreached(error: Exception) -> bool:
+    """Whether a connection was refused or its host not found, so that nothing was sent."""
+    cause = error.args[0] if error.args else None
+    return isinstance(getattr(cause, "reason", None), NewConnectionError)
+
+
+def _reply(
+    exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str], seconds: float, local: bool
+) -> ServiceReply:
+    def sign(request: requests.PreparedRequest) -> requests.PreparedRequest:
+        # Given as `auth`, or a ~/.netrc entry for the host would take the key's place.
+        request.headers.update(signed)
+        return request
+
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    with requests.Session() as session:
+        session.trust_env = not local
+        with session.post(
+            url,
+            data=body,
+            headers=headers,
+            auth=sign,
+            stream=True,
+            allow_redirects=False,
+            timeout=(min(CONNECT_SECONDS, seconds), seconds),
+        ) as response:
+            parts: list[bytes] = []
+            size = 0
+            reply = ServiceReply(response.status_code, response.headers, b"")
+            for chunk in _unpacked(response):
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise TooLargeError(f"its answer is larger than {MOST_BYTES // 1_000_000} MB")
+                if exchange.stop.is_set():
+                    raise WireStoppedError("cancelled")
+                parts.append(chunk)
+                if reply.streams:
+                    exchange.pieces.put(chunk)
+            return replace(reply, body=b"".join(parts))
+
+
+def _unpacked(response: requests.Response) -> Iterator[bytes]:
+    """The body as it comes, a bounded piece at a time. It was asked for as it is; where it comes packed all the same, a
+    few bytes can stand for gigabytes, and a packing within a packing for more."""
+    packing = response.headers.get("content-encoding", "").strip().lower()
+    if packing in ("", "identity"):
+        yield from _received(response)
+        return
+    if packing not in ("gzip", "x-gzip", "deflate"):
+        raise WireError("its answer is packed in a way that was not asked for")
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | _EITHER_HEADER)
+    try:
+        for received in _received(response):
+            piece = unpacking.decompress(received, _PIECE)
+            while piece:
+                yield piece
+                piece = unpacking.decompress(unpacking.unconsumed_tail, _PIECE)
+    except zlib.error as error:
+        raise WireError("its answer is not packed as it says") from error
+
+
+def _received(response: requests.Response) -> Iterator[bytes]:
+    """The bytes that come: `iter_content` waits until it has as many as were asked for, and unpacks without an end."""
+    try:
+        while chunk := response.raw.read1(_PIECE, decode_content=False):
+            yield chunk
+    except HTTPError as error:
+        raise WireError(f"the connection failed ({type(error).__name__})") from error

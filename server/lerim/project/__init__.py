@@ -1,0 +1,5 @@
+"""A git repository as a project: what it is, where its folders are, who holds its lock."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

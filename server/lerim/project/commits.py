@@ -1,0 +1,35 @@
+"""Which commit a worktree is at, read without starting git."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lerim.project.repository import read_small
+
+SHORT = 10
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PACKED_BYTES = 4_000_000
+
+
+def read_head_commit(root: Path, common_dir: Path) -> str:
+    """The whole name of the commit that is checked out at `root`; "" where there is none or it is not told in files."""
+    text = read_small(git_dir(root) / "HEAD").strip()
+    if not text.startswith("ref:"):
+        return text if _SHA.fullmatch(text) else ""
+    name = text.removeprefix("ref:").strip()
+    if ".." in name or not name.startswith("refs/"):
+        return ""
+    loose = read_small(common_dir / name).strip()
+    if _SHA.fullmatch(loose):
+        return loose
+    packed = read_small(common_dir / "packed-refs", _PACKED_BYTES)
+    found = (line.split(" ", 1) for line in packed.splitlines() if line.endswith(f" {name}"))
+    return next((sha for sha, ref in found if ref == name and _SHA.fullmatch(sha)), "")
+
+
+def git_dir(root: Path) -> Path:
+    """The worktree's own git folder: `.git`, or where the file of that name points."""
+    git = root / ".git"
+    pointer = read_small(git)
+    return (root / pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else git

@@ -1,0 +1,183 @@
+"""Where files of a repository went: asked of git, commit to commit, or guessed from what its index lists.
+
+Git is run in jobs alone, without a shell, without anything a repository's settings could start, and for a bounded time;
+a machine without git does without.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from lerim.process import CREATE_NO_WINDOW, ProcessLaunch, find_executable
+
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
+SECONDS = 10.0
+MOST_BYTES = 32_000_000
+MOST_RENAMES = 400
+"""Deleted and added files of which git compares every pair; of more it finds those moved unchanged."""
+BATCH = 200
+_SAFE = (
+    *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "core.pager=", "-c", "diff.external="),
+    *("--no-pager", "--no-replace-objects", "--literal-pathspecs"),
+)
+_OURS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+_KEPT = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+
+
+class Git:
+    """The git of one worktree, asked about commits and nothing else."""
+
+    def __init__(self, root: Path, program: str, environ: Mapping[str, str]) -> None:
+        self._root = root
+        self._program = program
+        self._environ = environ
+        self._moves: dict[tuple[str, str], dict[str, str]] = {}
+
+    def moves(self, old: str, new: str) -> dict[str, str]:
+        """Where each file that `old` has and `new` has not was renamed to; empty where git does not tell."""
+        if (old, new) not in self._moves:
+            self._moves[old, new] = self._moved(old, new)
+        return self._moves[old, new]
+
+    def texts(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """The texts of (commit, path), as they were committed; those git does not have are left out."""
+        asked = [pair for pair in dict.fromkeys(wanted) if COMMIT.fullmatch(pair[0]) and "\n" not in pair[1]]
+        told: dict[tuple[str, str], str | None] = {}
+        for at in range(0, len(asked), BATCH):
+            part = asked[at : at + BATCH]
+            lines = "".join(f"{commit}:{path}\n" for commit, path in part).encode("utf-8", "surrogatepass")
+            output = self._ask(("cat-file", "--batch"), lines) or b""
+            told.update(zip(part, _blobs(output, len(part)), strict=False))
+        return {pair: text for pair, text in told.items() if text is not None}
+
+    def versions(self, path: str, since: str, until: str) -> list[str]:
+        """The commits after `since`, up to `until`, that changed a file, the oldest first; none where git does not
+        tell."""
+        if not COMMIT.fullmatch(since) or not COMMIT.fullmatch(until):
+            return []
+        output = self._ask(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
+        return output.decode("ascii", "replace").split()
+
+    def _moved(self, old: str, new: str) -> dict[str, str]:
+        if not COMMIT.fullmatch(old) or not COMMIT.fullmatch(new) or new.startswith(old):
+            return {}
+        how = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=AR", "--raw", "-z")
+        output = self._ask(("diff-tree", "--no-ext-diff", "--no-textconv", *how, old, new, "--"))
+        return _clear(_changes((output or b"").decode("utf-8", "surrogateescape")))
+
+    def _ask(self, arguments: Iterable[str], given: bytes = b"") -> bytes | None:
+        return run_git(git_launch(self._program, arguments, self._environ), self._root, given)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A file a commit has and the other had not: what it holds, and what it was called ("" added)."""
+
+    path: str
+    blob: str
+    old: str
+
+
+def _changes(output: str) -> list[_Change]:
+    """`:<modes> <old> <new> A`, path; or `… R<score>`, old path, path; each ended by a zero."""
+    found: list[_Change] = []
+    parts = iter(output.split("\0"))
+    for head in parts:
+        words = head.split(" ")
+        if len(words) == 5:
+            old = next(parts, "") if words[4].startswith("R") else ""
+            found.append(_Change(next(parts, ""), words[3], old))
+    return found
+
+
+def _clear(changes: Sequence[_Change]) -> dict[str, str]:
+    """The renames, but those git guessed: of files alike it takes any, unless one alone has the old name."""
+    alike: dict[str, list[_Change]] = {}
+    for one in changes:
+        alike.setdefault(one.blob, []).append(one)
+
+    def guessed(one: _Change) -> bool:
+        name = PurePosixPath(one.old).name
+        others = [other.path for other in alike[one.blob] if other is not one and not other.old]
+        named = [PurePosixPath(path).name == name for path in (one.path, *others)]
+        return bool(others) and not (named[0] and not any(named[1:]))
+
+    return {one.old: one.path for one in changes if one.old and not guessed(one)}
+
+
+def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
+    """The git of a worktree; None where the machine has none."""
+    program = find_executable("git", environ)
+    return Git(root, program, environ) if program else None
+
+
+def git_launch(
+    program: str, arguments: Iterable[str], environ: Mapping[str, str], platform: str = sys.platform
+) -> ProcessLaunch:
+    """How git is started: nothing of the environment redirects it, nothing of a repository's settings is run."""
+    kept = {
+        name: value for name, value in environ.items() if not name.upper().startswith("GIT_") or name.upper() in _KEPT
+    }
+    flags = CREATE_NO_WINDOW if platform == "win32" else 0
+    return ProcessLaunch((program, *_SAFE, *arguments), {**kept, **_OURS, "LC_ALL": "C"}, flags, new_session=False)
+
+
+def run_git(
+    launch: ProcessLaunch, folder: Path, given: bytes = b"", *, seconds: float = SECONDS, most: int = MOST_BYTES
+) -> bytes | None:
+    """What a command prints; None where it fails, is too slow, or prints more than `most` bytes."""
+    with tempfile.TemporaryFile() as wanted:
+        wanted.write(given)
+        wanted.seek(0)
+        try:
+            process = subprocess.Popen(
+                launch.argv,
+                stdin=wanted,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=launch.environ,
+                cwd=folder,
+                creationflags=launch.creationflags,
+            )
+        except (OSError, ValueError):
+            return None
+        timer = threading.Timer(seconds, process.kill)
+        timer.start()
+        try:
+            assert process.stdout
+            with process.stdout as stream:
+                output = stream.read(most + 1)
+            if len(output) > most:
+                process.kill()
+            return output if process.wait() == 0 and len(output) <= most else None
+        finally:
+            timer.cancel()
+            process.kill()
+            process.wait()
+
+
+def _blobs(output: bytes, count: int) -> list[str | None]:
+    """The answers of `cat-file --batch`, in order: `<name> blob <size>`, the bytes and a line end, or one line."""
+    texts: list[str | None] = []
+    at = 0
+    while len(texts) < count and (end := output.find(b"\n", at)) >= 0:
+        head = output[at:end].rsplit(b" ", 2)
+        at = end + 1
+        if len(head) == 3 and head[1] == b"blob" and head[2].isdigit():
+            size = int(head[2])
+            data = output[at : at + size]
+            texts.append(None if b"\0" in data[:8192] else data.decode("utf-8", "replace"))
+            at += size + 1
+        elif len(head) == 3 and head[2].isdigit():
+            texts.append(None)  # a folder
+            at += int(head[2]) + 1
+        else:
+            texts.append(None)
+    return texts

@@ -1,0 +1,78 @@
+"""Where the person's home may lie: never in the repository being worked on, whose files would pass for the person's.
+
+The exception is a home folder that is itself a repository's root (dotfiles kept in git). What git tracks of Lerim's own
+folder there came with that repository, so it is refused; Lerim's folder has a `.gitignore` that keeps git away from it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lerim.errors import HomeError
+from lerim.paths import Home
+from lerim.project.repository import RepositoryLayout, find_innermost_layout
+
+_TODO = "Set HOME (or LERIM_HOME) to a folder of your own outside this repository, or work in another one."
+
+
+def check_outside(home: Home, layout: RepositoryLayout | None) -> None:
+    """Raises HomeError where the home is, or lies in, a worktree of this repository that is not the home folder."""
+    if layout is None:
+        return
+    for worktree in {layout.root, layout.main or layout.root}:
+        if is_root(home, worktree):
+            _check_untracked(home, worktree, layout.common_dir)
+            continue
+        for folder in (home.root, home.person or home.root):
+            if is_inside(folder, worktree):
+                message = (
+                    "Your home folder is inside the repository, so Lerim cannot tell your files from the repository's."
+                )
+                raise HomeError(message, where=str(folder), todo=_TODO)
+
+
+def check_around(home: Home, folder: Path) -> None:
+    """Raises HomeError where the home is, or lies in, the repository around `folder`, or the home folder is a
+    repository with files in Lerim's own folder."""
+    check_outside(home, find_innermost_layout(folder))
+    if (
+        home.person is not None
+        and (layout := find_innermost_layout(home.person)) is not None
+        and is_root(home, layout.root)
+    ):
+        check_outside(home, layout)
+
+
+def is_root(home: Home, worktree: Path) -> bool:
+    """Whether the home folder itself is this worktree."""
+    return home.person is not None and same_place(home.person, worktree)
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether `path` is `folder` or lies in it, however either is spelled: links, case and mounts are seen through."""
+    real = Path(os.path.realpath(path))
+    return any(same_place(one, folder) for one in (real, *real.parents))
+
+
+def same_place(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same file or folder, also one that is not there yet."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _check_untracked(home: Home, worktree: Path, common_dir: Path) -> None:
+    if not is_inside(home.root, worktree):
+        return
+    from lerim.project.tracked import read_tracked_paths
+
+    own = os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)).replace(os.sep, "/").casefold()
+    spelled = os.path.relpath(home.root, home.person or worktree).replace(os.sep, "/").casefold()
+    for path in read_tracked_paths(worktree, common_dir):
+        name = path.casefold()
+        if any(folder == "." or name == folder or name.startswith(f"{folder}/") for folder in (own, spelled)):
+            message = "Your home folder is a git repository that tracks files of Lerim's own folder."
+            todo = "Files from a repository are not trusted as yours. Run `git rm -r --cached` on that folder."
+            raise HomeError(message, where=str(Path(worktree, path)), todo=todo)

@@ -1,0 +1,77 @@
+"""One lock a project, held by the kernel: it is free the moment its holder dies, and nobody can steal it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import filelock
+import msgspec
+
+from lerim.errors import BusyError, ProjectError, reason_of
+from lerim.files import read_regular_file
+from lerim.paths import Home
+from lerim.project.registry import make_private_folder, replace_file
+
+
+class LockHolder(msgspec.Struct, frozen=True):
+    """Who holds a lock and what for; written beside the lock for the others to read."""
+
+    pid: int
+    doing: str
+
+
+@contextmanager
+def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
+    """Holds the project's lock for the block; `doing` is what others are told ("syncing", "accepting a memory").
+
+    Waits up to `wait` seconds. Raises BusyError naming the holder, ProjectError where the lock's folder cannot be used.
+    """
+    folder = home.project(key)
+    side = folder / "holder.json"
+    lock = filelock.FileLock(folder / "project.lock", timeout=wait, thread_local=False, mode=0o600)
+    try:
+        make_private_folder(home, folder)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise _busy(side) from error
+    except OSError as error:
+        todo = "Make the folder writable, or set LERIM_HOME to another one."
+        raise ProjectError(
+            f"The project cannot be locked: {reason_of(error)}.", where=str(folder), todo=todo
+        ) from error
+    try:
+        _announce(side, doing)
+        yield
+    finally:
+        with suppress(OSError):  # on Windows somebody may be reading it; a dead holder's name does no harm
+            side.unlink(missing_ok=True)
+        lock.release()
+
+
+def read_lock_holder(home: Home, key: str) -> LockHolder | None:
+    """Who said last that they hold the lock; None where nobody did. A dead holder may still be named."""
+    return _read(home.project(key) / "holder.json")
+
+
+def _announce(side: Path, doing: str) -> None:
+    try:  # not flushed: it is worth nothing after a crash
+        replace_file(side, msgspec.json.encode(LockHolder(os.getpid(), doing)), flushed=False)
+    except OSError:  # the disk is full: the lock is held all the same, others are told of it without a name
+        with suppress(OSError):
+            side.unlink(missing_ok=True)
+
+
+def _busy(side: Path) -> BusyError:
+    named = _read(side)
+    who = f"process {named.pid} is {named.doing}" if named else "another process is working on it"
+    return BusyError(f"The project is busy: {who}.", where=str(side.parent), todo="Try again when it is done.")
+
+
+def _read(side: Path) -> LockHolder | None:
+    try:
+        return msgspec.json.decode(read_regular_file(side), type=LockHolder)
+    except (OSError, msgspec.MsgspecError, UnicodeError):
+        return None

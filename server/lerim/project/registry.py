@@ -1,0 +1,112 @@
+"""The projects this installation knows: one small file each under `~/.lerim/projects/<key>/project.json`.
+
+Written atomically, readable by the person alone. Nothing here touches a repository.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem, ProjectError, reason_of
+from lerim.files import open_directory, read_regular_file, temporary_file
+from lerim.paths import Home
+
+ENTRY_FILE = "project.json"
+_KEY = re.compile(r"[0-9a-f]{16}")
+
+
+class ProjectEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """What is remembered of one project. `root` is its main worktree (any worktree for a bare repository)."""
+
+    version: int = 1
+    key: str
+    name: str
+    root: str
+    common_dir: str
+    remote: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+def read_entry(home: Home, key: str) -> ProjectEntry | None:
+    """The entry of one project; None where it was never added. Raises ProjectError for a broken file."""
+    path = home.project(key) / ENTRY_FILE
+    try:
+        entry = msgspec.convert(json.loads(read_regular_file(path)), ProjectEntry)
+    except (FileNotFoundError, NotADirectoryError):  # a home that cannot be made is told where something is kept in it
+        return None
+    except OSError as error:
+        todo = "Make the folder readable for you, or set LERIM_HOME to another one."
+        message = f"The project's entry cannot be read: {reason_of(error)}."
+        raise ProjectError(message, where=str(path), todo=todo) from error
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        todo = "Delete it and add the project again with `lerim project add`."
+        raise ProjectError(f"The project's entry cannot be read: {error}.", where=str(path), todo=todo) from error
+    return entry if entry.key == key else None
+
+
+def list_entries(home: Home) -> tuple[list[ProjectEntry], list[Problem]]:
+    """Every known project by key; a broken entry is a problem and takes none of the others with it."""
+    found: list[ProjectEntry] = []
+    problems: list[Problem] = []
+    try:
+        names = sorted(folder.name for folder in (home.root / "projects").iterdir())
+    except FileNotFoundError:
+        return found, problems
+    except OSError as error:
+        return found, [Problem("registry-unreadable", str(home.root / "projects"), f"{reason_of(error)}.")]
+    for name in names:
+        if not _KEY.fullmatch(name):
+            continue
+        try:
+            entry = read_entry(home, name)
+        except ProjectError as error:
+            problems.append(error.problem(code="registry-broken"))
+        else:
+            found.extend([entry] if entry else [])
+    return found, problems
+
+
+def write_entry(home: Home, entry: ProjectEntry) -> None:
+    """Keeps `entry`, in place of what was kept under its key. Raises ProjectError when it cannot be written."""
+    folder = home.project(entry.key)
+    try:
+        make_private_folder(home, folder)
+        replace_file(folder / ENTRY_FILE, json.dumps(msgspec.structs.asdict(entry), indent=2).encode() + b"\n")
+    except OSError as error:
+        todo = "Make the folder writable, or set LERIM_HOME to another one."
+        raise ProjectError(
+            f"The project could not be saved: {reason_of(error)}.", where=str(folder), todo=todo
+        ) from error
+
+
+def remove_entry(home: Home, key: str) -> bool:
+    """Forgets the entry (not what else is kept of the project); False where there was none."""
+    try:
+        (home.project(key) / ENTRY_FILE).unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def make_private_folder(home: Home, folder: Path) -> None:
+    """Makes `folder`, and the folders between it and the home, readable by the person alone; git never takes what is in
+    the home, which may lie in a repository of the person's dotfiles. Raises OSError."""
+    wanted = [folder, *(parent for parent in folder.parents if parent == home.root or home.root in parent.parents)]
+    for part in reversed(wanted):
+        part.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        handle = os.open(home.root / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as ignore:
+            ignore.write("*\n")
+
+
+def replace_file(path: Path, data: bytes, *, flushed: bool = True) -> None:
+    """Writes a file whole, readable by the person alone. Raises OSError, with what was there left as it was."""
+    with open_directory(path.parent) as folder, temporary_file(folder, data, 0o600, flushed) as temporary:
+        folder.rename(temporary, path.name)

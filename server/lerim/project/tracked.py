@@ -1,0 +1,103 @@
+"""Which files git knows in a worktree, read from its index without starting git."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from lerim.files import open_buffered
+from lerim.project import commits
+from lerim.project.repository import read_config
+
+MOST_BYTES = 64_000_000
+PATH_DIGEST_BYTES = 8
+"""Bytes that stand for a path where many are kept."""
+_ENTRY = 40
+"""Bytes of an entry before the name of its object."""
+
+
+def read_tracked_paths(root: Path, common_dir: Path) -> list[str]:
+    """The paths in the index of the worktree at `root`; empty where it cannot be read."""
+    return [path for path, _ in _entries(root, common_dir)]
+
+
+def half_removed_paths(root: Path, common_dir: Path, below: str) -> list[str]:
+    """The paths in a folder (`.lerim/memory/`) that one side of a merge changed and the other removed, as long as
+    nobody told git which shall be; empty where the index cannot be read."""
+    return sorted(
+        path for path, found in read_merge_stages(root, common_dir, below).items() if found in ({1, 2}, {1, 3})
+    )
+
+
+def read_merge_stages(root: Path, common_dir: Path, below: str) -> dict[str, set[int]]:
+    """The paths of the index in a folder and how it has each: 0, or of a merge that git waits to be told the end of 1
+    (what both had), 2 (ours), 3 (theirs); empty where the index cannot be read."""
+    found: dict[str, set[int]] = {}
+    for path, stage in _entries(root, common_dir):
+        if path.startswith(below):
+            found.setdefault(path, set()).add(stage)
+    return found
+
+
+def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
+    try:
+        with open_buffered(commits.git_dir(root) / "index") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError):
+        return []
+    if len(data) > MOST_BYTES:
+        return []
+    extended = read_config(common_dir).get(("extensions", "", "objectformat"), "")
+    try:
+        return list(_read(data, 32 if extended.lower() == "sha256" else 20))
+    except (IndexError, ValueError, OverflowError):
+        return []
+
+
+def index_stamp(root: Path) -> str:
+    """Changes whenever git's index does."""
+    try:
+        state = (commits.git_dir(root) / "index").stat()
+    except (OSError, ValueError):
+        return ""
+    return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
+
+
+def path_digest(path: str) -> bytes:
+    """What stands for a path."""
+    return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=PATH_DIGEST_BYTES).digest()
+
+
+def _read(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
+    """Each path and its stage: 0, or of a merge that is not done 1 what both had, 2 ours, 3 theirs."""
+    version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
+    if data[:4] != b"DIRC" or version not in (2, 3, 4):
+        return
+    at, before = 12, b""
+    for _ in range(count):
+        start = at
+        at += _ENTRY + hash_size
+        flags = int.from_bytes(data[at : at + 2], "big")
+        at += 4 if version > 2 and flags & 0x4000 else 2
+        if version == 4:
+            cut, at = _number(data, at)
+            end = data.index(b"\0", at)
+            before = before[: len(before) - cut] + data[at:end]
+            at = end + 1
+        else:
+            end = data.index(b"\0", at)
+            before = data[at:end]
+            at = start + (end - start + 8) // 8 * 8
+        yield before.decode("utf-8", "surrogateescape"), flags >> 12 & 3
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A number as git packs it (seven bits a byte, each but the last with its eighth set), and the place after it."""
+    byte = data[at]
+    value = byte & 0x7F
+    while byte & 0x80:
+        at += 1
+        byte = data[at]
+        value = ((value + 1) << 7) | (byte & 0x7F)
+    return value, at + 1

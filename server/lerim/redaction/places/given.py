@@ -1,0 +1,165 @@
+"""A literal that a name of a secret stands before, whatever wraps it: `let token = String::from("…")`,
+`page.fill('#password', '…')`, `define('AUTH_KEY', '…')`, `<string name="api_key">…</string>`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+
+from lerim.redaction.values import (
+    PLACEHOLDER,
+    SHAM,
+    NameGroup,
+    Span,
+    find_places,
+    is_punctuated_key,
+    is_scrambled,
+    is_uuid,
+    looks_like_password,
+    select_found_names,
+)
+
+NAMES = NameGroup(
+    (
+        "passw",
+        "token",
+        "secret",
+        "apikey",
+        "api_key",
+        "api-key",
+        "api.key",
+        "accesskey",
+        "access_key",
+        "auth_key",
+        "authkey",
+        "auth_salt",
+        "_salt",
+        "private_key",
+        "privatekey",
+        "psk",
+        "credential",
+        "db_pass",
+        "encrypt",
+        "sessionid",
+        "logged_in_key",
+        "nonce_key",
+        "signing",
+        "seed",
+        "salt",
+        "totp",
+    )
+)
+_LINE = re.compile(r"[^\n]{0,180}")
+_LITERAL = re.compile(
+    r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
+)
+_PUNCTUATED = re.compile(
+    r"[\w-]{0,24}\\{0,3}(?:[\"'`\]]{1,3}|\[\w{0,6}\])?\s{0,20}(?:=>|:=|\|\|=|={1,2}|:|,)\s{0,20}[bru@]?(?P<quote>[\"'])"
+    r"(?P<value>(?:(?!(?P=quote))[^\n\\]){16,200})(?P=quote)"
+)
+_TYPED = re.compile(r"[\w-]{0,24}\s?:\s?&?[\w:<>' ]{1,30}=\s{0,4}[\"'](?P<value>[^\s\"']{8,200})[\"']")
+_ELEMENT = re.compile(
+    r"[\w.-]{0,24}[\"']?[^<>\n]{0,40}>\s{0,12}(?:</\w{1,20}>\s{0,12}<string>)?(?P<value>[^<>\s]{8,200})\s{0,12}</"
+)
+_PLIST = re.compile(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
+_WIFI = re.compile(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}(?P<quoted>[\"'])?(?P<value>[^\s\"']{8,63})")
+_CODE = re.compile(
+    r"[;{}]\s|\bif\b|\bsha\d|\bdigest|checksum|integrity|fingerprint|data-testid|className|class=", re.IGNORECASE
+)
+_ABOUT = re.compile(
+    r"[\w-]{0,24}?(?:id|name|url|uri|path|file|hash|type|count|limit|expir\w*|address|label|hint)s?(?![a-zA-Z])",
+    re.IGNORECASE,
+)
+_WRAPPED = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
+_APP_PASSWORD = re.compile(
+    r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}"
+    r"|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
+)
+_APP = NameGroup(
+    (
+        "app password",
+        "app-password",
+        "application password",
+        "app-specific",
+        "gmail",
+        "host_password",
+        "setup key",
+        "smtp",
+        "authenticator",
+        "2fa",
+        "totp",
+    )
+)
+LOOKED_FOR = (*NAMES, *_APP)
+
+
+def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+    """Every literal that a name of a secret stands before; `low` is the text in lower case, of the same length."""
+    quoted = '"' in text or "'" in text or "`" in text
+    for name in select_found_names(NAMES, found):
+        for at in find_places(low, name):
+            end = at + len(name) - (name[-1] in "'\"")
+            if quoted:
+                yield from _literals(text, end)
+            if name == "psk":
+                yield from _passphrase(_WIFI.match(text, end))
+            elif text.find("<", end, end + 90) >= 0:
+                yield from _if_strange(_PLIST.match(text, end) or _ELEMENT.match(text, end))
+    if "WIFI:" in text:
+        for at in find_places(text, "WIFI:"):
+            match = _WRAPPED.match(text, at)
+            if match is not None:
+                yield Span(*match.span("value"), "password")
+    for name in select_found_names(_APP, found):
+        for at in find_places(low, name):
+            match = _APP_PASSWORD.search(text, at, at + 120)
+            if match is not None and "\n\n" not in text[at : match.start()] and _sounds(match["value"]):
+                yield Span(*match.span("value"), "password")
+
+
+def _sounds(value: str) -> bool:
+    """Whether four letters at a time are no words: two of them without a vowel in their midst, or with digits."""
+    parts = re.split(r"[ -]", value)
+    odd = sum(
+        not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in parts
+    )
+    return odd >= 2
+
+
+def _passphrase(match: re.Match[str] | None) -> Iterator[Span]:
+    """What a network's key is set to: a person chose it, so that it may look like words."""
+    value = match["value"] if match is not None else ""
+    sham = not value or is_uuid(value) or PLACEHOLDER.search(value) or SHAM.search(value)
+    if match is not None and not sham and (looks_like_password(value) or match["quoted"]):
+        yield Span(*match.span("value"), "password")
+
+
+def _if_strange(match: re.Match[str] | None) -> Iterator[Span]:
+    if match is not None and looks_like_password(match["value"]) and not is_uuid(match["value"]):
+        yield Span(*match.span("value"), "secret")
+
+
+def _literals(text: str, end: int) -> Iterator[Span]:
+    key = _PUNCTUATED.match(text, end)
+    if (
+        key is not None
+        and (is_punctuated_key(key["value"]) or looks_like_password(key["value"]))
+        and not is_uuid(key["value"])
+    ):
+        yield Span(*key.span("value"), "secret")
+        return
+    typed = _TYPED.match(text, end)
+    if typed is not None:
+        yield from _if_strange(typed)
+        return
+    if _ABOUT.match(text, end):
+        return
+    line = _LINE.match(text, end)
+    stop = line.end() if line else end
+    for literal in list(_LITERAL.finditer(text, end, stop))[:4]:
+        value = literal["value"]
+        if _CODE.search(text, end, literal.start()):
+            return
+        if is_scrambled(value) and not is_uuid(value) and len(value) >= 10 and " " not in value:
+            yield Span(*literal.span("value"), "secret")
+            return

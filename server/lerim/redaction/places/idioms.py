@@ -1,0 +1,177 @@
+"""Secrets in idioms of single tools and of speech: a word that stands in the text, and the shape of what follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from functools import cache
+
+from lerim.redaction.values import (
+    PLACEHOLDER,
+    SHAM,
+    NameGroup,
+    Span,
+    find_places,
+    is_scrambled,
+    is_uuid,
+    looks_chosen,
+    looks_like_password,
+    select_found_names,
+)
+
+_NAME = r"[\"']?\w{0,40}(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|PW|CREDENTIALS?)(?:_\w{1,12})?[\"']?"
+_VALUE = r"(?P<value>[^\s\"'`|,;<>(){}]{8,400})"
+_FIELD = r"[\"'][^\"'\n]{0,60}(?i:passw|passwort|kennwort|pwd|contraseña|senha)[^\"'\n]{0,40}"
+"""The field of a form that a script types a password into."""
+_IDIOMS = {
+    "AUTH=": r"(?<![\w?&.-])AUTH=[\"']?VALUE",
+    "#define": r"#\s?define\s{1,8}NAME\s{1,8}(?:F\()?\"VALUE\"",
+    'variable "': r"variable \"\w{0,40}(?:token|secret|password|key|pass"
+    r"|pwd)\w{0,20}\" ?\{[^{}]{0,300}?default\s{0,12}=\s?\"VALUE\"",
+    "<value>": r"(?i:token|secret|password|\.key)[\w.-]{0,20}(?:\"[^<>\n]{0,60}>"
+    r"|</name>)\s{0,20}<value>VALUE</value>",
+    " value=": r"name=\"[\w.:-]{0,40}(?i:token|secret|password|passwd|api_?key)\w{0,20}\"\s{1,12}value=\"VALUE\"",
+    "BUNDLE_": r"BUNDLE_(?<!\w.......)\w{1,60}__\w{1,40}[=:]\s?[\"']?VALUE",
+    "_SK=": r"\b[A-Z][A-Z0-9_]{0,40}_SK=[\"']?VALUE",
+    "_PAT=": r"\b[A-Z][A-Z0-9_]{0,40}_PAT=[\"']?VALUE",
+    "_SECRET=": r"\b[A-Z][A-Z0-9_]{0,40}_SECRET=[\"']?VALUE",
+    "_CERTIFICATE=": r"_CERTIFICATE=[\"']?VALUE",
+    "auth_pass": r"auth_pass\s{1,4}[\"']?VALUE",
+    "rootpw": r"(?i:root_?pw):?\s{1,4}[\"']?VALUE",
+    "bindpw": r"(?i:bind_?pw):?\s{1,4}[\"']?VALUE",
+    "]:": r"\]:\d{2,4}\s{1,4}[\w.@+-]{1,60}:VALUE",
+    "use ": r"[Uu](?<!\w.)se [\w.@-]{2,40}:VALUE",
+    '"username"': r"\"username\"\s?:\s?\"[^\"\n]{1,60}\",\s{0,12}\"key\"\s?:\s?\"VALUE\"",
+    "curl": r" -u [\"']?VALUE:[xX]?[\"']?(?=\s|\Z)",
+    "pass:": r"(?:(?<=\n)|\A|[ \t/])(?:[Pp]ass): {1,4}[\"'`]?VALUE",
+    "/pass": r"[Uu]ser(?:name)?/[Pp]ass(?:word)?\s?[:=]?\s{1,2}[\w.@-]{1,40}/VALUE",
+    "mailgun": r"(?<![\w-])(?P<value>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])",
+    "--token": r"--token[ =](?P<value>[a-z0-9]{6}\.[a-z0-9]{16})\b",
+    "PAT": r"PAT(?<!\w...)s?[ :=]{1,3}(?:is )?[\"'`]?VALUE",
+    "rzp_": r"rzp_\w{1,40}[\"'`]?\s?[/:,]\s?(?:secret )?[\"'`]?VALUE",
+    "auth[": r"auth\[\d{0,3}\] ?= ?\"VALUE\"",
+    "appid=": r"(?<![\w])appid=(?P<value>[0-9a-f]{32})\b",
+    ":$": r"(?:(?<=\s)|\A)[\w.@-]{1,60}:(?P<value>\$(?:apr1|2[aby]|5|6|y|1)\$[A-Za-z0-9./$=,]{20,160})",
+    ":{s": r"(?:(?<=\s)|\A)[\w.@-]{1,60}:\{S?SHA\}(?P<value>[A-Za-z0-9+/=]{20,90})",
+    "setenv ": r"setenv\s{1,3}NAME\s{1,3}[\"']?VALUE",
+    "ENV ": r"(?:(?<=\n)|\A)[ \t]{0,8}ENV\s{1,3}NAME\s{1,3}[\"']?VALUE",
+    "setenvironmentvariable": r"\(\s?NAME\s?,\s?[\"']VALUE[\"']",
+    "auth plain": r"(?i:auth plain)[: ]{1,2}(?P<value>[A-Za-z0-9+/]{12,400}={0,2})",
+    "identified ": r"(?i:identified (?:with \w{1,40} )?(?:by|as))(?: password)? "
+    r"[\"'](?P<value>[^\s\"'%:{$<?]{4,200})[\"']",
+    " password '": r"(?i:(?:user|role)\b[^;\n]{0,120} password) '(?P<value>[^\s'%:{$<?]{4,200})'",
+    "config set": r"config set (?:[\w.-]{0,30}(?:api|token|key|secret|password))[= ]"
+    r"[\"']?(?P<value>[^\s\"'`$<{]{12,300})",
+    "snyk auth": r"snyk auth (?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    "oracle:thin:": r"oracle:thin:[\w.$-]{1,60}/(?P<value>[^\s@\"'/]{4,100})@",
+    "sqlplus": r"sqlplus\s{1,3}(?:-\w{1,2}\s{1,3}){0,3}[\"']?[\w.$-]{1,60}/[\"']?(?P<value>[^\s@\"'/]{4,100})[\"']?@",
+    "assword": r"assword:?[^\n]{0,12}\n[^\n]{0,12}send(?:line)?[ (](?:-- )?\"(?P<value>[^\"\\\n$]{4,100})",
+    ".fill(": r"FIELD[\"']\s?(?:,\s?|\)\.fill\(\s?)[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
+    ".type(": r"FIELD[\"']\s?(?:,\s?|\)\.type\(\s?)[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
+    "send_keys(": r"FIELD[\"']\)?\.send_keys\(\s?[\"'](?P<value>[^\s\"'$]{4,100})[\"']",
+    "hook": r"https?://[^\s\"'<>]{0,160}?hook[^\s\"'<>]{0,160}?/(?P<value>[A-Za-z0-9_-]{24,120}(?:/[A-Za-z0-9_-]{8,80}){0,3})",
+    "key content": r"(?i:key content)\s{1,12}:\s(?P<value>\S{8,63})",
+    "htpasswd": r"htpasswd\s{1,3}-\w{0,3}b\w{0,3}\s{1,3}(?:-\w\s{1,3}){0,3}\S{1,120}\s{1,3}\S{1,60}\s{1,3}[\"']?"
+    r"(?P<value>[^\s\"'$<]{4,100})",
+    "/user:": r"/user:[^\s\"']{1,80}\s{1,3}[\"']?VALUE",
+    "creds": r"[Cc]reds\s?[:=]?\s{0,2}[\"'`]?[\w.@-]{2,40}\s?[/:]\s?VALUE",
+    "pass": r"pass(?:word|phrase|code)[^\n]{0,40}?\b(?:type|enter|use|try|put in)\s{1,2}[\"'`]?VALUE",
+    '"value"': r"\w{0,30}(?:password|secret|token|api_key)\w{0,20}\"\s{0,3}:\s{0,3}\{\s{0,20}\"value\"\s{0,3}"
+    r":\s{0,3}\"VALUE\"",
+    "\ttrue\t": r"[^\s]{1,120}\t(?:TRUE|FALSE)\t[^\s]{0,120}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\tVALUE",
+}
+_CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
+_UNCOMMON = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
+"""Those that are looked for in the text itself: no word holds them, or too many do."""
+LOOKED_FOR = NameGroup(literal for literal in _IDIOMS if literal not in _UNCOMMON)
+_WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
+_WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
+_SURE = frozenset(
+    (
+        ":$",
+        ":{s",
+        "--token",
+        "#define",
+        'variable "',
+        " value=",
+        "_SK=",
+        "_SECRET=",
+        "_CERTIFICATE=",
+        '"username"',
+        "appid=",
+        "<value>",
+        "mailgun",
+        "config set",
+        "snyk auth",
+        "hook",
+    )
+)
+"""Those that name what they hold, so that also bare hex is a secret there."""
+_SHAPED = frozenset(
+    (
+        *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd"),
+        *(
+            ":$",
+            ":{s",
+            "appid=",
+            "mailgun",
+            '"username"',
+            "--token",
+            "auth plain",
+            "identified ",
+            " password '",
+            "snyk auth",
+        ),
+    )
+)
+"""Those whose shape alone tells."""
+_TYPED_IN = frozenset((".fill(", ".type(", "send_keys("))
+_BEFORE, _BEYOND = 160, 460
+
+
+@cache
+def _pattern(literal: str) -> re.Pattern[str]:
+    """The shape of an idiom, compiled when its literal is first met."""
+    return re.compile(_IDIOMS[literal].replace("NAME", _NAME).replace("FIELD", _FIELD).replace("VALUE", _VALUE))
+
+
+def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+    """Every secret in such an idiom; `low` is the text in lower case, of the same length."""
+    if "0x" in text:
+        yield from _wallets(text, low)
+    for literal in (*select_found_names(LOOKED_FOR, found), *_UNCOMMON):
+        hay = text if literal in _CAPITALS else low
+        if literal not in hay:
+            continue
+        pattern, done = _pattern(literal), 0
+        for at in find_places(hay, literal):
+            if at < done:
+                continue
+            done = at + _BEYOND
+            for match in pattern.finditer(text, max(0, at - _BEFORE), done):
+                value = match["value"].rstrip(".,:)`")
+                typed = literal in _TYPED_IN and looks_chosen(value)
+                if typed or literal in _SHAPED or _good(value):
+                    kind = "named-secret" if literal in _SURE else "password"
+                    yield Span(match.start("value"), match.start("value") + len(value), kind)
+
+
+def _wallets(text: str, low: str) -> Iterator[Span]:
+    """The private key of a wallet: a hash has the same shape, so that a word in its line must tell."""
+    for match in _WALLET.finditer(text):
+        before = low[max(0, match.start() - 90) : match.start()]
+        if _WALLETS.search(before[before.rfind("\n") + 1 :]):
+            yield Span(match.start("value"), match.end("value"), "named-secret")
+
+
+def _good(value: str) -> bool:
+    if PLACEHOLDER.search(value[:80]) or SHAM.search(value):
+        return False
+    parts = value.split("-")
+    mixed = all(any(map(kind, value)) for kind in (str.isdigit, str.islower, str.isupper)) and "/" not in value
+    return (
+        mixed
+        or looks_like_password(value)
+        or is_uuid(value)
+        or any(is_scrambled(part) for part in parts if len(part) >= 8)
+    )

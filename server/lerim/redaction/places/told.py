@@ -1,0 +1,359 @@
+"""Secrets that a person or a program tells in other ways than `name = value`: in sentences of many languages, tables,
+arguments of calls and commands, pairs of name and value, cookies and files of passwords.
+
+Each pattern is matched at the place of a word, with bounded repetition, so that the cost is linear in the text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Set
+
+from lerim.redaction.places.positional import is_odd_value, is_token
+from lerim.redaction.values import (
+    PLACEHOLDER,
+    SHAM,
+    NameGroup,
+    Span,
+    find_places,
+    is_scrambled,
+    looks_random,
+    select_found_names,
+)
+
+_PASS = "password passwd passphrase passcode passwort passord"
+_PASSWORDS = "kennwort contrasena senha haslo wachtwoord losenord kodeord adgangskode heslo parola salasana"
+_PASSWORDS_ELSEWHERE = (
+    "contraseña пароль паролем 密码 密碼 口令 パスワード 비밀번호 암호 hasło lösenord jelszó şifre סיסמה κωδικός"
+)
+_KEY = "apikey api_key api-key accesskey access_key access-key auth_key authkey"
+_TOKENS = "token secret _pat credential webhook jeton geheimnis schluessel clave chave llave"
+_TOKENS_ELSEWHERE = "schlüssel секрет токен ключ 密钥 密鑰 金鑰 令牌 トークン シークレット 토큰 비밀키"
+_Words = tuple[str, ...]
+_PASS_WORDS: _Words = tuple(_PASS.split())
+_PASSWORD_WORDS: _Words = (*_PASSWORDS.split(), "mot de passe", "identified by")
+_PASSWORD_WORDS_ELSEWHERE: _Words = (*_PASSWORDS_ELSEWHERE.split(), "mật khẩu", "كلمة المرور")
+_KEY_WORDS: _Words = (*_KEY.split(), "api key", "access key", "secret key", "auth key", "license key")
+_TOKEN_WORDS: _Words = tuple(_TOKENS.split())
+_TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
+_COOKIES = NameGroup(
+    (
+        "connect.sid",
+        "sessionid",
+        "session_id",
+        "phpsessid",
+        "jsessionid",
+        "_session",
+        "session-token",
+        "session",
+        "sid",
+        "csrftoken",
+        "remember_token",
+        "access-token",
+        "auth-token",
+        ".aspxauth",
+        "asp.net_sessionid",
+        "xsrf-token",
+    )
+)
+_ALL_PASSWORDS = NameGroup((*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE))
+_ALL_TOKENS = NameGroup((*_TOKEN_WORDS, *_KEY_WORDS, *_TOKEN_WORDS_ELSEWHERE))
+_PORTS = NameGroup((":5432:", ":5433:", ":6432:", ":*:"))
+LOOKED_FOR = (*_COOKIES, *_PORTS, *_ALL_PASSWORDS, *_ALL_TOKENS, "key", "auth")
+_VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
+_CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
+_OPEN = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
+_SIGN = re.compile(
+    rf"(?P<name>(?:[_.-][\w.-]{{0,32}}|s|\d{{1,3}}|[A-Z]\w{{0,24}})?){_CLOSE}[ \t]{{0,8}}"
+    rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPEN}{_VALUE}"
+)
+_ARGUMENT = re.compile(
+    rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or"
+    rf"|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
+)
+_IS = re.compile(
+    rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSE}[ \t]{{1,3}}"
+    rf"(?P<sign>is|was|are|ist|war|lautet|es|est|è|é|är|er|jest|on|to|:)"
+    rf"[ \t]{{0,2}}:?\s{{1,3}}(?:now[ \t]|still[ \t]|set to[ \t])?{_OPEN}{_VALUE}"
+)
+_DEFAULT = re.compile(
+    rf"(?P<name>(?:[_-][\w-]{{0,32}}|s)?)[\"'\])]{{0,3}}\s{{1,3}}(?P<sign>\|\||\?\?|or|:-)\s{{1,3}}[\"'`]{_VALUE}[\"'`]"
+)
+_REVERSED = re.compile(
+    r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:(?:is|was|as)"
+    r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]|\((?:the )?)\Z"
+)
+_CLOSED = re.compile(r"\w{2,12}\)")
+_CALLED_TOKEN = re.compile(
+    r"(?<![\w/.=-])(?P<value>[A-Za-z0-9_-]{16,100})[\"'`]?[ ,](?P<is>(?:is|was|as) (?:the|my|our|your|a) )?"
+    r"(?:[A-Za-z-]{2,12} ){0,2}\Z"
+)
+_ID = re.compile(r"[a-z]{2,8}_")
+_HEX = re.compile(r"[0-9a-f-]+\Z")
+_SENTENCE = (" ", ".", ",", "!", "?", "\n", ")", "")
+_IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
+_BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
+_VARIABLE = re.compile(r"\$\{?\w{0,50}\Z")
+"""The name of a secret as a variable: what stands beside it is not its value."""
+_PAIR = re.compile(
+    rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
+    rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
+    rf"\\{{0,3}}[\"']?{_VALUE}"
+)
+_ELEMENT = re.compile(
+    rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}"
+    rf"\s{{0,20}}</"
+)
+_KEYED = re.compile(
+    r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id"
+    r"|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
+    rf"(?P<sign>=>|:=|={{1,2}}|:|\||(?<=\s)is(?=\s))[*]{{0,2}}\s{{0,4}}{_OPEN}{_VALUE}"
+)
+_NO_KEY = re.compile(
+    r"(?:public|primary|foreign|partition|sort|object|idempotency|cache|row|lookup|query|host|storage|s3|bucket|hash|"
+    r"integrity|group|unique|event|shard|composite|i18n|dedupe|translation|react|known|item|message|map|index|order|"
+    r"route|state|session|turbo|build|pub|node|content|file|data|registry|record|entity|image)[ _.-]?$",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(
+    r"(?P<name>--?[A-Za-z][A-Za-z0-9_-]{0,40})(?:[ \t]{1,3}|=)(?:\\\n\s{0,8})?[\"']?"
+    r"(?P<value>[^\s\"'`<>|;$(){}\\-][^\s\"'`<>|;]{5,400})"
+)
+_FLAGGED = re.compile(
+    r"(?:token|secret|passw|passphrase|pwd|api[-_]?key|apikey|auth[-_]?key|access[-_]?key|credential|storepass"
+    r"|keypass|-pass$)",
+    re.IGNORECASE,
+)
+_FLAG_ABOUT = re.compile(
+    r"(?:file|path|url|type|name|id|env|stdin|limit|count|max|min|length|budget|expir\w*|ttl)s?$", re.IGNORECASE
+)
+_LOGIN = re.compile(
+    r"(?:-u|-a|--user|--auth|--userpwd|--creds)[ \t=]{1,3}[\"']?[\w.@+-]{1,60}[:%](?P<value>[^\s\"']{5,200})"
+)
+_PIPED = re.compile(
+    r"(?:echo|printf)[ \t]{1,3}(?:-\w{1,3}[ \t])?[\"']?(?:[\w.-]{1,40}:)?"
+    r"(?P<value>[^\s\"'|$]{4,200})(?:\\n)?[\"']?[ \t]{0,3}\|[ \t]{0,3}[^\n|]{0,80}\Z"
+)
+_COOKIE = re.compile(r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})")
+_PGPASS = re.compile(
+    r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
+)
+_AUTH = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
+_USER = re.compile(
+    r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)"
+)
+_AMONG_DIGITS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
+_TRIMMED = ".,!?:;)*_”’»"
+
+
+def find_spans(text: str, low: str, found: Set[str]) -> list[Span]:
+    """Every secret that is told; `low` is the text in lower case, of the same length."""
+    out: list[Span] = []
+    for word in select_found_names(_ALL_PASSWORDS, found):
+        for at in find_places(low, word):
+            out += _password(text, at + len(word))
+            out += _before(text, at)
+    for at in find_places(low, "pw"):
+        if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and low[at - 1].isalnum()):
+            out += _password(text, at + 2 + low.startswith("d", at + 2))
+    for word in select_found_names(_ALL_TOKENS, found):
+        for at in find_places(low, word):
+            out += _token(text, at + len(word))
+            out += _token_before(text, at, at + len(word))
+    if "key" in found:
+        out += _keyed(text, low)
+    if "-" in text:
+        out += _flags(text, low)
+    return out
+
+
+def find_cookies_and_files(text: str, low: str, found: Set[str]) -> list[Span]:
+    """Secrets that no word tells: cookies, files of passwords, addresses."""
+    return [*_sessions(text, low, found), *_files(text, low, found)]
+
+
+def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
+    if match is None or not good:
+        return
+    value = match["value"].rstrip(_TRIMMED)
+    if value and not _sham(value):
+        yield Span(match.start("value"), match.start("value") + len(value), kind)
+
+
+def _sham(value: str) -> bool:
+    return bool(PLACEHOLDER.search(value[:80]) or SHAM.search(value[:400]) or _MAIL.match(value))
+
+
+def _value(match: re.Match[str]) -> str:
+    return match["value"].rstrip(_TRIMMED)
+
+
+def _password(text: str, end: int) -> Iterator[Span]:
+    for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
+        match = pattern.match(text, end)
+        if match is None or (pattern is _BESIDE and _VARIABLE.search(text, max(0, end - 60), end)):
+            continue
+        value = _value(match)
+        code = text[match.end() : match.end() + 1] in ("(", "[") or value.endswith(("(", ":"))
+        if is_odd_value(value, False) and not code and not (pattern is _BESIDE and not _strange(value)):
+            yield from _found(match, "password")
+            return
+
+
+def _before(text: str, at: int) -> Iterator[Span]:
+    """A value that a sentence calls a password afterwards."""
+    if text.rfind(" ", max(0, at - 48), at) < 0:
+        return  # the verb and its blanks stand close before the word
+    match = _REVERSED.search(text, max(0, at - 110), at)
+    if match is not None and "(" in text[match.end("value") : at] and not _CLOSED.match(text, at):
+        return
+    if match is not None and _strange(_value(match)) and is_odd_value(_value(match), False):
+        yield from _found(match, "password")
+
+
+def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
+    """A value that a sentence calls a token or a key afterwards."""
+    if text[end : end + 1] not in _SENTENCE or text[at - 1 : at] != " ":
+        return
+    match = _CALLED_TOKEN.search(text, max(0, at - 100), at)
+    if (
+        match is not None
+        and is_scrambled(match["value"])
+        and not _ID.match(match["value"])
+        and (match["is"] or not _HEX.match(match["value"]))
+    ):
+        yield from _found(match, "named-secret" if match["is"] else "token")
+
+
+def _strange(value: str) -> bool:
+    """A value that no sentence holds: letters with digits or marks among them."""
+    return is_scrambled(value) or (
+        _letters(value)
+        and (sum(map(str.isdigit, value)) >= 1)
+        and not re.match(r"[A-Za-z]{1,12}\d{1,2}\Z|\d|v\d", value)
+    )
+
+
+def _letters(value: str) -> bool:
+    return sum(map(str.isalpha, value)) >= 3
+
+
+def _token(text: str, end: int) -> Iterator[Span]:
+    for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
+        match = pattern.match(text, end)
+        if match is None or (pattern is _BESIDE and _VARIABLE.search(text, max(0, end - 60), end)):
+            continue
+        value = _value(match)
+        if pattern is _BESIDE and (len(value) < 16 or _AMONG_DIGITS.match(value)):
+            continue
+        name = match.groupdict().get("name") or ""
+        if (
+            is_token(value, name)
+            and ("/" not in value[:2] or len(value) == 40)
+            and text[match.end() : match.end() + 1] != "("
+        ):
+            yield from _found(match, "token")
+            return
+
+
+def _keyed(text: str, low: str) -> Iterator[Span]:
+    """What a name that ends with `key` is given, where it is long and made by chance."""
+    done = 0
+    for at in find_places(low, "key"):
+        if at < done:
+            continue
+        match = _KEYED.match(text, at)
+        if match is None:
+            continue
+        before = text[max(0, at - 24) : at]
+        if not before or not (
+            before[-1] in "_- " or (before[-1].isalpha() and text[at] == "K") or before[-1].isupper()
+        ):
+            continue
+        value = _value(match)
+        classes = sum(any(map(kind, value)) for kind in (str.isdigit, str.islower, str.isupper))
+        if len(value) < 20 or classes < 2 or _NO_KEY.search(before) or (value.count("/") > 4 and "." in value):
+            continue
+        if looks_random(value) and is_token(value):
+            yield from _found(match, "key")
+            done = match.end()
+
+
+def _flags(text: str, low: str) -> Iterator[Span]:
+    for at in find_places(text, " -"):
+        match = _FLAG.match(text, at + 1)
+        if match is not None and _FLAGGED.search(match["name"]) and not _FLAG_ABOUT.search(match["name"]):
+            value = _value(match)
+            if is_odd_value(value, False) or is_token(value):
+                yield from _found(match, "password")
+            continue
+        login = _LOGIN.match(text, at + 1)
+        if login is not None and is_odd_value(_value(login), False):
+            yield from _found(login, "password")
+    for word in ("pass:", "chpasswd", "sudo -s", "password-stdin", "--stdin"):
+        for at in find_places(low, word):
+            if word == "pass:":
+                match = re.compile(r"pass:(?P<value>[^\s\"']{4,200})").match(text, at)
+                if low.startswith("-pass", max(0, low.rfind(" -", max(0, at - 12), at) + 1)):
+                    yield from _found(match, "password")
+                continue
+            line = max(text.rfind("\n", max(0, at - 300), at) + 1, at - 300)
+            start = max(text.rfind("echo ", line, at), text.rfind("printf ", line, at))
+            if start >= 0:
+                yield from _found(_PIPED.match(text[:at], start), "password")
+
+
+def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+    """Cookies of sessions, wherever they stand."""
+    if "=" not in text and ":" not in text:
+        return
+    for name in select_found_names(_COOKIES, found):
+        done = 0
+        for at in find_places(low, name):
+            match = _COOKIE.match(text, at + len(name)) if at >= done else None
+            done = match.end() if match else done
+            if match is None or (name in ("session", "sid") and len(match["value"]) < 24):
+                continue
+            value = _value(match)
+            signed = value.startswith(("s%3A", "s:"))
+            if signed or (
+                looks_random(value) and not _AMONG_DIGITS.match(value) and "=" in text[at : match.start("value")]
+            ):
+                yield from _found(match, "cookie")
+
+
+def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+    """Files of passwords: `.pgpass`, `config.json` of docker, `.npmrc`, and addresses that begin with a token."""
+    for literal in select_found_names(_PORTS, found):
+        for at in find_places(text, literal):
+            start = (
+                max(
+                    text.rfind("\n", max(0, at - 120), at),
+                    text.rfind('"', max(0, at - 120), at),
+                    text.rfind(" ", max(0, at - 120), at),
+                    text.rfind("'", max(0, at - 120), at),
+                )
+                + 1
+            )
+            yield from _found(_PGPASS.match(text, max(start, at - 120)), "password")
+    for at in find_places(low, "auth") if "auth" in found else ():
+        match = _AUTH.match(low, at)
+        named = low.startswith("_", at - 1) or '"auths' in low[max(0, at - 300) : at]
+        if match is not None and (named or _is_login(text[match.start("value") : match.end("value")])):
+            yield Span(match.start("value"), match.end("value"), "authorization")
+    for at in find_places(text, "://") if "://" in text and "@" in text else ():
+        match = _USER.match(text, at)
+        if match is not None and looks_random(match["value"]):
+            yield from _found(match, "url-password")
+
+
+def _is_login(value: str) -> bool:
+    """Whether base64 holds `user:password`."""
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain[:200] and plain.isascii() and plain.decode().isprintable()

@@ -1,0 +1,5 @@
+"""Secrets that are known by their own form, and values that only look like one."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,78 @@
+"""How a value looks that a place alone does not make a secret: stricter than `entropy.random`."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.redaction.values.entropy import looks_random
+from lerim.redaction.values.letters import is_unlike_words
+from lerim.redaction.values.rules import PLACEHOLDER, SHAM
+
+_MARKS = re.compile(r"[!@#$%^&*?+=~]")
+_CODE = re.compile(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
+_NOT = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,60}\.[\w.]{2,20}\Z|(?:[\w-]{1,60}\.){1,5}[a-z]{2,6}\Z|[.~]{0,2}/(?![A-Za-z0-9+/]{39}\Z)"
+    r"|[a-z]{1,20}://|\d{4}-\d\d-\d\d"
+)
+_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NO_CHOICE = re.compile(
+    r"sha\d|pbkdf|md5|crypt|argon|base\d\d|hmac|utf|aes|\Av\d|pass|secret|test|wrong|invalid|correct|user|m(?:in|ax)\d|chars",
+    re.IGNORECASE,
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+
+
+def is_scrambled(value: str) -> bool:
+    """Whether letters and digits, or capitals and small letters, stand among each other as in no name: `7pEYBamw`,
+    not `PBKDF2WithHmac`."""
+    if SHAM.search(value) or _NOT.match(value) or PLACEHOLDER.search(value[:80]):
+        return False
+    digits = sum(map(str.isdigit, value))
+    share = sum(map(str.isalnum, value)) / max(1, len(_PIECES.findall(value)))
+    one_case = digits >= 3 and len(value) >= 20 and value.isalnum() and (value.islower() or value.isupper())
+    if one_case and share < 5 and is_unlike_words(value):
+        return looks_random(value)
+    if digits:
+        return looks_random(value) and (
+            share < (3.3 if digits > 2 else 2.9) or (share < 3.2 and value.isalnum() and is_unlike_words(value))
+        )
+    mixed = share < 2.5 and not (value.isupper() or value.islower())
+    return len(value) >= 10 and value.isalnum() and (mixed or is_unlike_words(value))
+
+
+def looks_like_password(value: str) -> bool:
+    """A password by its looks: scrambled, or letters and digits with marks that names have not."""
+    if (
+        not 8 <= len(value) <= 200
+        or " " in value
+        or PLACEHOLDER.search(value[:80])
+        or _CODE.search(value)
+        or _NOT.match(value)
+    ):
+        return False
+    if is_scrambled(value):
+        return True
+    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    digits += bool(re.search(r"[a-z].*[A-Z]", value))
+    return letters >= 3 and digits >= 1 and bool(_MARKS.search(value)) and not SHAM.search(value) and value[0] != "#"
+
+
+def looks_chosen(value: str, digits: int = 2) -> bool:
+    """Whether a person may have chosen this as a password: letters and so many digits, and no algorithm, no test value.
+    Only for places where nothing but a password stands."""
+    letters = sum(map(str.isalpha, value))
+    return letters >= 3 and sum(map(str.isdigit, value)) >= digits and not _NO_CHOICE.search(value)
+
+
+def is_punctuated_key(value: str) -> bool:
+    """A key made of letters, digits and marks of every kind, as frameworks make them; blanks may stand in it."""
+    if not 16 <= len(value) <= 200 or _CODE.search(value) or SHAM.search(value):
+        return False
+    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    marks = len(value) - letters - digits - sum(value.count(mark) for mark in " _./:-")
+    return letters >= 4 and digits >= 1 and marks >= 2 and value.count(" ") * 10 <= len(value)
+
+
+def is_uuid(value: str) -> bool:
+    """Whether this is a UUID: a secret only where a name or a command says so."""
+    return bool(_UUID.match(value))

@@ -1,0 +1,127 @@
+"""Private keys: blocks between their lines, blocks whose first or last line was cut away, and bare bodies."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from lerim.redaction.values.rules import Span
+
+_ENDS = re.compile(r"END [A-Z0-9 ]{0,30}\Z")
+_BEGINS = re.compile(r"-{0,5} ?(?:BEGIN)? ?[A-Z0-9 ]{0,30}\Z")
+_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,\- \t\r\n→│|>]|\\{1,3}[nr]){0,20000}")
+_PIECE = re.compile(r"[A-Za-z0-9+/=]{2,}")
+_SEPARATOR = re.compile(r"(?:\\{1,3}[nr]|[\s\"'+,>|→│\\\d:-])*\Z")
+_FILLED = re.compile(r"[A-Za-z0-9+/]{16,}")
+_LAST = re.compile(r"[A-Za-z0-9+/]{16,}(?:\r?\n[A-Za-z0-9+/]{1,15}(?==|\r?\n))?={0,2}")
+_LOOKED_BACK = 20_000
+_PRIVATE_BODY = re.compile(
+    r"MII[A-Za-z0-9+/]{2}[A-Za-z0-9+/]IBAA(?:KC|KB|SC)|MII[A-Za-z0-9+/]{2,3}[A-Za-z0-9+/]?IBAD?AN[A-Za-z0-9+/]|"
+    r"MII[A-Za-z0-9+/]{2,4}BAAKC|MII[A-Za-z0-9+/]{2,4}(?:IBADAN|AgEAM|gEAAo)|"
+    r"MII[A-Za-z0-9+/]{2,4}(?:TBXBgkqhkiG9w0BBQ0|DBOBgkqhkiG9w0BBQ0|BgkqhkiG9w0BBQ)|"
+    r"MHcCAQEE|MIG[A-Za-z0-9+/]{1,2}AgE[AB]|MC4CAQAw|MFECAQEw|MIH[A-Za-z0-9+/]{1,2}AgE[AB]|"
+    r"b3BlbnNzaC1rZXktdjE|l(?:QdG|QOY|QVY|IYE|FgE)[A-Za-z0-9+/]{60}"
+)
+_BODY_OF_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4,}|\\{1,3}[nr]|[\r\n]{1,2}[ \t>|+]{0,12}){1,2000}={0,2}")
+_PACKED = re.compile(r"LS0t[A-Za-z0-9+/]{40,60000}={0,2}")
+_PUTTY = re.compile(
+    r"Private-(?:Lines: \d{1,3}|MAC: )(?:\\{1,3}[nr]|[\s])*(?:[A-Za-z0-9+/=]{16,90}(?:\\{1,3}[nr]|\s)*){1,80}"
+)
+
+
+def find_private_keys(text: str) -> list[Span]:
+    """Every private key of a text, and what is left of one."""
+    out: list[Span] = []
+    if "PRIVATE KEY" in text:
+        out += _blocks(text)
+    if "LS0t" in text:
+        out += _packed(text)
+    if "Private-" in text:
+        out += [Span(*match.span(), "private-key") for match in _PUTTY.finditer(text)]
+    if _may_be_bare(text):
+        for match in _PRIVATE_BODY.finditer(text):
+            if match.start() and text[match.start() - 1].isalnum() and text[match.start() - 2 : match.start()] != "\\n":
+                continue
+            body = _BODY_OF_BASE64.match(text, match.start())
+            if body and len(body.group()) >= 40:
+                out.append(Span(*body.span(), "private-key"))
+    return out
+
+
+def _may_be_bare(text: str) -> bool:
+    """Whether the beginning of a key's body may stand in the text: as few questions as there are different ones."""
+    if "MI" in text or "lQ" in text or "b3BlbnNz" in text:
+        return True
+    return "MHcCA" in text or "MC4CAQ" in text or "MFECAQ" in text or "lIYE" in text or "lFgE" in text
+
+
+def _blocks(text: str) -> list[Span]:
+    out: list[Span] = []
+    done = 0
+    at = text.find("PRIVATE KEY")
+    while at >= 0:
+        end = at + len("PRIVATE KEY")
+        end += len(" BLOCK") if text.startswith(" BLOCK", end) else 0
+        marks = text[end : end + 5].rstrip("\n\r\\")
+        if marks.strip().startswith("---"):
+            end = end + len(marks) if marks.endswith("-") else end + marks.rfind("-") + 1
+            span = _before(text, at, end, done) if _ENDS.search(text, max(0, at - 40), at) else _after(text, at, end)
+            if span is not None and span.end > done:
+                out.append(span)
+            done = max(done, span.end if span is not None else end)
+        at = text.find("PRIVATE KEY", max(end, done))
+    return out
+
+
+def _after(text: str, at: int, end: int) -> Span | None:
+    """The block that this first line begins; one that is cut off ends where its characters end."""
+    line = _BEGINS.search(text, max(0, at - 45), at)
+    start = line.start() if line else at
+    marks = text.find("-----", end)
+    body = _BODY.match(text, end, marks if marks >= 0 else len(text))
+    stop = body.end() if body else end
+    if (
+        not _FILLED.search(text, end, stop)
+        and text.find("-----END ", end, end + 400) < 0
+        and "\n" not in text[end : end + 4]
+    ):
+        return None  # the words alone, in a sentence or in code
+    tail = text.find("-----END ", end, end + _LOOKED_BACK)
+    if 0 <= tail <= stop + 9:
+        last = text.find("-----", tail + 9, tail + 80)
+        stop = last + 5 if last >= 0 else max(stop, tail)
+    elif filled := [match.end() for match in _LAST.finditer(text, end, stop)]:
+        stop = filled[-1]  # what follows is no key any more
+    return Span(start, stop, "private-key")
+
+
+def _before(text: str, at: int, end: int, done: int) -> Span | None:
+    """What stands before a last line whose first line is not there."""
+    line = text.rfind("-----END", max(done, at - 60), at)
+    first = line if line >= 0 else at
+    low = max(done, first - _LOOKED_BACK)
+    start, found = first, False
+    for piece in reversed(list(_PIECE.finditer(text, low, first))):
+        word = piece.group()
+        if not _SEPARATOR.match(text[piece.end() : start]):
+            break
+        if len(word) >= 16:
+            found = True
+        elif not word.isdigit() and start != first:  # numbers of lines, and the last line, may be short
+            break
+        start = piece.start()
+    return Span(start, end, "private-key") if found else None
+
+
+def _packed(text: str) -> list[Span]:
+    """Blocks that were put into base64 once more, as kubeconfig does; certificates stay."""
+    out = []
+    for match in _PACKED.finditer(text):
+        try:
+            head = base64.b64decode(match.group()[:88])
+        except (binascii.Error, ValueError):
+            continue
+        if b"PRIVATE KEY" in head:
+            out.append(Span(*match.span(), "private-key"))
+    return out

@@ -1,0 +1,105 @@
+"""Which of some hundred names stand in a text: asked once a text, answered from what its words held before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Set
+from functools import cached_property
+
+_LONGEST, _REMEMBERED = 60, 40_000
+_HUGE = 2_000
+_TELLING = frozenset(("key", "token", "secret", "password", "passphrase", "keys"))
+_NOTHING: frozenset[str] = frozenset()
+
+
+class NameFinder:
+    """Names to look for in lower-case text. Of a name of several words its longest one is looked for."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+        self._held: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def _longer(self) -> dict[str, tuple[str, ...]]:
+        """The parts of names that hold no other, each with those that hold it; made when first asked for."""
+        parts = {_part(name) for name in self._names}
+        least = [part for part in parts if not any(other != part and other in part for other in parts)]
+        return {one: tuple(part for part in parts if one in part) for one in least}
+
+    @cached_property
+    def _any(self) -> re.Pattern[str]:
+        return re.compile(_tree(self._longer.keys()))
+
+    @cached_property
+    def _least(self) -> re.Pattern[str]:
+        return re.compile(f"(?=({self._any.pattern}))")
+
+    def found(self, low: str) -> Set[str]:
+        """The parts of names that stand in a text."""
+        out: set[str] = set()
+        known = self._held
+        for word in set(low.split()):
+            held = known.get(word)
+            if held is None:
+                held = self._look(word)
+            if held:
+                out |= held
+        return out
+
+    def _look(self, word: str) -> frozenset[str]:
+        held = _NOTHING
+        if self._any.search(word):
+            least = (
+                set(self._least.findall(word)) if len(word) < _HUGE else {one for one in self._longer if one in word}
+            )
+            held = frozenset(part for one in least for part in self._longer[one] if part in word)
+        if len(word) < _LONGEST:
+            if len(self._held) >= _REMEMBERED:
+                self._held.clear()
+            self._held[word] = held
+        return held
+
+
+class NameGroup(tuple[str, ...]):
+    """Names that one finder looks for."""
+
+    @cached_property
+    def by_part(self) -> dict[str, list[tuple[int, str]]]:
+        """The names by the part that `NameFinder` looks for, each with its number."""
+        out: dict[str, list[tuple[int, str]]] = {}
+        for number, name in enumerate(self):
+            out.setdefault(_part(name), []).append((number, name))
+        return out
+
+
+def select_found_names(names: NameGroup, found: Set[str]) -> list[str]:
+    """Those of the names that may stand in a text in which these parts were found, in their order."""
+    if not found or not (parts := found & names.by_part.keys()):
+        return []
+    return [name for _, name in sorted([named for part in parts for named in names.by_part[part]])]
+
+
+def _part(name: str) -> str:
+    """The word of a name that is looked for: its longest, or one that is a name by itself."""
+    return max(name.lower().split(), key=lambda word: (word in _TELLING, len(word)))
+
+
+def _tree(names: Set[str]) -> str:
+    """An expression in which names that begin alike share their beginning: each letter of a text is tried once."""
+    branches: dict[str, set[str]] = {}
+    for name in names:
+        branches.setdefault(name[:1], set()).add(name[1:])
+    parts = [re.escape(first) + ("" if "" in rest else _tree(rest)) for first, rest in sorted(branches.items())]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
+def find_places(text: str, literal: str) -> Iterable[int]:
+    """Where a literal stands in a text."""
+    return _each_place(text, literal) if literal in text else ()
+
+
+def _each_place(text: str, literal: str) -> Iterator[int]:
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + len(literal))

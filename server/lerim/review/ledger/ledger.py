@@ -1,0 +1,370 @@
+"""What this installation knows of a project's review: claims it proposed, what became of them, and every action's undo.
+
+Lies in the private folder, so that it survives the removal of `review/` and of run folders, and no repository can bring
+its own. Claims are recognised by salted hashes of their text and words; a claim of a session is also kept as it
+was proposed, and an action keeps the texts it replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from lerim import sqlite
+from lerim.errors import MemoryError_, Problem
+from lerim.extraction import Candidate, decode_candidate
+from lerim.files import text_hash
+from lerim.review.choices import ChoiceTable
+from lerim.review.ledger.judgments import JudgmentTable
+from lerim.review.ledger.left_out import LeftOutTable
+from lerim.review.ledger.schema import LEDGER_VERSION, migrate_ledger
+from lerim.review.rejected import Fingerprint, fingerprint, pack, unpack
+
+ClaimState = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
+"""What became of a claim; `known`: a memory says it. `outdated`: a later claim stood instead;
+only ledgers of version 5 and before have it."""
+CandidateActionKind = Literal["accept", "settle", "edit", "reject", "withdraw", "propose"]
+"""`settle`: accepted without anybody looking at it; `propose`: a person wants it though it was left out."""
+HandActionKind = Literal[
+    "add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"
+]
+ActionKind = Literal[CandidateActionKind, HandActionKind, "feedback", "repair"]
+"""What an action does; `repair` is of links between memories, and nobody's doing."""
+ActionStage = Literal["started", "reverting", "done", "undoing", "undone"]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICRO = timedelta(microseconds=1)
+_KEPT_ACTIONS = 2_000
+_SCHEMA = sqlite.Schema(
+    name="The review ledger",
+    version=LEDGER_VERSION,
+    upgrade=migrate_ledger,
+    settings=("synchronous = FULL",),
+    wait=10.0,
+    error=MemoryError_,
+    failure="The review ledger cannot be used",
+    todo="Free some space or make its folder writable, then try again; nothing was changed.",
+    todo_damaged="Move it away. Rejections are then forgotten; memories and candidates stay.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerClaim:
+    """A claim this installation proposed. `memory` is the memory it became, of an outdated one the memory or candidate
+    that stands instead; `note` says why it was withdrawn.
+
+    `written` is the hash of its candidate file as we wrote it last: one of another hash is a person's. `said` is the
+    time of the latest turn that says it, 1970 where nobody knows.
+    """
+
+    id: str
+    source: str
+    print: Fingerprint
+    state: ClaimState
+    memory: str
+    note: str
+    blocked: int
+    written: str
+    said: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file before and after an action (None: not there). `home` is whose folder it is; paths are absolute."""
+
+    home: Literal["memory", "review", "private", "global"]
+    anchor: str
+    path: str
+    before: str | None
+    after: str | None
+
+    def reversed(self) -> FileChange:
+        return FileChange(self.home, self.anchor, self.path, self.after, self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something a person did. `stage`: started → done → undoing → undone; a kill leaves it in between.
+
+    One whose files could not all be written is `reverting` until they are as they were; then it is forgotten.
+    """
+
+    id: str
+    kind: ActionKind
+    label: str
+    candidate: str
+    memory: str
+    was: ClaimState
+    becomes: ClaimState
+    stage: ActionStage
+    time: str
+    changes: tuple[FileChange, ...]
+
+
+class Ledger:
+    """One open ledger; every method is one statement, `commit` ends a step."""
+
+    def __init__(self, connection: sqlite3.Connection, salt: bytes, moves: Sequence[tuple[str, str]]) -> None:
+        self._sql = connection
+        self._salt = salt
+        self._moves = moves
+
+    @property
+    def left_out(self) -> LeftOutTable:
+        """What sessions gave that was not proposed."""
+        return LeftOutTable(self._sql)
+
+    @property
+    def judgments(self) -> JudgmentTable:
+        """What the person decided about ranked candidates."""
+        return JudgmentTable(self._sql)
+
+    @property
+    def choices(self) -> ChoiceTable:
+        """What the person chose for candidates and memories near them."""
+        return ChoiceTable(self._sql)
+
+    def fingerprint(self, title: str, body: str) -> Fingerprint:
+        """The salted hashes of a claim's text and words."""
+        return fingerprint(self._salt, title, body)
+
+    def claims(self, *states: ClaimState) -> list[LedgerClaim]:
+        """The claims in these states, or all."""
+        return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
+
+    def known(self, claim_id: str) -> LedgerClaim | None:
+        return next(iter(self._claims(" WHERE id=?", claim_id)), None)
+
+    def _claims(self, where: str, *values: str) -> list[LedgerClaim]:
+        query = "SELECT id, source, text, title, words, state, memory, note, blocked, written, said FROM claims"
+        return [
+            LedgerClaim(
+                id=row[0],
+                source=row[1],
+                print=Fingerprint(row[2], unpack(row[3]), unpack(row[4])),
+                state=row[5],
+                memory=row[6],
+                note=row[7],
+                blocked=row[8],
+                written=row[9],
+                said=_EPOCH + row[10] * _MICRO,
+            )
+            for row in self._sql.execute(query + where, values)
+        ]
+
+    def states(self) -> dict[str, ClaimState]:
+        """The state of every candidate this installation made."""
+        return dict(self._sql.execute("SELECT id, state FROM claims"))
+
+    def register(
+        self,
+        claim_id: str,
+        source: str,
+        fingerprint: Fingerprint,
+        state: ClaimState,
+        memory: str = "",
+        written: str = "",
+        said: datetime | None = None,
+        told: Candidate | None = None,
+    ) -> None:
+        """Remember a claim; one of the same id is replaced."""
+        words = b"" if told is None else msgspec.json.encode(told)
+        self._sql.execute(
+            "INSERT OR REPLACE INTO claims (id, source, text, title, words, state, memory, written, said, told)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?)",
+            (
+                *(claim_id, source, fingerprint.text, pack(fingerprint.title), pack(fingerprint.words)),
+                *(state, memory, written, _micros(said) if said else 0, words),
+            ),
+        )
+
+    def told(self, claim_id: str) -> Candidate | None:
+        """The claim as it was proposed; None where it was by an earlier version."""
+        row = self._sql.execute("SELECT told FROM claims WHERE id=?", (claim_id,)).fetchone()
+        return decode_candidate(row[0]) if row and row[0] else None
+
+    def set_said(self, claim_id: str, said: datetime) -> None:
+        """A turn of that time says the claim, too."""
+        self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
+
+    def orphans(self) -> list[str]:
+        """The outdated claims in whose place a claim stood that was rejected or taken back."""
+        return [
+            row[0]
+            for row in self._sql.execute(
+                "SELECT one.id FROM claims AS one JOIN claims AS heir ON heir.id=one.memory"
+                " WHERE one.state='outdated' AND heir.state IN ('rejected', 'withdrawn') ORDER BY one.said"
+            )
+        ]
+
+    def drop(self, claim_id: str) -> None:
+        """Forget a claim that is about to be proposed again."""
+        self._sql.execute("DELETE FROM claims WHERE id=?", (claim_id,))
+
+    def forget_left_out(self, reason: str) -> None:
+        """Forget the claims that were taken back and left out for this reason, so that they may be proposed again."""
+        self._sql.execute(
+            "DELETE FROM claims WHERE state='withdrawn' AND id IN (SELECT proposed FROM left_out WHERE reason=?)",
+            (reason,),
+        )
+
+    def is_ours(self, text_hash: str) -> bool:
+        """Whether Lerim itself wrote the text of a memory's file that has this hash, no word of it a person's."""
+        return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash,)).fetchone() is not None
+
+    def wrote(self, text: str) -> None:
+        """Remember a memory file's text as Lerim's own."""
+        self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (text_hash(text),))
+
+    def rewrote(self, candidate: str, path: str, before: str, after: str) -> None:
+        """Take note that we changed a candidate's file: it is still ours, and edits of it can still be undone."""
+        self._sql.execute(
+            "UPDATE claims SET written=? WHERE id=? AND written=?", (text_hash(after), candidate, text_hash(before))
+        )
+        for action in list(self._actions("WHERE candidate=? AND stage='done'", candidate)):
+            if any((change.path, change.after) == (path, before) for change in action.changes):
+                changes = [
+                    replace(change, after=after) if (change.path, change.after) == (path, before) else change
+                    for change in action.changes
+                ]
+                self._sql.execute("UPDATE actions SET changes=? WHERE id=?", (_packed(changes), action.id))
+
+    def set_state(self, claim_id: str, state: ClaimState, memory: str = "", note: str = "") -> None:
+        self._sql.execute("UPDATE claims SET state=?, memory=?, note=? WHERE id=?", (state, memory, note, claim_id))
+
+    def count_block(self, claim_id: str) -> int:
+        """Count that a rejected claim came again; returns how often it did."""
+        self._sql.execute("UPDATE claims SET blocked=blocked+1 WHERE id=?", (claim_id,))
+        row = self._sql.execute("SELECT blocked FROM claims WHERE id=?", (claim_id,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def blocked(self) -> int:
+        """How often rejected claims came again, all together."""
+        found = self._sql.execute("SELECT coalesce(sum(blocked), 0) FROM claims WHERE state='rejected'")
+        return int(found.fetchone()[0])
+
+    def start(self, action: Action) -> None:
+        """Write down what is about to be done, before it is done."""
+        columns = (action.id, action.kind, action.label, action.candidate, action.memory, action.was, action.becomes)
+        self._sql.execute(
+            "INSERT INTO actions (id, kind, label, candidate, memory, was, becomes, stage, time, changes) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?)",
+            (*columns, action.stage, action.time, _packed(action.changes)),
+        )
+        self._sql.execute(
+            "DELETE FROM actions WHERE number <= (SELECT max(number) FROM actions) - ? AND stage IN ('done', 'undone')",
+            (_KEPT_ACTIONS,),
+        )
+
+    def set_stage(self, action: Action, stage: ActionStage) -> None:
+        self._sql.execute("UPDATE actions SET stage=? WHERE id=?", (stage, action.id))
+
+    def forget(self, action: Action) -> None:
+        """Forget a step that could not be done, and what it said of its candidate."""
+        self.judgments.take_back(action.id)
+        self.choices.take_back(action.id)
+        self._sql.execute("DELETE FROM actions WHERE id=?", (action.id,))
+
+    def action(self, action_id: str) -> Action | None:
+        return next(self._actions("WHERE id=?", action_id), None)
+
+    def named(self, beginning: str) -> str:
+        """The id of the one action that begins so; what was given where none does, or several do."""
+        query = "SELECT id FROM actions WHERE substr(id, 1, length(:given))=:given LIMIT 2"
+        found = self._sql.execute(query, {"given": beginning}).fetchall()
+        return str(found[0][0]) if len(found) == 1 and beginning else beginning
+
+    def steps(self, *stages: ActionStage) -> Iterator[Action]:
+        """What a person did that is at one of these stages, the last first."""
+        marks = ", ".join("?" * len(stages))
+        return self._actions(
+            f"WHERE stage IN ({marks}) AND kind NOT IN ('withdraw', 'repair') ORDER BY number DESC", *stages
+        )
+
+    def about(self, kind: ActionKind, stage: ActionStage) -> set[str]:
+        """The candidates and memories that actions of this kind and stage were about."""
+        found = self._sql.execute("SELECT candidate, memory FROM actions WHERE kind=? AND stage=?", (kind, stage))
+        return {name for row in found for name in row}
+
+    def taken_in(self) -> dict[str, datetime]:
+        """When each memory was accepted or added here last."""
+        found = self._sql.execute(
+            "SELECT a.memory, max(time) FROM actions AS a LEFT JOIN claims ON claims.id=candidate WHERE stage='done'"
+            " AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE 'suggestion:%' GROUP BY 1"
+        )
+        return {memory: datetime.fromisoformat(at) for memory, at in found}
+
+    def decided(self) -> bool:
+        """Whether a person ever did something here."""
+        return next(self.steps("done", "undone", "undoing", "started", "reverting"), None) is not None
+
+    def keep_stuck(self, problems: Sequence[Problem]) -> None:
+        """Remember, for those who only look, what keeps unfinished actions from their end."""
+        if problems != self.stuck():
+            self._note("stuck", problems)
+
+    def stuck(self) -> list[Problem]:
+        return msgspec.json.decode(self._noted("stuck"), type=list[Problem])
+
+    def pass_over(self, action: Action) -> None:
+        """Remember that plain undo goes past this step, as a person changed its files."""
+        passed = dict.fromkeys((*self.passed(), action.id))
+        self._note("passed", list(passed)[-_KEPT_ACTIONS:])
+
+    def passed(self) -> list[str]:
+        return msgspec.json.decode(self._noted("passed"), type=list[str])
+
+    def _note(self, key: str, value: object) -> None:
+        self._sql.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, msgspec.json.encode(value)))
+
+    def _noted(self, key: str) -> bytes:
+        row = self._sql.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        return row[0] if row else b"[]"
+
+    def unfinished(self) -> list[Action]:
+        return list(self._actions("WHERE stage NOT IN ('done', 'undone') ORDER BY number"))
+
+    def _actions(self, where: str, *values: str) -> Iterator[Action]:
+        query = "SELECT id, kind, label, candidate, memory, was, becomes, stage, time, changes FROM actions "
+        for row in self._sql.execute(query + where, values):
+            changes = tuple(self._moved(FileChange(*change)) for change in json.loads(row[9]))
+            yield Action(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], changes)
+
+    def _moved(self, change: FileChange) -> FileChange:
+        """The change where its files are now: what lay in `.lerim` of a folder the project was in lies in its own."""
+        path = Path(change.path)
+        for before, now in self._moves:
+            if path.is_relative_to(Path(before, ".lerim")) and not path.is_relative_to(Path(now, ".lerim")):
+                anchor = Path(now, Path(change.anchor).relative_to(before))
+                return replace(change, anchor=str(anchor), path=str(Path(now, path.relative_to(before))))
+        return change
+
+    def commit(self) -> None:
+        self._sql.commit()
+
+
+@contextmanager
+def open_ledger(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterator[Ledger]:
+    """The ledger in this private folder, made if it is not there; `moves` are folders (before, now) the
+    project was in. Raises MemoryError_."""
+    path = private / "review.sqlite3"
+    with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
+        connection.isolation_level = "DEFERRED"  # what is written begins a transaction
+        salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
+        yield Ledger(connection, salt[0], moves)
+        connection.commit()
+
+
+def _micros(time: datetime) -> int:
+    return (time - _EPOCH) // _MICRO
+
+
+def _packed(changes: Sequence[FileChange]) -> str:
+    return json.dumps([[c.home, c.anchor, c.path, c.before, c.after] for c in changes])

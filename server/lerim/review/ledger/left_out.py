@@ -1,0 +1,145 @@
+"""What sessions gave that was not proposed, and why: kept so that a person can look and have it proposed anyway.
+
+The rows lie in the review ledger, in the private folder. They hold no secret: a candidate is redacted before it is one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from lerim.errors import NotFoundError, UsageError
+from lerim.extraction import Candidate, DroppedSignal, DropReason, decode_candidate
+
+MAX_LEFT_OUT = 2_000
+KEPT_FOR = timedelta(days=90)
+DROP_REASON_TEXTS: dict[DropReason, str] = {
+    "no-evidence": "no quote in the session supports it",
+    "invalid": "it could not become a memory",
+    "secret-only": "it contains a secret, which was removed",
+    "injection": "it contains instructions to an agent, which were removed",
+    "not-the-person": "neither you nor the agent said it",
+    "refuted": "it was withdrawn later in the session",
+    "duplicate": "the same claim was proposed from this session",
+    "rejected-before": "you rejected it before",
+    "already-known": "it is already a memory or candidate",
+    "below-the-cut": "it ranks too low",
+    "model-read": "a model has read its session since",
+}
+"""Each reason as a person reads it."""
+DROP_REASON_FLAGS: dict[DropReason, str] = {
+    "no-evidence": "no-quote",
+    "secret-only": "held-a-secret",
+    "injection": "commands-an-agent",
+    "not-the-person": "not-the-person",
+    "refuted": "taken-back",
+}
+"""What a candidate is flagged with that a person has proposed though it was left out for this reason."""
+_COLUMNS = "l.id, l.reason, l.detail, l.title, l.session, l.turn, l.said, l.score, l.candidate, l.proposed"
+_OPEN = (
+    "FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed WHERE (claims.id IS NULL OR claims.state='withdrawn')"
+)
+"""What is not proposed: never was, or was and that was undone."""
+_OF_SESSION = "AND substr(l.session, 1, length(:session))=:session"
+_ORDER = "said DESC, score DESC, id"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """One thing that was not proposed. `said` is the time of its turn, or of the sync where that is not known.
+    `candidate` is None where nothing can be proposed of it; `proposed` is the id of the candidate it was made into
+    before, "" where it never was; `score` is what a ranking gave it, if one did."""
+
+    id: str
+    reason: DropReason
+    detail: str
+    title: str
+    session: str
+    turn: str
+    said: datetime
+    score: float | None
+    candidate: Candidate | None
+    proposed: str
+
+
+class LeftOutTable:
+    """The rows in an open ledger; the ledger commits."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._sql = connection
+
+    def keep(self, items: Iterable[DroppedSignal], now: datetime) -> None:
+        """Keep what was dropped; the same again takes the place of what was kept. What is old, or too much, goes."""
+        for item in items:
+            body = None if item.candidate is None else msgspec.json.encode(item.candidate)
+            said = now if item.candidate is None else item.candidate.time
+            self._sql.execute(
+                "INSERT INTO left_out (id, reason, detail, title, session, turn, at, said, score, candidate)"
+                " VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET reason=excluded.reason,"
+                " detail=excluded.detail, at=excluded.at, said=excluded.said, score=excluded.score,"
+                " candidate=excluded.candidate",
+                (
+                    *(_id_of(item), item.reason, item.detail, item.title, item.session, item.turn),
+                    *(now.timestamp(), said.timestamp(), item.score, body),
+                ),
+            )
+        self._sql.execute("DELETE FROM left_out WHERE at < ?", ((now - KEPT_FOR).timestamp(),))
+        self._sql.execute(
+            f"DELETE FROM left_out WHERE id NOT IN (SELECT id FROM left_out ORDER BY {_ORDER} LIMIT ?)",
+            (MAX_LEFT_OUT,),
+        )
+
+    def listed(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
+        """What is not proposed, of all sessions or of one by the beginning of its id: what was said last first."""
+        query = f"SELECT {_COLUMNS} {_OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
+        return [_row(row) for row in self._sql.execute(query, {"session": session, "most": most})]
+
+    def count(self, session: str = "") -> int:
+        """How much is not proposed."""
+        query = f"SELECT count(*) {_OPEN} {_OF_SESSION}"
+        return int(self._sql.execute(query, {"session": session}).fetchone()[0])
+
+    def named(self, beginning: str) -> LeftOut:
+        """The one whose id begins so. Raises NotFoundError, UsageError where several do."""
+        query = f"SELECT {_COLUMNS} FROM left_out AS l WHERE substr(l.id, 1, length(:given))=:given LIMIT 2"
+        found = [_row(row) for row in self._sql.execute(query, {"given": beginning})] if beginning else []
+        if len(found) > 1:
+            raise UsageError(f"Several ids begin with {beginning[:80]!r}.", todo="Give more of the id.")
+        if not found:
+            raise NotFoundError(
+                f"Nothing left out has the id {beginning[:80]!r}.", todo="`lerim review dropped` lists everything."
+            )
+        return found[0]
+
+    def set_proposed(self, left_out_id: str, candidate_id: str) -> None:
+        """Remember which candidate was made of it."""
+        self._sql.execute("UPDATE left_out SET proposed=? WHERE id=?", (candidate_id, left_out_id))
+
+    def take_in(self, candidate: Candidate, candidate_id: str) -> None:
+        """What a later sync proposes after all is left out no more."""
+        self.set_proposed(_id_of(candidate), candidate_id)
+
+
+def _id_of(item: DroppedSignal | Candidate) -> str:
+    words = f"{item.session}\n{item.turn}\n{item.title}"
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def _row(row: tuple[str, str, str, str, str, str, float, float | None, bytes | None, str]) -> LeftOut:
+    name, reason, detail, title, session, turn, said, score, body, proposed = row
+    known: DropReason = next((one for one in DROP_REASON_TEXTS if one == reason), "invalid")
+    time = datetime.fromtimestamp(said, UTC)
+    return LeftOut(name, known, detail, title, session, turn, time, score, _candidate(body), proposed)
+
+
+def _candidate(body: bytes | None) -> Candidate | None:
+    """What was kept of a candidate; None where nothing was, or another version kept it in another form."""
+    try:
+        return decode_candidate(body) if body else None
+    except msgspec.MsgspecError:
+        return None

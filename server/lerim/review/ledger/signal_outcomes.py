@@ -1,0 +1,130 @@
+"""How each signal fares: what it proposed, and what the person made of it."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.extraction import FORMER_SIGNALS, Signal
+from lerim.review.ledger.judgments import connect_ledger
+
+SIGNAL_NAMES: dict[Signal, str] = {
+    "prompt": "you typed",
+    "answer": "your answer",
+    "feedback": "you said on a call",
+    "plan": "approved plan",
+    "reply": "the agent said",
+    "fixed-command": "fixed command",
+    "friction": "same error in several sessions",
+    "theme": "theme",
+    "model": "model",
+}
+"""Each signal as a person reads it."""
+
+
+class SignalOutcome(msgspec.Struct, frozen=True):
+    """What became of one signal's candidates. `proposed` are all that were put before the person, also those that wait,
+    were withdrawn or gave way; `accepted` counts those of `edited` that were accepted, too. `left_out` are not
+    proposed; `proposed_anyway` were, because the person wanted them."""
+
+    signal: str
+    name: str
+    proposed: int
+    accepted: int
+    edited: int
+    rejected: int
+    left_out: int
+    proposed_anyway: int
+
+
+COUNT_FIELDS = SignalOutcome.__struct_fields__[2:]
+"""The names of the figures."""
+
+
+class _Made(msgspec.Struct):
+    signal: str = ""
+
+
+def outcomes_by_signal(
+    ledgers: Iterable[Path], since: datetime | None = None, until: datetime | None = None
+) -> tuple[list[SignalOutcome], list[Problem]]:
+    """The figures of every signal that proposed or left out something in these ledgers, those that proposed most first;
+    of what was said between two times (None: without a bound). A ledger that cannot be read is a problem."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    problems: list[Problem] = []
+    low = since.timestamp() if since else -math.inf
+    high = until.timestamp() if until else math.inf
+    for path in ledgers:
+        try:
+            with closing(connect_ledger(path)) as db:
+                for signal, what in list(_counted(db, low, high)):
+                    counts[signal][what] += 1
+        except sqlite3.Error as error:
+            problems.append(Problem("ledger-unreadable", str(path), f"The review ledger cannot be read: {error}."))
+    known: tuple[str, ...] = get_args(Signal)
+    order = sorted((name for name in known if counts.get(name)), key=lambda name: -counts[name]["proposed"])
+    return [_figures(name, counts[name]) for name in order], problems
+
+
+def sum_outcomes(figures: Iterable[SignalOutcome]) -> SignalOutcome:
+    """All signals in one row."""
+    total: Counter[str] = Counter()
+    for one in figures:
+        total.update({name: getattr(one, name) for name in COUNT_FIELDS})
+    return SignalOutcome("", "total", **{name: total[name] for name in COUNT_FIELDS})
+
+
+def _figures(signal: str, counted: Counter[str]) -> SignalOutcome:
+    name = next(told for known, told in SIGNAL_NAMES.items() if known == signal)
+    return SignalOutcome(signal, name, **{what: counted[what] for what in COUNT_FIELDS})
+
+
+def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[str, str]]:
+    """Each signal with one thing that became of one candidate of it."""
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+    if "claims" not in tables or not any(row[1] == "told" for row in db.execute("PRAGMA table_info(claims)")):
+        return  # of an early version, which did not keep where a candidate came from
+    done = dict.fromkeys(("edit", "propose"), frozenset[str]())
+    for kind in done:
+        rows = db.execute("SELECT DISTINCT candidate FROM actions WHERE kind=? AND stage='done'", (kind,))
+        done[kind] = frozenset(row[0] for row in rows)
+    edited = done["edit"]
+    if "judgments" in tables:
+        edited |= {row[0] for row in db.execute("SELECT candidate FROM judgments WHERE what='edited'")}
+    # What was set aside at once has no file, and was never put before anybody.
+    query = "SELECT id, state, said, told FROM claims WHERE told != x'' AND written != ''"
+    for name, state, said, told in db.execute(query):
+        if low <= said / 1e6 < high:
+            signal = _signal(told)
+            yield signal, "proposed"
+            if state in ("accepted", "rejected"):
+                yield signal, state
+            if name in edited:
+                yield signal, "edited"
+            if name in done["propose"]:
+                yield signal, "proposed_anyway"
+    if "left_out" in tables:
+        query = (
+            "SELECT l.said, l.candidate FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed"
+            " WHERE l.candidate IS NOT NULL AND (claims.id IS NULL OR claims.state='withdrawn')"
+        )
+        for said, made in db.execute(query):
+            if low <= said < high:
+                yield _signal(made), "left_out"
+
+
+def _signal(told: bytes) -> str:
+    try:
+        signal = msgspec.json.decode(told, type=_Made).signal
+    except msgspec.MsgspecError:
+        return ""
+    return FORMER_SIGNALS.get(signal, signal)

@@ -1,0 +1,57 @@
+"""Claims without their text: salted hashes, compared as the texts would be."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from lerim.memory import claim_words, normalise_claim, overlap, strip_boilerplate, word_stems
+
+SIZE = 6
+"""Bytes of a word's hash."""
+_TEXT_SIZE = 16
+_REWORDED = word_stems("not never no instead rather use uses used using prefer simply")
+"""Words that a second reading of a turn puts otherwise; they don't tell two claims of one turn apart."""
+SAME_TURN_FROM = 0.5
+"""The overlap of their words (Dice's coefficient) from which two claims of one turn are one claim, read twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A claim without its text: the hash of its normalised text, empty where nobody knows it, and of each word of its
+    title and of the whole."""
+
+    text: bytes
+    title: frozenset[bytes]
+    words: frozenset[bytes]
+
+
+def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
+    """The fingerprint of a claim. Sentences that Lerim puts around what was said don't count."""
+    text = normalise_claim(title, strip_boilerplate(body))
+    said = claim_words(title, body)
+    title_words, words = (
+        frozenset(_hash(salt, word, SIZE) for word in part - _REWORDED) for part in (said.title, said.words)
+    )
+    return Fingerprint(_hash(salt, text, _TEXT_SIZE), title_words, words)
+
+
+def _hash(salt: bytes, text: str, size: int) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), key=salt, digest_size=size).digest()
+
+
+def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
+    """Whether two claims that rest on one turn are the same claim in slightly other words: half of their words are the
+    same, and not each title has a word that the other lacks. Otherwise, they are two claims of one turn."""
+    within = one.title <= other.title or other.title <= one.title
+    return within and overlap(one.words, other.words) >= SAME_TURN_FROM
+
+
+def pack(hashes: frozenset[bytes]) -> bytes:
+    """The hashes as one value of the ledger."""
+    return b"".join(sorted(hashes))
+
+
+def unpack(blob: bytes) -> frozenset[bytes]:
+    """The hashes of a value of the ledger."""
+    return frozenset(blob[at : at + SIZE] for at in range(0, len(blob), SIZE))

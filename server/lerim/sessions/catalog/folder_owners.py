@@ -1,0 +1,139 @@
+"""Which project a folder belongs to in the catalog, and what becomes of a project's work when a folder changes hands.
+
+A folder can leave a project and come back (`lerim sync --alias` twice). How far the project had read the transcripts
+with turns in it is kept meanwhile, so that the second time only what is new in them is read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+from lerim.project import PERSONAL_KEY
+from lerim.sessions import queue
+from lerim.sessions.tables import columns, replace_surrogates, to_json_list
+from lerim.sqlite import transaction
+
+_HELD = "SELECT DISTINCT transcript FROM turns WHERE folder = :folder"
+
+
+def reassign_folders(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:
+    """Moves folders to the project that owns them now, and queues their transcripts for it; the projects gained.
+
+    What was a repository's stays its own: one whose git folder is away for a moment is nobody's personal folder.
+    """
+    rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
+    moved = [
+        (number, before, now)
+        for number, cwd, before in rows
+        if (now := owner(cwd)) and now != before and not (before and now == PERSONAL_KEY)
+    ]
+    if not moved:
+        return frozenset()
+    with transaction(db):
+        for folder, before, now in moved:
+            _move(db, folder, before, now)
+        _queue(db, ((now, folder) for folder, _, now in moved))
+    return frozenset(now for _, _, now in moved)
+
+
+def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, str]) -> None:
+    """Moves folders of a project to the owner named for each ('' for none), and queues their transcripts for it."""
+    if not owners:
+        return
+    with transaction(db):
+        left: set[int] = set()
+        came: list[tuple[str, int]] = []
+        for cwd, owner in owners.items():
+            [(folder,)] = db.execute("SELECT id FROM folders WHERE cwd = ?", (replace_surrogates(cwd),))
+            _move(db, folder, project, owner)
+            left |= _transcripts(db, folder)
+            if owner:
+                came.append((owner, folder))
+        _queue(db, came)
+        own = "SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder WHERE turns.transcript = ? AND f.project = ?"
+        for transcript in left:
+            if db.execute(f"{own} LIMIT 1", (transcript, project)).fetchone() is None:
+                for table in ("jobs", "positions"):
+                    db.execute(f"DELETE FROM {table} WHERE transcript = ? AND project = ?", (transcript, project))
+
+
+def _move(db: sqlite3.Connection, folder: int, before: str, now: str) -> None:
+    """Gives a folder to another project, and keeps how far the one before had read its transcripts."""
+    if before:
+        db.execute(
+            "INSERT OR REPLACE INTO left_folders"
+            " SELECT j.project, :folder, j.transcript, j.kind, j.state = 'done', t.generation,"
+            "  p.resume, p.state, p.redactions"
+            " FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+            " LEFT JOIN positions p USING (transcript, project, kind)"
+            f" WHERE j.project = :before AND j.transcript IN ({_HELD})",
+            {"folder": folder, "before": before},
+        )
+    db.execute("UPDATE folders SET project = ? WHERE id = ?", (now, folder))
+
+
+def _queue(db: sqlite3.Connection, came: Iterable[tuple[str, int]]) -> None:
+    """Queues the transcripts with turns in folders that came to a project, from where it left them or the start."""
+    folders: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for project, folder in came:
+        for transcript in _transcripts(db, folder):
+            folders[project, transcript].append(folder)
+    for (project, transcript), own in folders.items():
+        if not _go_on(db, project, transcript, own):
+            # What was read for this project before may lie behind turns that are only now its own.
+            db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
+            queue.enqueue_job(db, columns.EXTRACT, transcript, project)
+        db.execute(
+            "DELETE FROM left_folders WHERE project = ? AND transcript = ?"
+            " AND folder IN (SELECT value FROM json_each(?))",
+            (project, transcript, to_json_list(own)),
+        )
+
+
+def _go_on(db: sqlite3.Connection, project: str, transcript: int, folders: list[int]) -> bool:
+    """Takes up the work on a transcript where the project left it; False where turns in these folders may lie before
+    that place unread."""
+    known = {"project": project, "transcript": transcript, "folders": to_json_list(folders)}
+    left = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
+    places = db.execute(
+        f"SELECT count(*), count(resume), count(DISTINCT resume), min(resume) FROM left_folders"
+        f" WHERE {left} AND kind = '{columns.EXTRACT}'",
+        known,
+    ).fetchone()
+    if places[:3] != (len(folders), len(folders), 1):
+        return False
+    now = db.execute(
+        "SELECT p.resume FROM jobs j LEFT JOIN positions p USING (transcript, project, kind)"
+        f" WHERE project = :project AND transcript = :transcript AND kind = '{columns.EXTRACT}'",
+        known,
+    ).fetchone()
+    if now is not None and now[0] != places[3]:
+        return False
+    known["folder"] = folders[0]
+    one = "project = :project AND transcript = :transcript AND folder = :folder"
+    if now is None:
+        db.execute(
+            "INSERT OR REPLACE INTO positions (transcript, project, kind, resume, state, redactions)"
+            f" SELECT transcript, project, kind, resume, state, redactions FROM left_folders"
+            f" WHERE {one} AND resume IS NOT NULL",
+            known,
+        )
+        db.execute(
+            "INSERT INTO jobs (kind, transcript, project, state)"
+            f" SELECT kind, transcript, project, 'done' FROM left_folders WHERE {one} AND done",
+            known,
+        )
+    waiting = db.execute(
+        f"SELECT kind FROM left_folders l JOIN transcripts t ON t.id = transcript WHERE {one}"
+        f" AND (NOT done OR kind = '{columns.EXTRACT}' AND l.generation != t.generation)",
+        known,
+    ).fetchall()
+    for (kind,) in waiting:
+        queue.enqueue_job(db, kind, transcript, project)
+    return True
+
+
+def _transcripts(db: sqlite3.Connection, folder: int) -> set[int]:
+    return {row for (row,) in db.execute(_HELD, {"folder": folder})}

@@ -1,0 +1,158 @@
+"""What the catalog knows of how reading and learning went: the part of the doctor that comes from its rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from lerim import __version__
+from lerim.errors import Problem
+from lerim.files import decode_path, encode_path
+from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp
+from lerim.sessions.tables import IS_MAIN_SESSION, replace_surrogates, seconds_to_time
+
+FAILED = "failed"
+UNREADABLE = "unreadable"
+IN_PART = "in-part"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTranscript:
+    """A transcript that is there, as it was when it was last read. `stamp` is None where it was not read to its end,
+    `fault` one of `FAILED`, `UNREADABLE` and `IN_PART` (read to its end, but for what is damaged), or ''.
+    `homeless`: it says something, and nowhere in which folder.
+
+    `main`: lists and counts have it as a session of its own. `elsewhere`: another project than the one asked for holds
+    turns of it.
+    """
+
+    platform: Platform
+    within: str
+    main: bool
+    stamp: Stamp | None
+    fault: str
+    error: str
+    failed: datetime | None
+    homeless: bool
+    elsewhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """All of it: transcripts by place, the databases as they were (those that could be read, and those that could not),
+    what was cut out by agent, what jobs failed on (agent, place, error, when), and when the project was synced."""
+
+    transcripts: dict[str, KnownTranscript] = field(default_factory=dict)
+    stores: dict[Path, StoreStamp] = field(default_factory=dict)
+    damaged: dict[Path, DamagedStore] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    redactions: dict[str, int] = field(default_factory=dict)
+    failures: list[tuple[Platform, str, str, datetime | None]] = field(default_factory=list)
+    synced: datetime | None = None
+
+    def unread(self, place: str) -> bool:
+        """Whether reading a transcript failed."""
+        one = self.transcripts.get(place)
+        return one is not None and one.fault not in ("", IN_PART)
+
+    @property
+    def stamps(self) -> dict[str, Stamp]:
+        """Place -> stamp of what was read to its end."""
+        return {place: one.stamp for place, one in self.transcripts.items() if one.stamp}
+
+
+def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, KnownTranscript]:
+    """Every transcript that is there, by place."""
+    elsewhere = {
+        number
+        for (number,) in db.execute(
+            "SELECT DISTINCT turns.transcript FROM folders JOIN turns ON turns.folder = folders.id"
+            " WHERE folders.project NOT IN ('', ?)",
+            (project,),
+        )
+    }
+    rows = db.execute(
+        f"SELECT t.id, t.place, t.platform, t.within, {IS_MAIN_SESSION}, t.size,"
+        " t.mtime_ns, t.inode, t.error, t.failed,"
+        " coalesce(s.turns, 0) > 0 AND s.cwds = '' AND t.cwd = ''"
+        " FROM transcripts t LEFT JOIN sessions s ON s.transcript = t.id WHERE NOT t.vanished"
+    )
+    return {
+        place: KnownTranscript(
+            platform=platform,
+            within=within,
+            main=bool(main),
+            stamp=None if size is None else (size, mtime_ns, inode),
+            fault=(UNREADABLE if size is None else IN_PART if failed is None else FAILED) if error else "",
+            error=error,
+            failed=seconds_to_time(failed),
+            homeless=bool(homeless),
+            elsewhere=number in elsewhere,
+        )
+        for number, place, platform, within, main, size, mtime_ns, inode, error, failed, homeless in rows
+    }
+
+
+def count_redactions(db: sqlite3.Connection, project: str) -> dict[str, int]:
+    """How many secrets were cut out of what was learned from a project's sessions, or shown to a model, by agent."""
+    rows = db.execute(
+        "SELECT t.platform, sum(p.redactions) FROM positions p JOIN transcripts t ON t.id = p.transcript"
+        " WHERE p.project = ? GROUP BY t.platform",
+        (project,),
+    )
+    return {platform: int(number) for platform, number in rows}
+
+
+def list_failed_jobs(db: sqlite3.Connection, project: str) -> list[tuple[Platform, str, str, datetime | None]]:
+    """What a project's jobs failed on: agent, place, error, and when the job was started."""
+    rows = db.execute(
+        "SELECT t.platform, t.place, j.error, j.claimed FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ? AND j.state IN ('failed', 'dead')",
+        (project,),
+    )
+    return [
+        (cast(Platform, platform), place, error, seconds_to_time(claimed)) for platform, place, error, claimed in rows
+    ]
+
+
+def last_sync_time(db: sqlite3.Connection, project: str) -> datetime | None:
+    """When the last sync of a project ended."""
+    row = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
+    return seconds_to_time(row[0]) if row else None
+
+
+def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
+    """The databases that this version of Lerim could not read, as they were then: another version tries again."""
+    rows = db.execute(
+        "SELECT path, platform, size, mtime_ns, wal_size, wal_mtime_ns, code, place, message FROM damaged_stores"
+        " WHERE version = ?",
+        (__version__,),
+    )
+    return {
+        decode_path(path): DamagedStore(
+            Database(cast(Platform, platform), decode_path(path), (size, at, wal, wal_at)),
+            Problem(code, place, message),
+        )
+        for path, platform, size, at, wal, wal_at, code, place, message in rows
+    }
+
+
+def keep_damaged_stores(db: sqlite3.Connection, stores: Iterable[DamagedStore]) -> None:
+    """Remembers what was found of databases that cannot be read; inside a transaction."""
+    rows = [
+        (
+            encode_path(one.database.path),
+            one.database.platform,
+            *one.database.stamp,
+            __version__,
+            one.problem.code,
+            replace_surrogates(one.problem.path),
+            replace_surrogates(one.problem.message)[:2000],
+        )
+        for one in stores
+    ]
+    db.executemany("INSERT OR REPLACE INTO damaged_stores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)

@@ -1,0 +1,198 @@
+"""Taking transcripts into the catalog: turns in short transactions, several small transcripts in one.
+
+Where reading got to is written with the turns it covers, in the middle of a long transcript too. A process killed
+before that has written turns that are met again, and updated, by the next one; the end is the same.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from lerim.errors import LerimError, Problem, UnfinishedError, reason_of
+from lerim.sessions import queue
+from lerim.sessions.catalog import turns
+from lerim.sessions.model import Readable, Session, Transcript, Turn
+from lerim.sessions.tables import columns, estimate_row_size, replace_surrogates, session_rows
+from lerim.sqlite import transaction
+
+BATCH_CHARACTERS = 2_000_000
+LEAST_CHARACTERS = 1_000
+"""A turn counts as at least so many: no transaction holds more than 2,000 turns."""
+BATCH_TRANSCRIPTS = 100
+_PLACES = ("bad-line", "bad-row", "line-too-long")
+"""Problem codes of single lines and rows; `many` tells how many more there were."""
+DAMAGE_CODES = ("bad-row", "cut-short", "broken-log")
+"""Problem codes of transcripts that are read but for a part that is damaged: kept with them, for the doctor."""
+
+
+class OwnerLookup(Protocol):
+    """Says which project a working folder belongs to ('' for none)."""
+
+    def owner(self, cwd: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexResult:
+    """What indexing one transcript did. `projects` are those it brought work for. `failed`: it could not be read at
+    all. `taken`: another process was indexing it at the same time and goes on with it, or its agent is writing it at
+    this moment; either way it is met again."""
+
+    transcript: Transcript
+    new_turns: int
+    projects: frozenset[str]
+    session: Session | None
+    problems: tuple[Problem, ...] = ()
+    failed: bool = False
+    taken: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A transcript being taken in: what of it waits to be written, and what was."""
+
+    transcript: Transcript
+    reading: Readable
+    generation: int
+    waiting: list[Turn] = field(default_factory=list)
+    marked: bool = False
+    ended: bool = False
+    taken: bool = False
+    problem: Problem | None = None
+    new: int = 0
+    projects: set[str] = field(default_factory=set)
+
+    def result(self) -> IndexResult:
+        given = (self.transcript, self.new, frozenset(self.projects))
+        if self.taken:
+            return IndexResult(*given, None, taken=True)
+        if self.problem:
+            return IndexResult(*given, None, (self.problem,), failed=True)
+        return IndexResult(*given, self.reading.session, group_problems(self.reading.problems))
+
+
+FolderRows = dict[str, tuple[int, str]]
+"""cwd -> (its row, the project it belongs to)."""
+
+
+def index_transcripts(
+    db: sqlite3.Connection,
+    readings: Iterable[tuple[Transcript, Readable]],
+    owners: OwnerLookup,
+    folders: FolderRows,
+    cancelled: Callable[[], bool],
+) -> Iterator[IndexResult]:
+    """Takes transcripts in, one after another; each result comes when it is written, so some come together.
+
+    `folders` is kept between calls. Once `cancelled`, what was read so far is written and nothing more is read, also in
+    the middle of a transcript, which has no result then. A transcript that cannot be read is a problem of its result.
+    Raises sqlite3.Error.
+    """
+    group: list[_Open] = []
+    size = 0
+    for transcript, reading in readings:
+        one = _Open(transcript, reading, session_rows.load_generation(db, replace_surrogates(transcript.place)))
+        group.append(one)
+        try:
+            for turn in reading:
+                one.waiting.append(turn)
+                size += max(LEAST_CHARACTERS, estimate_row_size(turn))
+                stop = cancelled()
+                if stop or size >= BATCH_CHARACTERS:
+                    one.marked = reading.checkpoint()
+                    yield from _write(db, group, owners, folders)
+                    group, size = [one], 0
+                    if stop:
+                        return
+                    if one.taken:
+                        break
+        except UnfinishedError:
+            one.taken = True
+        except (LerimError, OSError) as error:
+            one.problem = _problem(transcript, error)
+        one.ended = True
+        if len(group) >= BATCH_TRANSCRIPTS:
+            yield from _write(db, group, owners, folders)
+            group, size = [], 0
+    yield from _write(db, group, owners, folders)
+
+
+def _write(db: sqlite3.Connection, group: list[_Open], owners: OwnerLookup, folders: FolderRows) -> list[IndexResult]:
+    """One transaction for what waits; the results of the transcripts that ended with it."""
+    added: FolderRows = {}
+    if any(not one.taken for one in group):
+        with transaction(db):
+            rows = _enter(db, group)
+            batch = [(row, turn) for row, one in rows.items() for turn in one.waiting]
+            for cwd in {turn.cwd for _, turn in batch}:
+                added[cwd] = folders.get(cwd) or _folder(db, cwd, owners)
+            written = turns.write_turns(db, batch, {cwd: row for cwd, (row, _) in added.items()})
+            found = _projects(written.folders, added)
+            for row, project in found:
+                queue.enqueue_job(db, columns.EXTRACT, row, project)
+            for row, one in rows.items():
+                _finish(db, row, one)
+        for row, one in rows.items():
+            one.new += written.new[row]
+            one.projects |= {project for of, project in found if of == row}
+            one.generation += 1
+            one.waiting = []
+        folders.update(added)
+    return [one.result() for one in group if one.ended]
+
+
+def _enter(db: sqlite3.Connection, group: list[_Open]) -> dict[int, _Open]:
+    rows: dict[int, _Open] = {}
+    for one in group:
+        row = None if one.taken else session_rows.enter_transcript(db, one.transcript, one.generation)
+        if row is None:
+            one.taken = True
+        else:
+            rows[row] = one
+    return rows
+
+
+def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
+    if one.problem:
+        session_rows.fail_transcript(db, one.transcript, one.problem)
+    elif one.ended:
+        damage = next(
+            (problem.message for problem in group_problems(one.reading.problems) if problem.code in DAMAGE_CODES), ""
+        )
+        session_rows.finish_transcript(db, row, one.transcript, one.reading.session, one.reading.resume, damage)
+        if one.reading.ids is not None:
+            turns.remove_other_turns(db, row, one.reading.ids)
+    elif one.marked:
+        session_rows.keep_session_progress(db, row, one.reading.session, one.reading.resume)
+
+
+def group_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems of one transcript with its lines and rows that cannot be read as one, which tells how many."""
+    places = [one for one in problems if one.code in _PLACES]
+    others = [one for one in problems if one.code not in (*_PLACES, "many")]
+    number = len(places) + sum(int(one.message.split(" ", 1)[0]) for one in problems if one.code == "many")
+    if places and number > 1:
+        first = places[0]
+        places = [replace(first, message=f"{first.message.rstrip('.')} (the first of {number} such places in it)")]
+    return (*places, *others)
+
+
+def _projects(own: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, str]]) -> set[tuple[int, str]]:
+    return {(row, folders[cwd][1]) for row, cwd in own if folders[cwd][1]}
+
+
+def _folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tuple[int, str]:
+    spelled = replace_surrogates(cwd)
+    owner = owners.owner(cwd)
+    db.execute("INSERT INTO folders (cwd, project) VALUES (?, ?) ON CONFLICT DO NOTHING", (spelled, owner))
+    row = db.execute("SELECT id, project FROM folders WHERE cwd = ?", (spelled,)).fetchone()
+    return int(row[0]), str(row[1])
+
+
+def _problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
+    closed = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
+    code = session_rows.UNREADABLE_ERROR if closed else getattr(error, "code", LerimError.code)
+    message = reason_of(error) if isinstance(error, OSError) else error.explanation
+    return Problem(code, replace_surrogates(transcript.place), message)

@@ -1,0 +1,58 @@
+"""A session's turns as its summary is made from: what was said, each call with how it ended, the files it names."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from lerim.sessions.model import Role, TurnKind
+from lerim.sessions.redacted import redact_text
+from lerim.sessions.tables import StoredCall, parse_stored_calls, replace_surrogates, seconds_to_time, unpack_turn_text
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryTurn:
+    """One turn as the catalog keeps it, redacted. `paths` are the files its calls name, as they were written but
+    for the slashes."""
+
+    id: str
+    number: int
+    role: Role
+    kind: TurnKind
+    time: datetime | None
+    cwd: str
+    branch: str
+    text: str
+    calls: tuple[StoredCall, ...]
+    paths: tuple[str, ...]
+
+
+def load_summary_turns(db: sqlite3.Connection, place: str, project: str) -> list[SummaryTurn]:
+    """The turns of the session at `place` that were said in folders of a project, in order. A turn that was copied into
+    a fork stands with the first transcript that was read of the two."""
+    paths: dict[int, list[str]] = defaultdict(list)
+    found = db.execute(
+        "SELECT touched.turn, files.path FROM transcripts JOIN turns ON turns.transcript = transcripts.id"
+        " JOIN touched ON touched.turn = turns.id JOIN files ON files.id = touched.file WHERE transcripts.place = ?",
+        (replace_surrogates(place),),
+    )
+    for turn, path in found:
+        paths[turn].append(path)
+    rows = db.execute(
+        "SELECT turns.id, turns.turn, turns.ordinal, turns.role, turns.kind, turns.time, folders.cwd, turns.branch,"
+        " turns.body FROM transcripts JOIN turns ON turns.transcript = transcripts.id"
+        " JOIN folders ON folders.id = turns.folder"
+        " WHERE transcripts.place = ? AND folders.project = ? ORDER BY turns.ordinal, turns.id",
+        (replace_surrogates(place), project),
+    )
+    out: list[SummaryTurn] = []
+    for number, name, ordinal, role, kind, time, cwd, branch, body in rows:
+        text, tools = unpack_turn_text(body)
+        named = tuple(redact_text(path) for path in sorted(paths.get(number, ())))
+        done = tuple(replace(call, text=redact_text(call.text)) for call in parse_stored_calls(tools))
+        out.append(
+            SummaryTurn(name, ordinal, role, kind, seconds_to_time(time), cwd, branch, redact_text(text), done, named)
+        )
+    return out

@@ -1,0 +1,241 @@
+"""Turns as rows of the catalog: written in batches, read back, found by their words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from lerim.sessions.model import NO_TOKENS, Platform, Role, Turn, TurnKind
+from lerim.sessions.redacted import redact_text
+from lerim.sessions.search import SessionFilters, search
+from lerim.sessions.tables import (
+    IndexedTurn,
+    format_stored_calls,
+    pack_turn_text,
+    place_file,
+    render_calls,
+    replace_surrogates,
+    seconds_to_time,
+    to_json_list,
+    touched_files,
+    turn_words,
+    unpack_turn_text,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """One turn as the catalog holds it, redacted. `tools` is a readable line or more for each tool call;
+    `score` is higher for a better match and 0 outside a search."""
+
+    id: str
+    platform: Platform
+    session: str
+    path: Path
+    ordinal: int
+    role: Role
+    kind: TurnKind
+    time: datetime | None
+    cwd: str
+    project: str
+    text: str
+    tools: str
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTurns:
+    """What one batch did, by transcript row: how many turns were never seen before, and the folders of all turns that
+    are its own."""
+
+    new: Counter[int]
+    folders: frozenset[tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    row: int
+    transcript: int
+    ordinal: int
+    vanished: bool
+
+
+def write_turns(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Mapping[str, int]) -> WrittenTurns:
+    """Writes turns, each with its transcript's row; for use inside a transaction. A turn met again is updated, and one
+    that stands in another transcript (a fork copied it) stays there, unless that transcript is gone."""
+    known = _known(db, [turn.id for _, turn in turns])
+    inserts: dict[str, tuple[int, Turn]] = {}
+    updates: dict[str, tuple[int, Turn]] = {}
+    for transcript, turn in turns:
+        before = known.get(turn.id)
+        if before is not None:
+            if before.transcript == transcript or before.vanished:
+                updates[turn.id] = transcript, turn
+        elif turn.id not in inserts or inserts[turn.id][0] == transcript:
+            inserts[turn.id] = transcript, turn
+    own = (*inserts.values(), *updates.values())
+    had = [(known[key].transcript, known[key].ordinal) for key in updates]
+    standing = _standing(db, [*had, *((transcript, turn.ordinal) for transcript, turn in own)])
+    first = cast(int, db.execute("SELECT coalesce(max(id), 0) + 1 FROM turns").fetchone()[0])
+    new = dict(enumerate(inserts.values(), first))
+    changed = {known[key].row: one for key, one in updates.items()}
+    after = {transcript: dict(rows) for transcript, rows in standing.items()}
+    for key in updates:
+        after[known[key].transcript].pop(known[key].row)
+    rows = []
+    for row, (transcript, turn) in (*new.items(), *changed.items()):
+        said = _said(turn)
+        after[transcript][row] = said
+        rows.append((*_values(turn, said, transcript, folders), row))
+    db.executemany(_INSERT, rows[: len(new)])
+    db.executemany(_UPDATE, rows[len(new) :])
+    turn_words.update_index(db, standing.values(), after.values())
+    touched_files.write_touched_files(
+        db, {row: touched_files.touched_paths(turn) for row, (_, turn) in (*new.items(), *changed.items())}, changed
+    )
+    return WrittenTurns(
+        Counter(transcript for transcript, _ in inserts.values()),
+        frozenset((transcript, turn.cwd) for transcript, turn in own),
+    )
+
+
+def remove_other_turns(db: sqlite3.Connection, transcript: int, ids: Iterable[str]) -> None:
+    """Removes the turns a transcript has no more (a rewound chat), inside a transaction."""
+    gone = db.execute(
+        "SELECT id, ordinal FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
+        (transcript, to_json_list(ids)),
+    ).fetchall()
+    standing = _standing(db, [(transcript, ordinal) for _, ordinal in gone])
+    after = {of: dict(rows) for of, rows in standing.items()}
+    for row, _ in gone:
+        after[transcript].pop(row)
+    db.executemany("DELETE FROM turns WHERE id = ?", [(row,) for row, _ in gone])
+    turn_words.update_index(db, standing.values(), after.values())
+    touched_files.write_touched_files(db, {}, [row for row, _ in gone])
+
+
+def _known(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _Known]:
+    found = db.execute(
+        "SELECT turns.turn, turns.id, turns.transcript, turns.ordinal, transcripts.vanished"
+        " FROM turns JOIN transcripts ON transcripts.id = turns.transcript"
+        " WHERE turns.turn IN (SELECT value FROM json_each(?))",
+        (to_json_list(ids),),
+    )
+    return {key: _Known(row, transcript, ordinal, bool(gone)) for key, row, transcript, ordinal, gone in found}
+
+
+def _standing(db: sqlite3.Connection, places: Iterable[tuple[int, int]]) -> dict[int, dict[int, IndexedTurn]]:
+    """By transcript the rows that a change at these (transcript, ordinal) can touch, and their neighbours."""
+    spans: dict[int, tuple[int, int]] = {}
+    for transcript, ordinal in places:
+        first, last = spans.get(transcript, (ordinal, ordinal))
+        spans[transcript] = min(first, ordinal), max(last, ordinal)
+    return {transcript: turn_words.load_indexed_turns(db, transcript, *span) for transcript, span in spans.items()}
+
+
+def _said(turn: Turn) -> IndexedTurn:
+    text = replace_surrogates(turn.text)
+    time = turn.time.timestamp() if turn.time else None
+    return IndexedTurn(turn.ordinal, turn_words.is_prose(turn.kind, text), time, text, render_calls(turn.tool_calls))
+
+
+_COLUMNS_WRITTEN = (
+    "turn, transcript, ordinal, folder, role, kind, time, prose, branch, model, calls, errors, failed,"
+    " input, output, cache_read, cache_write, body"
+)
+_INSERT = f"INSERT INTO turns ({_COLUMNS_WRITTEN}, id) VALUES ({', '.join('?' * 19)})"
+_UPDATE = f"UPDATE turns SET {' = ?,'.join(_COLUMNS_WRITTEN.split(','))} = ? WHERE id = ?"
+
+
+def _values(turn: Turn, said: IndexedTurn, transcript: int, folders: Mapping[str, int]) -> tuple[object, ...]:
+    spent = turn.tokens
+    errors, failed = 0, False
+    for call in turn.tool_calls:
+        errors += call.status == "error"
+        failed = failed or (call.kind == "shell" and (call.status == "error" or bool(call.exit_code)))
+    return (
+        turn.id,
+        transcript,
+        turn.ordinal,
+        folders[turn.cwd],
+        turn.role,
+        turn.kind,
+        said.time,
+        said.prose,
+        replace_surrogates(turn.branch),
+        replace_surrogates(turn.model),
+        len(turn.tool_calls),
+        errors,
+        failed,
+        *((None,) * 4 if spent == NO_TOKENS else (spent.input, spent.output, spent.cache_read, spent.cache_write)),
+        pack_turn_text(said.text, said.tools),
+    )
+
+
+_COLUMNS = (
+    "turns.turn, transcripts.platform, transcripts.session, transcripts.place, transcripts.within,"
+    " turns.ordinal, turns.role, turns.kind, turns.time, folders.cwd, folders.project, turns.body"
+)
+_JOINED = "turns JOIN transcripts ON transcripts.id = turns.transcript JOIN folders ON folders.id = turns.folder"
+
+
+def load_turn(db: sqlite3.Connection, turn_id: str) -> TurnRow | None:
+    """The turn of this id, or None."""
+    row = db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE turns.turn = ?", (turn_id,)).fetchone()
+    return _row(row) if row else None
+
+
+def load_turns(db: sqlite3.Connection, place: str) -> list[TurnRow]:
+    """All turns of a transcript, in order."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM {_JOINED} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id", (place,)
+    )
+    return [_row(row) for row in rows]
+
+
+def find_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
+    """Turns that hold words of `query`, best first; see `session_search.search`."""
+    return _found(db, search.search_turns(db, query, filters, limit))
+
+
+def find_session_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
+    """The best turn of each session that speaks of `query`, best session first; see `session_search.sessions`."""
+    return _found(db, search.search_sessions(db, query, filters, limit))
+
+
+def _found(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[TurnRow]:
+    scores = dict(ranked)
+    rows = db.execute(
+        f"SELECT turns.id, {_COLUMNS} FROM {_JOINED} WHERE turns.id IN (SELECT value FROM json_each(?))",
+        (to_json_list(scores),),
+    )
+    shown = {number: _row(row, scores[number]) for number, *row in rows}
+    return [shown[number] for number in scores]
+
+
+_Row = tuple[str, Platform, str, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]
+
+
+def _row(row: _Row, score: float = 0.0) -> TurnRow:
+    turn_id, platform, session, place, within, ordinal, role, kind, time, cwd, project, body = row
+    text, tools = unpack_turn_text(body)
+    return TurnRow(
+        id=turn_id,
+        platform=platform,
+        session=session,
+        path=place_file(place, within),
+        ordinal=ordinal,
+        role=role,
+        kind=kind,
+        time=seconds_to_time(time),
+        cwd=cwd,
+        project=project,
+        text=redact_text(text),
+        tools=redact_text(format_stored_calls(tools)),
+        score=score,
+    )

@@ -1,0 +1,5 @@
+"""The queue of jobs: which transcript waits to be read for which project."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,120 @@
+"""What a person sees of the queue and does with it: which jobs wait, failed or were given up, why; try again, skip."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from lerim.sessions.model import Platform
+from lerim.sessions.tables import seconds_to_time
+from lerim.sqlite import transaction
+
+JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
+NOT_READ = "its agent is no longer connected (`lerim connect` connects it)"
+"""Why a job is skipped that the person did not skip."""
+_GONE = "its transcript is gone; the job waits until it is back"
+_SKIPPED = "you skipped it"
+
+
+class JobRow(msgspec.Struct, frozen=True):
+    """One job of a project, done ones left out. `session` is what its agent calls it, `title` may hold anything a
+    transcript says.
+
+    `next_try` is None where it is not tried by itself: it is running, dead, skipped, or its transcript is gone.
+    `reason` says why it failed, was skipped, or waits for something else than its turn.
+    """
+
+    id: int
+    kind: str
+    platform: Platform
+    session: str
+    title: str
+    place: str
+    state: JobState
+    tries: int
+    next_try: datetime | None
+    reason: str
+
+
+def list_open_jobs(db: sqlite3.Connection, project: str, now: float, kinds: Sequence[str]) -> list[JobRow]:
+    """The jobs of a project that are not done: what needs the person first, then what comes next."""
+    rows = db.execute(
+        "SELECT j.id, j.kind, t.platform, t.session, coalesce(s.title, ''), t.place, j.state, j.tries, j.not_before,"
+        " t.vanished, j.error FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " LEFT JOIN sessions s ON s.transcript = t.id WHERE j.project = ? AND j.state <> 'done'"
+        f" AND j.kind IN ({', '.join('?' * len(kinds))})"
+        " ORDER BY CASE j.state WHEN 'dead' THEN 0 WHEN 'failed' THEN 1 WHEN 'running' THEN 2 WHEN 'pending' THEN 3"
+        " ELSE 4 END, j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id",
+        (project, *kinds),
+    )
+    return [_row(now, *row) for row in rows]
+
+
+def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
+    """Lets failed, dead and skipped jobs of a project run at once, with all their tries (none named: all that failed or
+    are dead); how many. What waits for its time is tried at once too. Jobs of an agent that is not read stay."""
+    states = "('failed', 'dead', 'skipped', 'pending')" if jobs else "('failed', 'dead')"
+    with transaction(db):
+        found = db.execute(
+            "UPDATE jobs SET state = 'pending', tries = 0, not_before = 0, interrupted = 0, error = ''"
+            f" WHERE project = ? AND state IN {states} AND NOT (state = 'skipped' AND error = ?) AND {_named(jobs)}",
+            (project, NOT_READ, *jobs),
+        )
+    return found.rowcount
+
+
+def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
+    """Learns nothing from these sessions until they grow (none named: all whose jobs are dead); how many. One that is
+    running goes on."""
+    states = "('pending', 'failed', 'dead')" if jobs else "('dead')"
+    with transaction(db):
+        found = db.execute(
+            f"UPDATE jobs SET state = 'skipped' WHERE project = ? AND state IN {states} AND {_named(jobs)}",
+            (project, *jobs),
+        )
+    return found.rowcount
+
+
+def hold_removed_platforms(db: sqlite3.Connection, removed: Iterable[Platform]) -> None:
+    """Takes the jobs of agents that are not read out of the queue, and lets those of all others wait again."""
+    names = tuple(removed)
+    those = f"(SELECT id FROM transcripts WHERE platform IN ({', '.join('?' * len(names))}))"
+    with transaction(db):
+        db.execute(
+            "UPDATE jobs SET state = 'pending', tries = 0, not_before = 0, error = ''"
+            f" WHERE state = 'skipped' AND error = ? AND transcript NOT IN {those}",
+            (NOT_READ, *names),
+        )
+        db.execute(
+            "UPDATE jobs SET state = 'skipped', error = ?"
+            f" WHERE state IN ('pending', 'failed', 'dead') AND transcript IN {those}",
+            (NOT_READ, *names),
+        )
+
+
+def _named(jobs: Sequence[int]) -> str:
+    return f"id IN ({', '.join('?' * len(jobs))})" if jobs else "1"
+
+
+def _row(
+    now: float,
+    number: int,
+    kind: str,
+    platform: Platform,
+    session: str,
+    title: str,
+    place: str,
+    state: JobState,
+    tries: int,
+    not_before: float,
+    vanished: int,
+    error: str,
+) -> JobRow:
+    waits = state in ("pending", "failed")
+    due = seconds_to_time(max(now, not_before)) if waits and not vanished else None
+    reason = error or (_GONE if waits and vanished else _SKIPPED if state == "skipped" else "")
+    return JobRow(number, kind, platform, session, title, place, state, tries, due, reason)

@@ -1,0 +1,66 @@
+"""Which sessions of a project wait to be summarized. Only the holder of the project's lock asks and settles."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim.sessions import queue
+from lerim.sessions.model import Platform
+from lerim.sessions.tables import seconds_to_time, to_json_list
+from lerim.sqlite import transaction
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSummary:
+    """A session whose summary is missing or older than what was read of it. `changed` is when its store last was, in
+    epoch seconds."""
+
+    job: int
+    place: str
+    platform: Platform
+    session: str
+    title: str
+    started: datetime | None
+    changed: float
+
+
+def list_pending_summaries(
+    db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None
+) -> list[PendingSummary]:
+    """The sessions that wait, newest first, with something said between the bounds; a subagent's has no summary."""
+    rows = db.execute(
+        "SELECT j.id, t.place, t.platform, t.session, s.title, s.started, t.mtime_ns"
+        " FROM jobs j JOIN transcripts t ON t.id = j.transcript JOIN sessions s ON s.transcript = t.id"
+        " WHERE j.project = :project AND j.kind = :kind AND j.state = 'pending' AND t.parent = ''"
+        " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+        " ORDER BY s.ended DESC, j.id",
+        {
+            "project": project,
+            "kind": queue.SUMMARY_JOB,
+            "since": since.timestamp() if since else None,
+            "until": until.timestamp() if until else None,
+        },
+    )
+    return [
+        PendingSummary(job, place, platform, session, title, seconds_to_time(started), (changed or 0) / 1e9)
+        for job, place, platform, session, title, started, changed in rows
+    ]
+
+
+def settle_summaries(db: sqlite3.Connection, summarized: Iterable[int], others: Iterable[int] = ()) -> None:
+    """These jobs are done, in one transaction: the sessions of the first wait for a model from now on, the others have
+    no summary, or one that a person made their own."""
+    first = list(summarized)
+    with transaction(db):
+        db.execute(
+            "UPDATE jobs SET state = 'done' WHERE id IN (SELECT value FROM json_each(?))",
+            (to_json_list([*first, *others]),),
+        )
+        rows = db.execute(
+            "SELECT transcript, project FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (to_json_list(first),)
+        ).fetchall()
+        for transcript, project in rows:
+            queue.enqueue_job(db, queue.SUMMARY_MODEL_JOB, transcript, project)

@@ -1,0 +1,87 @@
+"""How much of a project's sessions waits for a model, from what the catalog knows of turns: no transcript is read.
+
+Of many sessions some are looked at, spread evenly over them by their size, and stand for the others.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import zlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim.sessions.queue.jobs import MODEL_JOB
+from lerim.sessions.tables import DEFLATE_WINDOW
+
+COUNTED_SESSIONS = 50
+_HEAD = 200
+"""Bytes of a packed state that hold how far the model was shown the session (`extraction/model/material.py`)."""
+_SENT = re.compile(rb'"sent":(-?[0-9]{1,18})')
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTurns:
+    """Sessions that wait, and what of them no model was shown: turns, their tool calls, bytes of text as it is kept."""
+
+    sessions: int = 0
+    turns: int = 0
+    calls: int = 0
+    size: int = 0
+
+
+def count_pending_turns(
+    db: sqlite3.Connection, project: str, now: float, since: datetime | None, until: datetime | None
+) -> PendingTurns:
+    """What waits now (epoch seconds) for a model, or to be tried again, of the sessions with something said between the
+    bounds."""
+    waiting = db.execute(
+        "SELECT j.transcript, coalesce(s.turns, 1) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " LEFT JOIN sessions s ON s.transcript = t.id"
+        " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
+        " AND (j.not_before <= :now OR j.state = 'failed')"
+        " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+        " ORDER BY 2, 1",
+        {
+            "project": project,
+            "kind": MODEL_JOB,
+            "now": now,
+            "since": since.timestamp() if since else None,
+            "until": until.timestamp() if until else None,
+        },
+    ).fetchall()
+    if not waiting:
+        return PendingTurns()
+    step = max(1, -(-len(waiting) // COUNTED_SESSIONS))
+    looked = waiting[step // 2 :: step]
+    folders = [number for (number,) in db.execute("SELECT id FROM folders WHERE project = ?", (project,))]
+    found = [one for transcript, _ in looked if (one := _of(db, transcript, project, folders)).turns]
+    share = sum(turns for _, turns in waiting) / max(1, sum(turns for _, turns in looked))
+    return PendingTurns(
+        round(len(found) * len(waiting) / len(looked)),
+        round(sum(one.turns for one in found) * share),
+        round(sum(one.calls for one in found) * share),
+        round(sum(one.size for one in found) * share),
+    )
+
+
+def _of(db: sqlite3.Connection, transcript: int, project: str, folders: list[int]) -> PendingTurns:
+    row = db.execute(
+        "SELECT substr(state, 1, ?) FROM positions WHERE transcript = ? AND project = ? AND kind = ?",
+        (_HEAD, transcript, project, MODEL_JOB),
+    ).fetchone()
+    [(turns, calls, size)] = db.execute(
+        "SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(length(body)), 0) FROM turns"
+        f" WHERE transcript = ? AND ordinal > ? AND folder IN ({', '.join('?' * len(folders))})",
+        (transcript, _sent(row[0]) if row else -1, *folders),
+    )
+    return PendingTurns(1, turns, calls, size)
+
+
+def _sent(head: bytes) -> int:
+    """The number of the last turn that was sent, from the beginning of a packed state; -1 where it does not say."""
+    try:
+        found = _SENT.search(zlib.decompressobj(DEFLATE_WINDOW).decompress(head, _HEAD))
+    except zlib.error:
+        return -1
+    return int(found[1]) if found else -1

@@ -1,0 +1,5 @@
+"""One reader for each agent, and where each agent keeps its sessions."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,55 @@
+"""Where Claude Code's transcripts lie, and which project one begins in."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from lerim.sessions.model import StoreContents
+from lerim.sessions.readers.claude.records import decode_claude_line
+from lerim.sessions.readers.engine import is_folder, list_folder, read_beginning, stat_transcript, without_nul
+
+_DEEP = 3
+_NAMED = 200
+_NOT_NAMED = re.compile(r"[^A-Za-z0-9]")
+
+
+def claude_folder_name(cwd: str) -> str:
+    """How the folder is called that holds the sessions begun in `cwd`; of a long one how its name begins."""
+    return _NOT_NAMED.sub("-", cwd)[:_NAMED]
+
+
+def find_first_cwd(path: Path) -> str:
+    """The first working directory named in a transcript's first 256 kB; '' if none, or if it cannot be read."""
+    cwd = next((record.cwd for record in read_beginning(path, decode_claude_line) if record.cwd), "")
+    return without_nul(cwd)[:4096]
+
+
+def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
+    """The transcripts under a Claude Code folder (the one holding `projects/`), known by stat alone, and what could not
+    be looked at. A folder that does not exist holds none."""
+    found = StoreContents()
+    for project in list_folder(root / "projects", found.problems):
+        if not is_folder(project):
+            continue
+        for entry in list_folder(Path(project.path), found.problems):
+            if entry.name.endswith(".jsonl"):
+                _add(entry, "", found)
+            elif entry.is_dir(follow_symlinks=False):
+                _subagents(Path(entry.path) / "subagents", entry.name, _DEEP, found)
+    return found
+
+
+def _subagents(folder: Path, parent: str, deep: int, found: StoreContents) -> None:
+    for entry in list_folder(folder, found.problems):
+        if entry.name.endswith(".jsonl") and entry.name.startswith("agent-"):
+            _add(entry, parent, found)
+        elif deep and entry.is_dir(follow_symlinks=False):
+            _subagents(Path(entry.path), parent, deep - 1, found)
+
+
+def _add(entry: os.DirEntry[str], parent: str, found: StoreContents) -> None:
+    native = entry.name.removesuffix(".jsonl")
+    found.transcripts.extend(stat_transcript("claude", entry, native, found.problems, parent=parent))

@@ -1,0 +1,208 @@
+"""What a person typed, told from what Claude Code, its hooks and Lerim itself put into user records."""
+
+from __future__ import annotations
+
+from lerim.sessions.readers.claude.records import Attachment, ClaudeBlock, ClaudeRecord, PromptOrigin, block_texts
+from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, text_outside_blocks, without_nul
+
+_CONTEXT = (
+    MEMORIES_TAG,
+    "system-reminder",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "new-diagnostics",
+    "user-prompt-submit-hook",
+    "session-start-hook",
+    "local-command-caveat",
+    "local-command-stdout",
+    "local-command-stderr",
+    "bash-stdout",
+    "bash-stderr",
+    "task-notification",
+)
+
+_NOBODYS = (
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<local-command-caveat>",
+    "<task-notification>",
+)
+"""What begins with one of these is a program's to its end."""
+
+_INJECTED = (
+    *(f"<{tag}>" for tag in _CONTEXT),
+    "Caveat:",
+    "[Request interrupted",
+    "This session is being continued",
+    "Operation stopped by hook:",
+    "Base directory for this skill:",
+)
+
+_UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
+"""How the entry points begin at which a program prompts: `claude -p`, the SDKs, Claude as a server, CI."""
+
+_SOURCES = ("", "typed", "queued", "suggestion_accepted")
+"""Where a person's prompt comes from; older versions do not say."""
+
+_APPS = ("claude-desktop", "claude-vscode")
+"""Entry points of windows in which a person types and which hand it on by the SDK."""
+
+_COMMAND = ("<command-name>", "<command-message>")
+
+INTERRUPTED = "[Request interrupted"
+
+
+def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
+    """What a person typed in a user record; None for everything that no person typed."""
+    if record.message is None or record.is_sidechain or record.is_meta or record.source_tool_use_id:
+        return None
+    if record.is_compact_summary or record.is_visible_in_transcript_only or record.prompt_source == "system":
+        return None
+    if not _by_person(record.origin):
+        return None
+    content = record.message.content
+    if isinstance(content, list) and any(block.type == "tool_result" for block in content):
+        return None
+    words = _words(content)
+    if words is not None and words.kind == "prompt" and (plan := without_nul(record.plan_content).strip()):
+        return words if plan in words.text else TypedText("prompt", f"{words.text}\n\n{plan}")
+    return words
+
+
+def is_unattended_record(record: ClaudeRecord) -> bool:
+    """Whether the record says that a program sent its prompt, or names a source that is not known to be a person."""
+    entry, source = record.entrypoint or "", record.prompt_source or ""
+    handed_on = source == "sdk" and entry in _APPS
+    return (source not in _SOURCES and not handed_on) or entry.startswith(_UNATTENDED)
+
+
+def _by_person(origin: PromptOrigin | str | None) -> bool:
+    """Whether a prompt's origin, where the record names one, is a person."""
+    return origin is None or (origin if isinstance(origin, str) else origin.kind) == "human"
+
+
+def command_key(record: ClaudeRecord) -> str:
+    """What the record of a slash command is known by when its text follows; '' for any other record."""
+    told = block_texts(record.message.content) if record.message is not None else []
+    return _moment(record.uuid, record) if any(text.lstrip().startswith(_COMMAND) for text in told) else ""
+
+
+def is_command_expansion(record: ClaudeRecord, command: str) -> bool:
+    """Whether a record is what a slash command stands for, a skill or a prompt in a file: it hangs on the command's
+    record, written in the same second."""
+    return bool(command) and command == _moment(record.parent_uuid, record)
+
+
+def _moment(native: str | None, record: ClaudeRecord) -> str:
+    return f"{native} {(record.timestamp or '')[:19]}" if native and record.timestamp else ""
+
+
+def parse_queued_attachment(attachment: Attachment) -> TypedText | None:
+    """What a person typed while the agent was busy; None for any other attachment."""
+    if attachment.type != "queued_command" or attachment.is_meta:
+        return None
+    if not _by_person(attachment.origin):
+        return None
+    mode = attachment.command_mode or "prompt"
+    if mode not in ("prompt", "bash"):
+        return None
+    words = _words(attachment.prompt)
+    if words is None or words.kind != "prompt":
+        return words
+    return TypedText("shell", words.text) if mode == "bash" else parse_slash_command(words)
+
+
+def parse_text_beside_result(blocks: list[ClaudeBlock]) -> TypedText | None:
+    """What a person typed beside a tool's result; None where nothing."""
+    return _words([block for block in blocks if block.type == "text"])
+
+
+_PRINTED = ("<bash-input>", "<bash-stdout>", "<bash-stderr>")
+
+
+def parse_command_output(record: ClaudeRecord) -> str | None:
+    """What a person's own `!command` printed, if this record tells of it."""
+    if record.message is None or record.is_sidechain:
+        return None
+    told: list[str] = []
+    for text in block_texts(record.message.content):
+        if not text.lstrip().startswith(_PRINTED):
+            continue
+        told += [_between(text, tag, last=True) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
+    return "\n".join(part for part in told if part) if told else None
+
+
+def parse_queue_content(content: object) -> TypedText | None:
+    """What a person typed, in the `content` of a queue operation; None for task notices in either of their forms."""
+    if isinstance(content, list):
+        content = "\n".join(block["text"] for block in content if isinstance(block, dict) and _is_text(block))
+    if not isinstance(content, str) or content.startswith('{"task_id"'):
+        return None
+    words = _words(content)
+    return parse_slash_command(words) if words is not None and words.kind == "prompt" else words
+
+
+def _is_text(block: dict[object, object]) -> bool:
+    return isinstance(block.get("text"), str)
+
+
+def parse_slash_command(words: TypedText) -> TypedText | None:
+    """A queued prompt that is a slash command: with its arguments, or None when it has none."""
+    head, _, rest = words.text.partition(" ")
+    name = head[1:]
+    if not head.startswith("/") or not name or not name.replace("-", "").replace("_", "").replace(":", "").isalnum():
+        return words
+    return TypedText("command", words.text) if rest.strip() else None
+
+
+def _words(content: str | list[ClaudeBlock] | None) -> TypedText | None:
+    kept: list[str] = []
+    for text in block_texts(content):
+        if text.lstrip().startswith(_COMMAND):
+            return _one(text)  # what else the record holds is the command's own text
+        words = _one(text)
+        if words is None:
+            continue
+        if words.kind != "prompt":
+            return words
+        kept.append(words.text)
+    if kept:
+        return TypedText("prompt", "\n".join(kept))
+    shown = (
+        [block.type for block in content if block.type in ("image", "document")] if isinstance(content, list) else []
+    )
+    return TypedText("prompt", f"[{shown[0]}]") if shown else None
+
+
+def _one(text: str) -> TypedText | None:
+    if text.lstrip().startswith(_NOBODYS):
+        return None
+    text = without_nul(text_outside_blocks(text, _CONTEXT)).strip()
+    if not text or text.startswith(_INJECTED):
+        return None
+    if text.startswith("<bash-input>"):
+        command = _between(text, "bash-input")
+        return TypedText("shell", command) if command else None
+    if text.startswith(_COMMAND):
+        arguments = _between(text, "command-args")
+        name = _between(text, "command-name") or "/" + _between(text, "command-message")
+        return TypedText("command", f"{name} {arguments}") if arguments else None
+    return TypedText("prompt", text)
+
+
+def _between(text: str, tag: str, *, last: bool = False) -> str:
+    start = text.find(f"<{tag}>")
+    if start < 0:
+        return ""
+    start += len(tag) + 2
+    end = text.rfind(f"</{tag}>", start) if last else text.find(f"</{tag}>", start)
+    return text[start : end if end >= 0 else len(text)].strip()
+
+
+def is_interruption(record: ClaudeRecord) -> bool:
+    """Whether a user record says that the person stopped the agent."""
+    message = record.message
+    return message is not None and any(text.startswith(INTERRUPTED) for text in block_texts(message.content))

@@ -1,0 +1,60 @@
+"""Prompts typed while the agent was busy: each is one prompt, however many records tell of it.
+
+Since 2.1.96 such a prompt is an attachment. Before, only the queue's own log holds it: what was enqueued and then
+removed went to the model in the middle of its work (what was dequeued comes back as an ordinary user record, and what
+was popped went back into the person's input line).
+"""
+
+from __future__ import annotations
+
+from lerim.sessions.readers.claude.human import parse_queue_content
+from lerim.sessions.readers.claude.records import ClaudeRecord
+from lerim.sessions.readers.engine import TranscriptTally, TypedText, decode_plain, hash_text
+
+_ATTACHED_SINCE = (2, 1, 96)
+_LIMIT = 16
+_LENGTH = 20_000
+
+
+def apply_queue_operation(tally: TranscriptTally, record: ClaudeRecord) -> TypedText | None:
+    """Follows a queue operation; returns the prompt that only the queue tells of."""
+    content = decode_plain(record.content)
+    if record.operation == "enqueue":
+        words = parse_queue_content(content)
+        tally.queue = (*tally.queue[1 - _LIMIT :], words.text if words and len(words.text) <= _LENGTH else "")
+    elif record.operation == "popAll":
+        tally.queue = ()
+    elif record.operation in ("dequeue", "remove") and tally.queue:
+        words = parse_queue_content(content)
+        at = tally.queue.index(words.text) if words and words.text in tally.queue else 0
+        text, tally.queue = tally.queue[at], (*tally.queue[:at], *tally.queue[at + 1 :])
+        if record.operation == "remove" and text and _only_queued(tally.version):
+            return parse_queue_content(text)
+    return None
+
+
+def _only_queued(version: str) -> bool:
+    parts = version.split(".")[:3]
+    if len(parts) < 3 or not all(part.isdecimal() and len(part) < 9 for part in parts):
+        return False
+    return tuple(int(part) for part in parts) < _ATTACHED_SINCE
+
+
+def register_queued_prompt(tally: TranscriptTally, words: TypedText) -> bool:
+    """Whether a queued prompt is new; if so, a user record repeating it will not be."""
+    one = hash_text(words.text)
+    if not tally.answered and (one in tally.echoes or one == tally.prompt):
+        return False
+    tally.echoes = (*tally.echoes[1 - _LIMIT :], one)
+    return True
+
+
+def consume_queued_repeat(tally: TranscriptTally, words: TypedText, source: str | None) -> bool:
+    """Whether a user record repeats a queued prompt: it says so itself, or the model has not spoken in between."""
+    if not tally.echoes or not (source == "queued" or not tally.answered):
+        return False
+    one = hash_text(words.text)
+    if one not in tally.echoes:
+        return False
+    tally.echoes = tuple(echo for echo in tally.echoes if echo != one)
+    return True

@@ -1,0 +1,120 @@
+"""One line of a Claude Code transcript to typed records; bytes of any kind come in, and only `BadLine` comes out."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_patiently
+
+
+class ClaudeUsage(msgspec.Struct, gc=False):
+    """Tokens as the API reported them so far; repeated on every record of a message."""
+
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+
+
+class ClaudeBlock(msgspec.Struct, gc=False):
+    """One content block of any kind."""
+
+    type: str = ""
+    text: str | None = ""
+    thinking: str | None = ""
+    id: str | None = ""
+    name: str | None = ""
+    input: msgspec.Raw = JSON_NULL
+    tool_use_id: str | None = ""
+    content: msgspec.Raw = JSON_NULL
+    is_error: bool | None = False
+
+
+class ClaudeMessage(msgspec.Struct, gc=False):
+    """What was said; `content` is text or blocks."""
+
+    id: str | None = ""
+    model: str | None = ""
+    content: str | list[ClaudeBlock] | None = ""
+    usage: ClaudeUsage | None = None
+
+
+class PromptOrigin(msgspec.Struct, gc=False):
+    """Who caused a prompt: `human`, or a machine."""
+
+    kind: str | None = ""
+
+
+class Attachment(msgspec.Struct, gc=False):
+    """Context attached by the agent; only `queued_command` can hold a person's words."""
+
+    type: str = ""
+    prompt: str | list[ClaudeBlock] | None = ""
+    command_mode: str | None = msgspec.field(default="", name="commandMode")
+    origin: PromptOrigin | str | None = None
+    is_meta: bool | None = msgspec.field(default=False, name="isMeta")
+
+
+class ClaudeRecord(msgspec.Struct, rename="camel", gc=False):
+    """Every field of every record type that is used; all others are skipped unread."""
+
+    type: str = ""
+    subtype: str | None = ""
+    uuid: str | None = ""
+    session_id: str | None = ""
+    timestamp: str | None = ""
+    cwd: str | None = ""
+    git_branch: str | None = ""
+    version: str | None = ""
+    agent_id: str | None = ""
+    request_id: str | None = ""
+    is_sidechain: bool | None = False
+    is_meta: bool | None = False
+    is_compact_summary: bool | None = False
+    is_visible_in_transcript_only: bool | None = False
+    is_api_error_message: bool | None = False
+    message: ClaudeMessage | None = None
+    tool_use_result: msgspec.Raw = JSON_NULL
+    attachment: Attachment | None = None
+    origin: PromptOrigin | str | None = None
+    prompt_source: str | None = ""
+    parent_uuid: str | None = ""
+    entrypoint: str | None = ""
+    source_tool_use_id: str | None = msgspec.field(default="", name="sourceToolUseID")
+    plan_content: str | None = ""
+    tool_denial_kind: str | None = ""
+    user_feedback: str | None = ""
+    operation: str | None = ""
+    content: msgspec.Raw = JSON_NULL
+    summary: str | None = ""
+    leaf_uuid: str | None = ""
+    custom_title: str | None = ""
+    ai_title: str | None = ""
+
+
+_quick = msgspec.json.Decoder(ClaudeRecord).decode
+_ATTACHED = b',"type":"progress",'
+_NEAR = 2048
+
+
+def decode_claude_line(line: bytes) -> list[ClaudeRecord]:
+    """The records of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
+    if line.find(_ATTACHED, 0, _NEAR) >= 0 and _is_progress(line):
+        return []
+    try:
+        return [_quick(line)]
+    except DECODE_ERRORS:
+        return decode_patiently(line, ClaudeRecord)
+
+
+def _is_progress(line: bytes) -> bool:
+    """Whether the outermost object says it is a progress record: nothing but its brace is open before the type."""
+    before = line[: line.index(_ATTACHED)]
+    return before.count(b"{") == 1 and b"[" not in before and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
+
+
+def block_texts(content: str | list[ClaudeBlock] | None) -> list[str]:
+    """The text of a content, one string a text block."""
+    if isinstance(content, str):
+        return [content]
+    return [block.text for block in content or () if block.type == "text" and block.text]

@@ -1,0 +1,90 @@
+"""What is counted while a transcript of Claude Code is read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from lerim.sessions.readers.claude.records import ClaudeRecord, ClaudeUsage
+from lerim.sessions.readers.engine import (
+    NAMES,
+    NO_TOKEN_COUNTS,
+    RecentMarks,
+    TokenCounts,
+    TranscriptTally,
+    append_name,
+    hash_text,
+    make_title,
+    without_nul,
+)
+
+_RECENT = 16
+_NO_COUNT = 1 << 48
+
+
+class ClaudeTally(TranscriptTally, gc=False):
+    """Totals of a transcript of Claude Code up to a point in it."""
+
+    def meet(self, record: ClaudeRecord, time: datetime | None) -> None:
+        """Notes what every kind of record tells: where, when, which version."""
+        cwd, branch, version = record.cwd, record.git_branch, record.version
+        if cwd and cwd != self.cwd:
+            self.cwd = without_nul(cwd)[:4096]
+            self.cwds = append_name(self.cwds, self.cwd)
+        if branch and branch != self.branch:
+            self.branch = without_nul(branch)[:500]
+            self.branches = append_name(self.branches, self.branch)
+        if version and version != self.version:
+            self.version = without_nul(version)[:50]
+        if not self.parent and record.session_id:
+            self.parent = without_nul(record.session_id)[:200]
+        if time is not None:
+            if self.ended is None or time > self.ended:
+                self.ended = time
+            if self.started is None or time < self.started:
+                self.started = time
+
+    def name(self, record: ClaudeRecord, seen: RecentMarks) -> None:
+        """Takes a title from a title or summary record; the last one of each kind wins."""
+        if record.type == "custom-title":
+            self.custom_title = make_title(record.custom_title) or self.custom_title
+        elif record.type == "ai-title":
+            self.ai_title = make_title(record.ai_title) or self.ai_title
+        elif record.summary and record.leaf_uuid:
+            leaf = hash_text(record.leaf_uuid)
+            if leaf in seen:
+                self.summary = make_title(record.summary)
+            else:
+                self.summaries = (*self.summaries[-NAMES:], (leaf, make_title(record.summary)))
+
+    def spend(self, key: str, usage: ClaudeUsage | None) -> TokenCounts:
+        """Counts what one API message has used so far, once, whatever number of records repeat it."""
+        before = self.spent.get(key, NO_TOKEN_COUNTS)
+        if usage is None:
+            return before
+        now = (
+            usage.input_tokens or 0,
+            usage.output_tokens or 0,
+            usage.cache_read_input_tokens or 0,
+            usage.cache_creation_input_tokens or 0,
+        )
+        if now == before:
+            return before
+        most = (_most(now[0], before[0]), _most(now[1], before[1]), _most(now[2], before[2]), _most(now[3], before[3]))
+        if most != before:
+            total = self.tokens
+            self.tokens = (
+                total[0] + most[0] - before[0],
+                total[1] + most[1] - before[1],
+                total[2] + most[2] - before[2],
+                total[3] + most[3] - before[3],
+            )
+            if key:
+                spent = {**self.spent, key: most}
+                if len(spent) > _RECENT:
+                    del spent[next(iter(spent))]
+                self.spent = spent
+        return most
+
+
+def _most(now: int, before: int) -> int:
+    return before if now < before else now if now < _NO_COUNT else before

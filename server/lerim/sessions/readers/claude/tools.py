@@ -1,0 +1,351 @@
+"""Tool calls of Claude Code: what was asked of a tool, and what came back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.readers.claude.human import INTERRUPTED, parse_text_beside_result
+from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord
+from lerim.sessions.readers.engine import JSON_NULL, cut_blocks, decode_leniently, decode_plain, keep_ends, without_nul
+
+_KINDS: dict[str, ToolKind] = {
+    "Bash": "shell",
+    "PowerShell": "shell",
+    "Read": "read",
+    "NotebookRead": "read",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "write",
+    "Grep": "search",
+    "Glob": "search",
+    "LS": "search",
+    "AskUserQuestion": "ask",
+    "ExitPlanMode": "plan",
+    "exit_plan_mode": "plan",
+    "Task": "agent",
+    "Agent": "agent",
+    "WebFetch": "web",
+    "WebSearch": "web",
+}
+
+
+class _Replaced(msgspec.Struct, gc=False):
+    old_string: str | None = ""
+    new_string: str | None = ""
+
+
+class _Option(msgspec.Struct, gc=False):
+    label: str | None = ""
+    description: str | None = ""
+
+
+class _Question(msgspec.Struct, gc=False):
+    question: str | None = ""
+    options: list[_Option] | None = None
+
+
+class _Asked(msgspec.Struct, gc=False):
+    command: str | None = ""
+    description: str | None = ""
+    file_path: str | None = ""
+    notebook_path: str | None = ""
+    path: str | None = ""
+    pattern: str | None = ""
+    query: str | None = ""
+    url: str | None = ""
+    question: str | None = ""
+    questions: list[_Question] | None = None
+    plan: str | None = ""
+
+
+class _Input(_Asked, gc=False):
+    old_string: str | None = ""
+    new_string: str | None = ""
+    new_source: str | None = ""
+    content: str | None = ""
+    edits: list[_Replaced] | None = None
+
+
+_EDITING: frozenset[ToolKind] = frozenset({"edit", "write"})
+
+
+class _Outcome(msgspec.Struct, rename="camel", gc=False):
+    answers: msgspec.Raw = JSON_NULL
+    annotations: msgspec.Raw = JSON_NULL
+    agent_id: str | None = ""
+    plan: str | None = ""
+    interrupted: bool | None = False
+    exit_code: int | None = None
+    background_task_id: str | None = ""
+    persisted_output_path: str | None = ""
+
+
+_NO_OUTCOME = _Outcome()
+
+
+class ClaudeToolResult(NamedTuple):
+    """How a call ended, as far as the result block itself says."""
+
+    status: ToolStatus
+    text: str
+    feedback: str
+
+
+SUCCESSFUL_RESULT = ClaudeToolResult("ok", "", "")
+"""How a call ended the result of which was left unread."""
+
+
+def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
+    """The call a `tool_use` block asks for, still without a result; `brief`: without what it writes to files."""
+    name = without_nul(block.name)[:200]
+    kind = _KINDS.get(name, "other")
+    edits: tuple[FileEdit, ...] = ()
+    if kind in _EDITING and not brief:
+        asked: _Asked = (changes := decode_leniently(block.input, _Input))
+        edits = _edits(
+            kind,
+            without_nul(changes.file_path) or without_nul(changes.notebook_path) or without_nul(changes.path),
+            changes,
+        )
+    else:
+        asked = decode_leniently(block.input, _Asked)
+    path = without_nul(asked.file_path) or without_nul(asked.notebook_path) or without_nul(asked.path)
+    return ToolCall(
+        id=without_nul(block.id),
+        name=name,
+        kind=kind,
+        command=without_nul(asked.command)
+        or without_nul(asked.url)
+        or without_nul(asked.query)
+        or without_nul(asked.pattern),
+        description=without_nul(asked.description),
+        paths=(path,) if path else (),
+        edits=edits,
+        answers=_questions(asked) if kind == "ask" else (),
+        plan=without_nul(asked.plan) if kind == "plan" else "",
+    )
+
+
+def attach_command_output(call: ToolCall, text: str) -> ToolCall:
+    """`call` with what it printed. Whether it failed is not recorded."""
+    output, left_out = keep_ends(without_nul(cut_blocks(text)))
+    return replace(call, status="ok", output=output, output_cut=left_out)
+
+
+def _edits(kind: ToolKind, path: str, asked: _Input) -> tuple[FileEdit, ...]:
+    if kind == "write":
+        return (FileEdit(path, "", without_nul(asked.content)),)
+    if asked.edits:
+        return tuple(FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)) for one in asked.edits)
+    return (
+        FileEdit(path, without_nul(asked.old_string), without_nul(asked.new_string) or without_nul(asked.new_source)),
+    )
+
+
+def _questions(asked: _Asked) -> tuple[QuestionAnswer, ...]:
+    if asked.questions:
+        return tuple(_question(one) for one in asked.questions)
+    return (QuestionAnswer(without_nul(asked.question), (), ""),) if asked.question else ()
+
+
+def _question(one: _Question) -> QuestionAnswer:
+    options = one.options or ()
+    labels, descriptions = (
+        tuple(without_nul(option.label) for option in options),
+        tuple(without_nul(option.description) for option in options),
+    )
+    return QuestionAnswer(without_nul(one.question), labels, "", descriptions if any(descriptions) else ())
+
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+_DENIED = (
+    "The user doesn't want to proceed",
+    "Permission for this tool use was denied",
+    "Permission to use ",
+    "The agent proposed a plan that was rejected",
+    "User rejected ",
+)
+_STOPPED = (INTERRUPTED, "The user doesn't want to take this action right now")
+_FEEDBACK = re.compile(r"\b[Tt]he user said:\s*")
+_HINT = "\n\nNote: The user's next message may contain"
+_EXIT = re.compile(r"Exit code (-?\d{1,10})\b")
+_APPROVED = "## Approved Plan"
+_REJECTED_PLAN = "\n\nRejected plan:"
+
+
+_REFUSED_BY_PERSON = "user-rejected"
+_OWN_RESULTS: frozenset[ToolKind] = frozenset({"edit", "write", "plan", "ask"})
+"""Built-in tools whose results Claude Code words itself: nothing a command prints or a page says stands in them."""
+
+
+def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> ClaudeToolResult:
+    """What a `tool_result` block says. The result of a denied call may hold words of the person as `feedback`; whose
+    they are is decided once the call is known (`close_claude_call`)."""
+    text = _text(block.content)
+    head = text[:200].lstrip()
+    kind = record.tool_denial_kind or ""
+    if kind in ("interrupted", "cancelled") or (not kind and head.startswith(_STOPPED)):
+        return ClaudeToolResult("interrupted", text, _feedback(record, text))
+    if kind or (block.is_error and head.startswith(_DENIED)):
+        return ClaudeToolResult("denied", text, _feedback(record, text))
+    return ClaudeToolResult("error" if block.is_error else "ok", text, "")
+
+
+def _feedback(record: ClaudeRecord, text: str) -> str:
+    if record.user_feedback:
+        return without_nul(record.user_feedback).strip()
+    told = text.partition(_REJECTED_PLAN)[0]  # the plan behind it is the agent's
+    said = _FEEDBACK.search(told[:2000])
+    return told[said.end() :].partition(_HINT)[0].strip() if said else ""
+
+
+def _remark(record: ClaudeRecord) -> str:
+    """What the person said on approving a plan: a field of the record, or a text beside the result."""
+    if record.user_feedback:
+        return without_nul(record.user_feedback).strip()
+    content = record.message.content if record.message else None
+    said = parse_text_beside_result(content) if isinstance(content, list) else None
+    return said.text if said is not None and said.kind == "prompt" else ""
+
+
+SpilledOutputReader = Callable[[str], tuple[str, int] | None]
+"""From the path a record names for an output written to a file to its ends (`keep_ends`); None where it may not be
+read."""
+
+
+def close_claude_call(
+    call: ToolCall, ended: ClaudeToolResult, record: ClaudeRecord, spilled: SpilledOutputReader
+) -> ToolCall:
+    """`call` with its result."""
+    if ended is SUCCESSFUL_RESULT:
+        return replace(call, status="ok")
+    status, text, feedback = ended
+    outcome = decode_leniently(record.tool_use_result, _Outcome) if _wants_outcome(call, record) else _NO_OUTCOME
+    if outcome.interrupted and status == "ok":
+        status = "interrupted"
+    shown, left_out = _unspilled(text, outcome, spilled) if text.startswith(_SPILL) else keep_ends(text)
+    proven = _shows_a_person(call, record)
+    if _is_served(call):
+        feedback, status = "", status if record.tool_denial_kind or status != "denied" else "error"
+    return replace(
+        call,
+        status=status,
+        output=shown,
+        output_cut=left_out,
+        exit_code=_exit_code(call, status, text, outcome),
+        feedback=(feedback if proven else "") or (_remark(record) if call.kind == "plan" and status == "ok" else ""),
+        answers=_answered(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
+        plan=_plan(call, outcome, text) if call.kind == "plan" else call.plan,
+        subagent=without_nul(outcome.agent_id) if call.kind == "agent" else "",
+    )
+
+
+def _is_served(call: ToolCall) -> bool:
+    """Whether an MCP server answers the call: whatever its result looks like, the server wrote it."""
+    return call.name.startswith("mcp__")
+
+
+def _shows_a_person(call: ToolCall, record: ClaudeRecord) -> bool:
+    """Whether the record itself, not the text of the result, shows that what was said to the call is the person's.
+
+    Claude Code writes `toolDenialKind` and `userFeedback` since 2.1.205. Before that only the tools whose results it
+    words itself can tell: what a command, a page or a server returns may begin with any text.
+    """
+    if _is_served(call):
+        return False
+    by_field = record.tool_denial_kind == _REFUSED_BY_PERSON or bool(record.user_feedback)
+    return by_field or (call.kind in _OWN_RESULTS and not record.tool_denial_kind)
+
+
+def _wants_outcome(call: ToolCall, record: ClaudeRecord) -> bool:
+    """Results of reads and edits hold whole files: they are left unread."""
+    return call.kind in ("shell", "ask", "plan", "agent", "other") and record.tool_use_result is not JSON_NULL
+
+
+def _exit_code(call: ToolCall, status: ToolStatus, text: str, outcome: _Outcome) -> int | None:
+    if outcome.exit_code is not None and abs(outcome.exit_code) < 1 << 32:
+        return outcome.exit_code
+    if call.kind != "shell":
+        return None
+    if status == "error":
+        found = _EXIT.match(text)
+        return int(found[1]) if found else None
+    return 0 if status == "ok" and not outcome.background_task_id else None
+
+
+def _plan(call: ToolCall, outcome: _Outcome, text: str) -> str:
+    """The plan as the person approved it: they may have edited it."""
+    start = text.find(_APPROVED)
+    if start >= 0:
+        return text[start:].partition("\n")[2].strip()
+    return without_nul(outcome.plan) or call.plan
+
+
+def _answered(asked: tuple[QuestionAnswer, ...], outcome: _Outcome, text: str) -> tuple[QuestionAnswer, ...]:
+    given = decode_plain(outcome.answers)
+    notes = decode_plain(outcome.annotations)
+    answers: list[QuestionAnswer] = []
+    for one in asked:
+        chosen = given.get(one.question) if isinstance(given, dict) else None
+        said = _listed(chosen) if chosen is not None else _quoted(one.question, asked, text)
+        note = notes.get(one.question) if isinstance(notes, dict) else None
+        typed = note.get("notes") if isinstance(note, dict) else None
+        if isinstance(typed, str) and typed.strip() and typed not in said:
+            said = f"{said}\n{without_nul(typed)}".strip()
+        answers.append(replace(one, answer=said))
+    return tuple(answers)
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(without_nul(item) for item in value if isinstance(item, str))
+    return without_nul(value) if isinstance(value, str) else ""
+
+
+def _quoted(question: str, asked: tuple[QuestionAnswer, ...], text: str) -> str:
+    """The answer in a text of the form `"question"="answer", "question"="answer". You can now continue …`."""
+    mark = f'"{question}"="'
+    start = text.find(mark)
+    if start < 0:
+        return ""
+    start += len(mark)
+    ends = [text.find(f'", "{other.question}"="', start) for other in asked]
+    ends += [text.find(ending, start) for ending in ('". You can now continue', '" user notes:', '" selected preview:')]
+    found = [end for end in ends if end >= 0]
+    end = min(found) if found else text.find('"', start)
+    return text[start : end if end >= 0 else len(text)]
+
+
+def _text(content: msgspec.Raw) -> str:
+    value = decode_plain(content)
+    if isinstance(value, list):
+        parts = [_part(item) for item in value if isinstance(item, dict)]
+        value = "\n".join(part for part in parts if part)
+    return without_nul(cut_blocks(value)) if isinstance(value, str) else ""
+
+
+def _part(item: dict[object, object]) -> str:
+    text = item.get("text")
+    if isinstance(text, str):
+        return text
+    kind = item.get("type")
+    return f"[{kind}]" if kind in ("image", "document") else ""
+
+
+_SPILL = "<persisted-output>"
+_SAVED = re.compile(r"Full output saved to: ([^\n]{1,1000})")
+
+
+def _unspilled(text: str, outcome: _Outcome, spilled: SpilledOutputReader) -> tuple[str, int]:
+    named = _SAVED.search(text[:2000])
+    path = without_nul(outcome.persisted_output_path) or (named[1].strip() if named else "")
+    found = spilled(path) if path else None
+    return found if found is not None else keep_ends(text)

@@ -1,0 +1,65 @@
+"""Turns of Claude Code in the making: results of tools and the output of the person's own commands."""
+
+from __future__ import annotations
+
+from lerim.sessions.model import ToolKind
+from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord
+from lerim.sessions.readers.claude.tools import (
+    ClaudeToolResult,
+    SpilledOutputReader,
+    attach_command_output,
+    close_claude_call,
+)
+from lerim.sessions.readers.engine import REDACTED, TurnDraft, TurnDrafts, make_own_command, usable_id
+
+
+class ClaudeDrafts(TurnDrafts):
+    """The turns of a transcript of Claude Code that are not final yet."""
+
+    def __init__(self, spilled: SpilledOutputReader) -> None:
+        super().__init__()
+        self._spilled = spilled
+
+    def run(self, draft: TurnDraft) -> None:
+        """Adds the person's own command to its turn, which then waits for what it prints."""
+        draft.calls.append(make_own_command(draft.texts[0]))
+        draft.waiting = 1
+
+    def printed(self, text: str, offset: int) -> None:
+        """Gives the person's last command its output; if none waits it is left alone."""
+        for draft in reversed(self._queue):
+            if draft.kind == "shell" and draft.waiting:
+                draft.calls = [attach_command_output(draft.calls[0], text)]
+                draft.waiting = 0
+                draft.last = offset
+                return
+
+    def kind(self, native: str | None) -> ToolKind | None:
+        """What the call of this id is, while its turn is unfinished."""
+        held = self._calls.get(native or "")
+        return held[-1][0].calls[held[-1][1]].kind if held else None
+
+    def close(self, ended: ClaudeToolResult, block: ClaudeBlock, record: ClaudeRecord, offset: int) -> None:
+        """Gives a call its result; one that belongs to no open turn is left alone."""
+        held = self._calls.get(block.tool_use_id or "")
+        if not held:
+            return
+        draft, at = held[0] if len(held) == 1 else _waiting(held)
+        if draft.calls[at].status == "pending":
+            draft.waiting -= 1
+        draft.calls[at] = close_claude_call(draft.calls[at], ended, record, self._spilled)
+        draft.last = offset
+
+
+def _waiting(held: list[tuple[TurnDraft, int]]) -> tuple[TurnDraft, int]:
+    """The first call without a result of those that share an id, else the last."""
+    return next((one for one in held if one[0].calls[one[1]].status == "pending"), held[-1])
+
+
+def api_message_key(record: ClaudeRecord) -> str:
+    """What the records of one API message share."""
+    message = record.message
+    native = message.id if message else ""
+    if native and native != REDACTED:
+        return native
+    return usable_id(record.request_id) or usable_id(record.uuid)

@@ -1,0 +1,178 @@
+"""What a person typed, told from what Codex puts into messages of the user."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from lerim.sessions.readers.codex.records import CodexPayload
+from lerim.sessions.readers.engine import (
+    MEMORIES_TAG,
+    TypedText,
+    content_texts,
+    decode_plain,
+    decode_string,
+    text_outside_blocks,
+    without_nul,
+)
+
+_CONTEXT = (
+    "environment_context",
+    "environment_context_delta",
+    "environment",
+    "environment-change",
+    "extension_context",
+    "codex_internal_context",
+    "goal_context",
+    "in-app-browser-context",
+    "browser_snapshot",
+    "user_instructions",
+    "turn_aborted",
+    "hook_prompt",
+    "skill",
+    "skills_instructions",
+    "permissions instructions",
+    "apps_instructions",
+    "codex_apps_open_page_instructions",
+    "plugins_instructions",
+    "recommended_plugins",
+    "multi_agent_mode",
+    "collaboration_mode",
+    "realtime_conversation",
+    "model_switch",
+    "personality_spec",
+    "app-context",
+    "task-notification",
+    "subagent_notification",
+    "agent_message_board_notification",
+    "heartbeat",
+    "system-reminder",
+    MEMORIES_TAG,
+)
+_OPENING = re.compile(rf"<({'|'.join(map(re.escape, _CONTEXT))}|external_[\w.-]{{1,100}})(?: [^<>\n]{{1,500}})?>")
+_INJECTED = (
+    "# AGENTS.md instructions",
+    "<INSTRUCTIONS>",
+    "<user_action>",
+    "The following is the Codex agent history",
+    "Another language model started to solve this problem",
+    "You are `/root`",
+    "Warning: The maximum number of unified exec processes",
+    "Warning: apply_patch was requested via",
+    "Warning: Your account was flagged",
+)
+_REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
+_WRAPPED = re.compile(r"\A#.*^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL)
+"""What an application says of its files and pages before the person's words, as it has been written of late."""
+_HEADINGS = ("## My request for Codex:", "## My request:")
+_PICTURE = re.compile(r"</?image(?: [^<>\n]{1,4000})?>\Z")
+_SPOKEN = "<realtime_delegation>"
+_REPLY = "<send_user_message_question_reply>"
+_SHELL = "<user_shell_command>"
+_WHERE = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
+
+
+_SOURCES = ("", "cli", "vscode", "unknown")
+_UNATTENDED = ("codex_exec", "codex_sdk", "codex_mcp", "codex_action")
+
+
+def is_unattended_thread(source: str, thread: str, originator: str) -> bool:
+    """Whether a thread is one that a program prompts: `codex exec`, the SDK, Codex as a server, CI, or a source that is
+    not known to be a person."""
+    program = originator.lower().replace("-", "_").startswith(_UNATTENDED)
+    return program or source not in _SOURCES or thread not in ("", "user")
+
+
+def parse_codex_prompt(text: str) -> TypedText | None:
+    """What a person typed in a message; None for everything that no person typed."""
+    text = _leading(without_nul(text_outside_blocks(text)).strip())
+    if text.startswith(_SHELL):
+        command = _between(text, "command", last=False)
+        return TypedText("shell", command) if command else None
+    if text.startswith(_SPOKEN):
+        text = "" if "<source>transcript_tail_flush<" in text else html.unescape(_between(text, "input", last=False))
+    if text.startswith(_REPLY):
+        text = _replied(_between(text, _REPLY[1:-1]))
+    if not text or text.startswith(_INJECTED):
+        return None
+    asked = max(_REQUEST.finditer(text), key=re.Match.end, default=None) or _WRAPPED.match(text)
+    if asked:
+        text = text[asked.end() :].strip()
+    return TypedText("prompt", text) if text else None
+
+
+def _replied(text: str) -> str:
+    """What the person answered to questions that did not wait for it."""
+    told = decode_plain(text.encode("utf-8", "replace"))
+    replies = told if isinstance(told, list) else [told]
+    answers = [one.get("answer") for one in replies if isinstance(one, dict)]
+    return "\n".join(answer for answer in answers if isinstance(answer, str)) or text
+
+
+def _leading(text: str) -> str:
+    """`text` without the blocks of context it begins with."""
+    at = 0
+    while tag := _OPENING.match(text, at):
+        end = text.rfind(f"</{tag[1]}>", at)  # what stands in it may forge an earlier end
+        if end < 0:
+            return ""
+        at = _words(text, end + len(tag[1]) + 3)
+    return text[at:]
+
+
+def _words(text: str, at: int) -> int:
+    """Where the next word begins."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def parse_prompt_event(event: CodexPayload) -> tuple[TypedText | None, str]:
+    """What a person typed in a `user_message` event, and the event's whole text."""
+    text = decode_string(event.message)
+    if event.kind not in ("plain", "", None):
+        return None, text
+    shown = any(bytes(one)[:2] not in (b"[]", b"nu") for one in (event.images, event.local_images))
+    if shown and (not text.strip() or text.rstrip().endswith(_HEADINGS)):
+        return TypedText("prompt", "[image]"), text
+    return parse_codex_prompt(text), text
+
+
+def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
+    """What a person typed in a message item of the user, and the item's whole text."""
+    said = content_texts(item.content)
+    kept: list[str] = []
+    for text in said:
+        words = (
+            None
+            if text.lstrip().startswith("# AGENTS.md") or _PICTURE.match(text.strip())
+            else parse_codex_prompt(text)
+        )
+        if words is not None and words.kind == "shell":
+            return words, text
+        if words is not None:
+            kept.append(words.text)
+    texts = [text for text in kept if text != "[image]"] or kept[:1]
+    return TypedText("prompt", "\n".join(texts)) if texts else None, "\n".join(said)
+
+
+def parse_shell_output(text: str) -> str:
+    """What the person's own command brought back: its exit code and output, as Codex frames them."""
+    return _between(text, "result")
+
+
+def parse_context_cwd(text: str) -> str:
+    """The working folder an injected message names; '' if none."""
+    if "<cwd>" not in text and "Current working directory: " not in text[:2000]:
+        return ""
+    found = _WHERE.search(text[:20_000])
+    return (found[1] or found[2] or "").strip() if found else ""
+
+
+def _between(text: str, tag: str, *, last: bool = True) -> str:
+    start = text.find(f"<{tag}>")
+    if start < 0:
+        return ""
+    start += len(tag) + 2
+    end = text.rfind(f"</{tag}>") if last else text.find(f"</{tag}>", start)
+    return text[start : end if end >= start else len(text)].strip()

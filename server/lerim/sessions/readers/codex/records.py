@@ -1,0 +1,121 @@
+"""One line of a Codex rollout to a typed record; bytes of any kind come in, and only `BadLine` comes out.
+
+Three forms are known: `{timestamp, type, payload}`, the fields of the payload beside the timestamp, and bare items
+without either. A `CodexRecord` holds them all: what a payload has, the line may have itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_leniently, decode_patiently
+
+
+class CodexUsage(msgspec.Struct, gc=False):
+    """Tokens; `input_tokens` has those read from and written to the cache in it."""
+
+    input_tokens: int | None = 0
+    cached_input_tokens: int | None = 0
+    cache_write_input_tokens: int | None = 0
+    output_tokens: int | None = 0
+
+
+class CodexTokenInfo(msgspec.Struct, gc=False):
+    """What was used since the thread began, or since that of which it is a fork did; and by the last answer."""
+
+    total_token_usage: CodexUsage | None = None
+    last_token_usage: CodexUsage | None = None
+
+
+class CodexGitInfo(msgspec.Struct, gc=False):
+    """Where the repository stood at the start."""
+
+    branch: str | None = ""
+
+
+class CodexPayload(msgspec.Struct, gc=False):
+    """Every field of every kind of payload that is used; all others are skipped unread."""
+
+    type: str | None = ""
+    timestamp: str | None = ""
+    id: str | None = ""
+    role: str | None = ""
+    content: msgspec.Raw = JSON_NULL
+    name: str | None = ""
+    namespace: str | None = ""
+    arguments: msgspec.Raw = JSON_NULL
+    input: msgspec.Raw = JSON_NULL
+    call_id: str | None = ""
+    output: msgspec.Raw = JSON_NULL
+    status: str | None = ""
+    action: msgspec.Raw = JSON_NULL
+    message: msgspec.Raw = JSON_NULL
+    kind: str | None = ""
+    images: msgspec.Raw = JSON_NULL
+    local_images: msgspec.Raw = JSON_NULL
+    summary: msgspec.Raw = JSON_NULL
+    info: CodexTokenInfo | None = None
+    turn_id: str | None = ""
+    cwd: str | None = ""
+    model: str | None = ""
+    exit_code: int | None = None
+    source: msgspec.Raw = JSON_NULL
+    git: CodexGitInfo | None = None
+    cli_version: str | None = ""
+    forked_from_id: str | None = ""
+    parent_thread_id: str | None = ""
+    originator: str | None = ""
+    thread_source: msgspec.Raw = JSON_NULL
+    item: msgspec.Raw = JSON_NULL
+    changes: msgspec.Raw = JSON_NULL
+    success: bool | None = None
+    result: msgspec.Raw = JSON_NULL
+    error: msgspec.Raw = JSON_NULL
+    thread_name: str | None = ""
+
+
+class CodexRecord(CodexPayload, gc=False):
+    """A line."""
+
+    payload: CodexPayload | None = None
+
+
+class CodexLine(msgspec.Struct, gc=False):
+    """A line with a payload, as all but the oldest are."""
+
+    type: str | None = ""
+    timestamp: str | None = ""
+    payload: CodexPayload | None = None
+
+
+_quick = msgspec.json.Decoder(CodexLine).decode
+
+_UNREAD = re.compile(
+    rb'\{"timestamp":"[^"]{1,40}","type":"'
+    rb'(?:world_state|compacted|inter_agent_communication_metadata|event_msg","payload":\{"type":"agent_reasoning)"'
+)
+_WORTH = 2048
+"""Bytes from which on leaving a line unread is faster than looking whether it may be."""
+
+
+def decode_codex_line(line: bytes) -> list[CodexLine | CodexRecord]:
+    """The records of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
+    if len(line) > _WORTH and _UNREAD.match(line) and _alone(line):
+        return []
+    try:
+        record = _quick(line)
+    except DECODE_ERRORS:
+        return [*decode_patiently(line, CodexRecord)]
+    return [decode_leniently(line, CodexRecord) if record.payload is None else record]
+
+
+def line_payload(line: CodexLine | CodexRecord) -> CodexPayload:
+    """What a line tells: its payload, or in the oldest ones the line itself."""
+    return line.payload or (line if isinstance(line, CodexRecord) else CodexPayload())
+
+
+def _alone(line: bytes) -> bool:
+    """Whether this is a whole line with one object on it."""
+    return line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line

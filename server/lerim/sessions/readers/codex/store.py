@@ -1,0 +1,43 @@
+"""Rollouts of Codex: where they lie, what folder each begins in, and its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lerim.sessions.model import Transcript
+from lerim.sessions.readers.codex.files import probe_folder, scan_root
+from lerim.sessions.readers.codex.records import CodexRecord
+from lerim.sessions.readers.codex.rollout import CodexReading
+from lerim.sessions.readers.engine import LoadedSession, WholeReading, one_object
+from lerim.sessions.readers.engine import decode_leniently as shaped
+
+if TYPE_CHECKING:
+    from lerim.sessions.model import Readable
+
+__all__ = ["open_session", "probe_folder", "scan_root"]
+
+
+class _Rollout(msgspec.Struct):
+    session: CodexRecord = msgspec.field(default_factory=CodexRecord)
+    items: list[msgspec.Raw] | None = None
+
+
+def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
+    """A reading of a rollout, from where `resume` says."""
+    if transcript.path.suffix == ".json":
+        return WholeReading(transcript, partial(_load, brief=brief), resume)
+    return CodexReading(transcript, resume, brief=brief)
+
+
+def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
+    """A rollout of the first Codex, written in TypeScript: one object that holds all items."""
+    return one_object.load_single_object(transcript, _Rollout, _records, CodexReading(transcript, brief=brief))
+
+
+def _records(rollout: _Rollout) -> Iterator[CodexRecord]:
+    yield rollout.session
+    yield from (shaped(item, CodexRecord) for item in rollout.items or ())

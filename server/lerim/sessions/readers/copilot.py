@@ -1,0 +1,36 @@
+"""GitHub Copilot's sessions: of its command line, and of its chat in VS Code, told apart by where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lerim.sessions.model import Readable, StoreContents, Transcript
+from lerim.sessions.readers.copilot_chat import store
+from lerim.sessions.readers.copilot_cli import store as copilot_cli
+
+_EDITOR = ("workspaceStorage", "globalStorage")
+_CHATS = ("chatSessions", *store.FOLDERLESS)
+
+
+def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
+    """The sessions at a root: an editor's `User` folder, or the folder of the command line."""
+    if root.name == "User" or any((root / name).is_dir() for name in _EDITOR):
+        return store.scan_chats(root, folders)
+    return copilot_cli.scan_cli_sessions(root, folders)
+
+
+def probe_folder(transcript: Transcript) -> str:
+    """The working folder a session begins in; '' where that is not known."""
+    return store.probe_chat_folder(transcript) if _is_chat(transcript) else copilot_cli.probe_cli_folder(transcript)
+
+
+def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
+    """A reading of one session."""
+    if _is_chat(transcript):
+        return store.open_chat(transcript, resume, brief=brief)
+    return copilot_cli.open_cli_session(transcript, resume, brief=brief)
+
+
+def _is_chat(transcript: Transcript) -> bool:
+    return transcript.path.parent.name in _CHATS

@@ -1,0 +1,268 @@
+"""The parts of a chat in VS Code that are used, in every version of its form; all others are skipped unread."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, parse_object, split_json_array
+
+CALLS = ("toolInvocationSerialized", "toolInvocation")
+"""The kinds of parts that show a call of a tool."""
+
+
+class ModelRound(msgspec.Struct, rename="camel", gc=False):
+    """One answer of the model, with the calls it asked for."""
+
+    response: str | None = ""
+    tool_calls: msgspec.Raw = JSON_NULL
+
+
+class RequestedCall(msgspec.Struct, gc=False):
+    """A call as the model asked for it; `arguments` is JSON."""
+
+    id: str | None = ""
+    name: str | None = ""
+    arguments: str | None = ""
+
+
+class AnswerMetadata(msgspec.Struct, rename="camel", gc=False):
+    """What the agent keeps of an answer."""
+
+    tool_call_rounds: msgspec.Raw = JSON_NULL
+    tool_call_results: msgspec.Raw = JSON_NULL
+    resolved_model: str | None = ""
+
+
+class ChatUsage(msgspec.Struct, rename="camel", gc=False):
+    """Tokens of a request, in the versions that tell them."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class RequestFailure(msgspec.Struct, gc=False):
+    """Why a request failed."""
+
+    message: str | None = ""
+    code: str | None = ""
+
+
+class RequestResult(msgspec.Struct, rename="camel", gc=False):
+    """How a request ended."""
+
+    metadata: AnswerMetadata | None = None
+    usage: ChatUsage | None = None
+    error_details: RequestFailure | None = None
+
+
+class ModelState(msgspec.Struct, rename="camel", gc=False):
+    """0 pending, 1 complete, 2 cancelled, 3 failed, 4 waiting for the person."""
+
+    value: int | None = None
+    completed_at: float | None = None
+
+
+class ChatAgent(msgspec.Struct, rename="camel", gc=False):
+    """Who answered."""
+
+    extension_version: str | None = ""
+
+
+class ChatRequest(msgspec.Struct, rename="camel", gc=False):
+    """What a person asked, with the answer."""
+
+    request_id: str | None = ""
+    response_id: str | None = ""
+    timestamp: float | None = None
+    message: msgspec.Raw = JSON_NULL
+    variable_data: msgspec.Raw = JSON_NULL
+    response: msgspec.Raw = JSON_NULL
+    result: RequestResult | None = None
+    response_error_details: RequestFailure | None = None
+    usage: ChatUsage | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    model_id: str | None = ""
+    agent: ChatAgent | None = None
+    model_state: ModelState | None = None
+    is_canceled: bool | None = False
+    confirmation: str | None = ""
+    is_system_initiated: bool | None = False
+    hidden_from_transcript: bool | None = False
+    request_hidden_from_transcript: bool | None = False
+
+
+class ChatHeader(msgspec.Struct, rename="camel", gc=False):
+    """What is told of a chat itself."""
+
+    session_id: str | None = ""
+    creation_date: float | None = None
+    last_message_date: float | None = None
+    custom_title: str | None = ""
+    computed_title: str | None = ""
+    working_directory: str | None = ""
+
+
+class ChatRepository(msgspec.Struct, rename="camel", gc=False):
+    """The repository that was open, as newer versions note it."""
+
+    local_branch: str | None = ""
+
+
+class CommandLine(msgspec.Struct, rename="camel", gc=False):
+    """A command as the model wrote it, and as it was changed."""
+
+    original: str | None = ""
+    user_edited: str | None = ""
+    tool_edited: str | None = ""
+
+
+class CommandState(msgspec.Struct, rename="camel", gc=False):
+    """How a command ended."""
+
+    exit_code: int | None = None
+
+
+class ChatCommandOutput(msgspec.Struct, gc=False):
+    """What a command printed."""
+
+    text: str | None = ""
+
+
+class CallDetails(msgspec.Struct, rename="camel", gc=False):
+    """What is told of a call by its kind; `command` is of older versions."""
+
+    kind: str | None = ""
+    command_line: CommandLine | None = None
+    command: str | None = ""
+    terminal_command_state: CommandState | None = None
+    terminal_command_output: ChatCommandOutput | None = None
+    description: str | None = ""
+
+
+class ChatPart(msgspec.Struct, rename="camel", gc=False):
+    """One part of an answer, of any kind; '' is markdown."""
+
+    kind: str | None = ""
+    value: msgspec.Raw = JSON_NULL
+    content: msgspec.Raw = JSON_NULL
+    tool_id: str | None = ""
+    tool_call_id: str | None = ""
+    invocation_message: msgspec.Raw = JSON_NULL
+    is_confirmed: msgspec.Raw = JSON_NULL
+    is_complete: bool | None = False
+    tool_specific_data: CallDetails | None = None
+    result_details: msgspec.Raw = JSON_NULL
+    result_error: msgspec.Raw = JSON_NULL
+    sub_agent_invocation_id: str | None = ""
+    uri: msgspec.Raw = JSON_NULL
+    edits: msgspec.Raw = JSON_NULL
+    inline_reference: msgspec.Raw = JSON_NULL
+    name: str | None = ""
+    questions: msgspec.Raw = JSON_NULL
+    data: msgspec.Raw = JSON_NULL
+
+
+def chat_parts(request: ChatRequest) -> list[ChatPart]:
+    """The parts of an answer; a part that is no object is left out, a plain text is markdown. A call that is shown
+    again once it went on stands where it began."""
+    found: list[ChatPart] = []
+    places: dict[str, int] = {}
+    for one in split_json_array(request.response):
+        try:
+            made = parse_object(one, ChatPart)
+        except ValueError:
+            if isinstance(parse_json_or_none(one), str):
+                found.append(ChatPart(value=one))
+            continue
+        if made.tool_call_id and made.kind in CALLS:
+            place = places.setdefault(made.tool_call_id, len(found))
+            if place < len(found):
+                found[place] = made
+                continue
+        found.append(made)
+    return found
+
+
+def list_requested_calls(request: ChatRequest) -> list[tuple[str, list[RequestedCall]]]:
+    """The answers of the model that a request took, each with its calls; none while it goes on."""
+    metadata = request.result.metadata if request.result else None
+    found: list[tuple[str, list[RequestedCall]]] = []
+    for one in split_json_array(metadata.tool_call_rounds) if metadata else ():
+        try:
+            answer = parse_object(one, ModelRound)
+        except ValueError:
+            continue
+        found.append(
+            (answer.response or "", [call for raw in split_json_array(answer.tool_calls) if (call := _asked(raw))])
+        )
+    return found
+
+
+def _asked(raw: msgspec.Raw) -> RequestedCall | None:
+    try:
+        return parse_object(raw, RequestedCall)
+    except ValueError:
+        return None
+
+
+def collect_call_results(request: ChatRequest) -> dict[str, str]:
+    """What each call brought back, by the call's id."""
+    metadata = request.result.metadata if request.result else None
+    found = parse_json_or_none(metadata.tool_call_results) if metadata else None
+    if not isinstance(found, dict):
+        return {}
+    return {name: _shown(one) for name, one in found.items() if isinstance(name, str)}
+
+
+def _shown(result: object) -> str:
+    content = result.get("content") if isinstance(result, dict) else None
+    texts: list[str] = []
+    for one in content if isinstance(content, list) else ():
+        told = one.get("value") if isinstance(one, dict) else None
+        if isinstance(told, str):
+            texts.append(told)
+        elif isinstance(told, dict):
+            texts.append(_rendered(told.get("node")))
+    return "\n".join(text for text in texts if text)
+
+
+def _rendered(node: object) -> str:
+    """The text of a tree of prompt elements, in its order."""
+    pieces: list[str] = []
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, dict):
+            continue
+        if isinstance(text := one.get("text"), str):
+            pieces.append(f"\n{text}" if one.get("lineBreakBefore") and pieces else text)
+        if isinstance(children := one.get("children"), list):
+            waiting += reversed(children)
+    return "".join(pieces)
+
+
+def markdown_text(raw: msgspec.Raw) -> str:
+    """The text of a markdown value: a text, several, or an object that holds one."""
+    return _markdown(parse_json_or_none(raw))
+
+
+def _markdown(found: object) -> str:
+    if isinstance(found, dict):
+        found = found.get("value")
+    if isinstance(found, list):
+        return "".join(one for one in found if isinstance(one, str))
+    return found if isinstance(found, str) else ""
+
+
+def address_path(raw: msgspec.Raw) -> str:
+    """The path of an address kept as an object, as written on its own machine; '' where there is none."""
+    found = parse_json_or_none(raw)
+    if isinstance(found, dict) and isinstance(inner := found.get("uri"), dict):
+        found = inner
+    if not isinstance(found, dict):
+        return ""
+    for name in ("fsPath", "path"):
+        if isinstance(path := found.get(name), str) and path:
+            return path
+    return ""

@@ -1,0 +1,150 @@
+"""GitHub Copilot's chats in VS Code and editors made from it: where they lie, and what is in one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.files import open_buffered, unreadable_error
+from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
+from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder, folder_of_address
+from lerim.sessions.readers.copilot_chat.log import load_chat_state
+from lerim.sessions.readers.copilot_chat.records import ChatHeader, ChatRepository, ChatRequest
+from lerim.sessions.readers.copilot_chat.turns import (
+    build_request_turns,
+    milliseconds_to_time,
+    parse_chat_prompt,
+    request_tokens,
+)
+from lerim.sessions.readers.engine import (
+    LoadedSession,
+    WholeReading,
+    collect_sessions,
+    count_final_turns,
+    encode_json,
+    is_folder,
+    list_folder,
+    parse_json_or_none,
+    parse_object,
+    sum_session,
+    without_nul,
+)
+
+PROBLEMS = 100
+"""Problems told one by one; what comes after is only counted."""
+
+_PEEK = 256 * 1024
+_FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
+
+FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
+"""Where chats lie that belong to no folder."""
+
+
+def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
+    """The chats under an editor's `User` folder; `folders` are not needed, since each workspace names its own."""
+    problems: list[Problem] = []
+    found: list[Transcript] = []
+    for storage in list_folder(root / "workspaceStorage", problems):
+        if not is_folder(storage):
+            continue
+        files = list_folder(Path(storage.path) / "chatSessions", problems)
+        if files:
+            found += collect_sessions("copilot", files, problems, cwd=find_workspace_folder(Path(storage.path)))
+    for name in FOLDERLESS:
+        found += collect_sessions("copilot", list_folder(root / "globalStorage" / name, problems), problems)
+    return StoreContents(found, [], problems)
+
+
+def probe_chat_folder(transcript: Transcript) -> str:
+    """The folder that was open in the chat's window; of an empty one, the folder its beginning names, or ''."""
+    if transcript.cwd:
+        return transcript.cwd
+    try:
+        with open_buffered(transcript.path) as file:
+            found = _FOLDER.search(file.read(_PEEK))
+    except OSError:
+        return ""
+    told = parse_json_or_none(msgspec.Raw(found[1])) if found else ""
+    return folder_of_address(told) if isinstance(told, str) else ""
+
+
+def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
+    """A reading of one chat. Iterating it raises TranscriptError where its file cannot be read, UnfinishedError while
+    it is being written."""
+    return WholeReading(transcript, partial(_load, brief=brief), resume)
+
+
+def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
+    path = transcript.path
+    try:
+        told, faults = load_chat_state(path)
+    except OSError as error:
+        raise unreadable_error(path, error) from error
+    asked, repository = told.pop("requests", None), told.get("repoData")
+    chat = parse_object(
+        encode_json({name: one for name, one in told.items() if isinstance(one, str | int | float)}), ChatHeader
+    )
+    native = without_nul(chat.session_id)[:200] or transcript.session_id
+    requests: list[ChatRequest] = []
+    for number, one in enumerate(asked if isinstance(asked, list) else ()):
+        try:
+            requests.append(parse_object(encode_json(one), ChatRequest))
+        except ValueError:
+            if one is not None:  # the place of a request that was lost is told already
+                faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
+    cwd = transcript.cwd or folder_of_address(without_nul(chat.working_directory))
+    branch = (
+        without_nul(parse_object(encode_json(repository), ChatRepository).local_branch)
+        if isinstance(repository, dict)
+        else ""
+    )
+    turns: list[Turn] = []
+    for number, request in enumerate(requests):
+        last = number + 1 == len(requests)
+        turns += build_request_turns(request, native, len(turns), cwd, last=last, brief=brief)
+    return LoadedSession(
+        session=sum_session(
+            transcript,
+            turns,
+            id=native,
+            title=without_nul(chat.custom_title) or without_nul(chat.computed_title),
+            version=next((version for one in reversed(requests) if (version := _version(one))), ""),
+            injected=sum(not parse_chat_prompt(one) for one in requests),
+            api_errors=sum(_failed(one) for one in requests),
+            tokens=_spent(requests),
+            branches=(branch,) if branch else (),
+            times=(milliseconds_to_time(chat.creation_date), milliseconds_to_time(chat.last_message_date)),
+        ),
+        turns=turns,
+        settled=count_final_turns(turns),
+        problems=_problems(path, faults),
+    )
+
+
+def _spent(requests: list[ChatRequest]) -> Tokens | None:
+    told = [used for one in requests if (used := request_tokens(one)) is not None]
+    return sum(told, start=NO_TOKENS) if told else None
+
+
+def _version(request: ChatRequest) -> str:
+    return without_nul(request.agent.extension_version)[:50] if request.agent else ""
+
+
+def _failed(request: ChatRequest) -> bool:
+    failure = (request.result.error_details if request.result else None) or request.response_error_details
+    cancelled = bool(request.is_canceled) or (request.model_state is not None and request.model_state.value == 2)
+    return failure is not None and failure.code != "canceled" and not cancelled
+
+
+def _problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
+    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEMS]]
+    if len(faults) > PROBLEMS:
+        problems.append(
+            Problem("many", str(path), f"{len(faults) - PROBLEMS} more records of this chat could not be read")
+        )
+    return problems

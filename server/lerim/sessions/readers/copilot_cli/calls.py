@@ -1,0 +1,174 @@
+"""Tool calls of Copilot CLI: what was asked of a tool, and what came back."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.readers.copilot_cli.records import CliEventData, CliToolError, CliToolResult
+from lerim.sessions.readers.engine import (
+    JSON_NULL,
+    content_texts,
+    cut_blocks,
+    decode_fields,
+    decode_leniently,
+    decode_plain,
+    normalize_command,
+    parse_patch,
+    without_nul,
+)
+
+_KINDS: dict[str, ToolKind] = {
+    "bash": "shell",
+    "powershell": "shell",
+    "shell": "shell",
+    "local_shell": "shell",
+    "read_bash": "shell",
+    "write_bash": "shell",
+    "stop_bash": "shell",
+    "read_powershell": "shell",
+    "write_powershell": "shell",
+    "stop_powershell": "shell",
+    "view": "read",
+    "edit": "edit",
+    "str_replace": "edit",
+    "str_replace_editor": "edit",
+    "apply_patch": "edit",
+    "create": "write",
+    "grep": "search",
+    "rg": "search",
+    "glob": "search",
+    "list_dir": "search",
+    "ask_user": "ask",
+    "exit_plan_mode": "plan",
+    "task": "agent",
+    "read_agent": "agent",
+    "web_fetch": "web",
+    "web_search": "web",
+    "fetch": "web",
+}
+_CONTINUES = ("read_", "write_", "stop_")
+_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
+_CODE = re.compile(r"\s{0,9}<[^<>\n]{1,150}\bexit code (-?\d{1,10})>\s{0,9}\Z")
+_RUNNING = re.compile(r"<command with (?:shellId|id): (\S{1,100}) is still running")
+_TAIL = 400
+_SAID = re.compile(r"\AUser (?:selected|responded|answered|said|typed)(?: with)?: ?")
+_DENIED = ("rejected", "denied")
+
+
+class CliCallEnd(NamedTuple):
+    """How a call ended. `running` names the shell in which the command goes on."""
+
+    status: ToolStatus
+    text: str
+    exit_code: int | None = None
+    running: str = ""
+
+
+def parse_cli_call(native: str, name: str, arguments: msgspec.Raw, *, brief: bool = False) -> ToolCall:
+    """The call a message asks for, still without a result; `brief`: without what it writes to files."""
+    name = without_nul(name)[:200]
+    kind = _KINDS.get(name, "other")
+    given = decode_fields(arguments)
+    if name == "str_replace_editor":
+        kind = _EDITOR.get(_text(given, "command"), "edit")
+    if name == "apply_patch":
+        text = _text(given, "input", "patch") if given else without_nul(_string(arguments))
+        patch = parse_patch(text, brief=brief)
+        return ToolCall(native, name, "write" if patch.adds else "edit", paths=patch.paths, edits=patch.edits)
+    path = _text(given, "path", "file_path")
+    paths = (path,) if path else tuple(without_nul(one) for one in _listed(given.get("paths")))
+    if kind == "shell":
+        command = "" if name.startswith(_CONTINUES) else normalize_command(given.get("command"))
+        return ToolCall(native, name, kind, command=command, description=_text(given, "description"))
+    if kind == "ask":
+        asked = QuestionAnswer(
+            _text(given, "question"), tuple(without_nul(one) for one in _listed(given.get("choices"))), ""
+        )
+        return ToolCall(native, name, kind, answers=(asked,))
+    if kind == "plan":
+        return ToolCall(native, name, kind, plan=_text(given, "plan", "summary"))
+    return ToolCall(
+        native,
+        name,
+        kind,
+        command=_text(given, "pattern", "query", "url", "prompt", "intent", "fact"),
+        description=_text(given, "description"),
+        paths=paths,
+        edits=_edits(kind, path, given) if kind in ("edit", "write") and not brief else (),
+    )
+
+
+def mark_served_by_mcp(call: ToolCall) -> ToolCall:
+    """A call that an MCP server answers, whatever its tool is called: what comes back is the server's."""
+    return replace(call, kind="other", answers=(), plan="") if call.kind in ("ask", "plan") else call
+
+
+def continued_shell(name: str, arguments: msgspec.Raw) -> str:
+    """The shell whose command a call goes on with; '' for any other call."""
+    value = decode_fields(arguments).get("shellId") if name.startswith(_CONTINUES) else None
+    return str(value)[:100] if isinstance(value, str | int) else ""
+
+
+def parse_cli_call_end(said: CliEventData, kind: ToolKind) -> CliCallEnd:
+    """What came back to a call. The exit code stands in the text; `success` is of the tool, not of its command."""
+    if said.success is False:
+        fault = decode_leniently(said.error, CliToolError) if said.error is not JSON_NULL else CliToolError()
+        message = without_nul(fault.message) or without_nul(_string(said.error))
+        return CliCallEnd("denied" if fault.code in _DENIED else "error", without_nul(cut_blocks(message)))
+    result = decode_leniently(said.result, CliToolResult)
+    text = without_nul(cut_blocks("\n".join(content_texts(result.content)) or _string(said.result)))
+    if kind != "shell":
+        return CliCallEnd("ok", text)
+    tail = text[-_TAIL:]
+    if found := _CODE.search(tail):
+        code = int(found[1])
+        return CliCallEnd("error" if code else "ok", text[: len(text) - len(tail) + found.start()], code)
+    beside = _exit_code(result.contents)
+    if beside is not None:
+        return CliCallEnd("error" if beside else "ok", text, beside)
+    running = _RUNNING.search(tail)
+    return CliCallEnd("ok", text, None, running[1] if running else "")
+
+
+def _exit_code(contents: msgspec.Raw) -> int | None:
+    """The exit code where it stands beside the text."""
+    listed = decode_plain(contents) if contents is not JSON_NULL else None
+    for one in reversed(listed) if isinstance(listed, list) else ():
+        code = one.get("exitCode") if isinstance(one, dict) else None
+        if type(code) is int and abs(code) < 1 << 32:
+            return code
+    return None
+
+
+def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
+    """The question of a call with what the person chose or typed. Any other text is the program's: nobody was there."""
+    told = _SAID.match(text)
+    said = text[told.end() :].strip() if told else ""
+    return tuple(QuestionAnswer(one.question, one.options, said, one.descriptions) for one in call.answers)
+
+
+def _edits(kind: ToolKind, path: str, given: dict[str, object]) -> tuple[FileEdit, ...]:
+    if kind == "write":
+        return (FileEdit(path, "", _text(given, "file_text", "content")),)
+    old, new = _text(given, "old_str", "old_string"), _text(given, "new_str", "new_string", "insert_text")
+    return (FileEdit(path, old, new),) if old or new else ()
+
+
+def _text(given: dict[str, object], *names: str) -> str:
+    return next((without_nul(value) for name in names if isinstance(value := given.get(name), str) and value), "")
+
+
+def _listed(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _string(raw: msgspec.Raw) -> str:
+    value = decode_plain(raw) if raw is not JSON_NULL else None
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,97 @@
+"""One line of a session of Copilot CLI to a typed event; bytes of any kind come in, and only `BadLine` comes out."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_patiently
+
+
+class CliToolRequest(msgspec.Struct, rename="camel", gc=False):
+    """A call the model asks for."""
+
+    tool_call_id: str | None = ""
+    name: str | None = ""
+    arguments: msgspec.Raw = JSON_NULL
+    mcp_server_name: str | None = ""
+
+
+class CliContext(msgspec.Struct, rename="camel", gc=False):
+    """Where the session runs."""
+
+    cwd: str | None = ""
+    branch: str | None = ""
+
+
+class CliToolResult(msgspec.Struct, gc=False):
+    """What a tool brought back, or what became of a question for permission."""
+
+    content: msgspec.Raw = JSON_NULL
+    contents: msgspec.Raw = JSON_NULL
+    kind: str | None = ""
+    feedback: str | None = ""
+
+
+class CliToolError(msgspec.Struct, gc=False):
+    """Why a tool failed."""
+
+    message: str | None = ""
+    code: str | None = ""
+
+
+class CliEventData(msgspec.Struct, rename="camel", gc=False):
+    """Every field of every type of event that is used; all others are skipped unread."""
+
+    content: msgspec.Raw = JSON_NULL
+    attachments: msgspec.Raw = JSON_NULL
+    source: str | None = ""
+    is_autopilot_continuation: bool | None = None
+    message_id: str | None = ""
+    model: str | None = ""
+    tool_requests: list[CliToolRequest] | None = None
+    reasoning_text: str | None = ""
+    output_tokens: int | None = None
+    parent_tool_call_id: str | None = ""
+    tool_call_id: str | None = ""
+    tool_name: str | None = ""
+    mcp_server_name: str | None = ""
+    arguments: msgspec.Raw = JSON_NULL
+    success: bool | None = None
+    result: msgspec.Raw = JSON_NULL
+    error: msgspec.Raw = JSON_NULL
+    session_id: str | None = ""
+    copilot_version: str | None = ""
+    detached_from_spawning_parent_session_id: str | None = ""
+    selected_model: str | None = ""
+    new_model: str | None = ""
+    context: CliContext | None = None
+    cwd: str | None = ""
+    branch: str | None = ""
+    title: str | None = ""
+    model_metrics: msgspec.Raw = JSON_NULL
+
+
+class CliEvent(msgspec.Struct, rename="camel", gc=False):
+    """A line."""
+
+    type: str = ""
+    id: str | None = ""
+    timestamp: str | None = ""
+    agent_id: str | None = ""
+    data: CliEventData = msgspec.field(default_factory=CliEventData)
+
+
+_quick = msgspec.json.Decoder(CliEvent).decode
+_UNREAD = re.compile(rb'\{"type":"(?:hook\.|system\.|assistant\.turn_|permission\.requested|session\.compaction)')
+
+
+def decode_cli_event(line: bytes) -> list[CliEvent]:
+    """The events of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
+    if _UNREAD.match(line) and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line:
+        return []
+    try:
+        return [_quick(line)]
+    except DECODE_ERRORS:
+        return decode_patiently(line, CliEvent)

@@ -1,0 +1,96 @@
+"""Sessions of Copilot CLI: where they lie, what folder each begins in, and their turns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from lerim.files import open_buffered
+from lerim.sessions.model import StoreContents, Transcript
+from lerim.sessions.readers.copilot_cli.events import CopilotReading
+from lerim.sessions.readers.copilot_cli.history import load_cli_history
+from lerim.sessions.readers.copilot_cli.records import decode_cli_event
+from lerim.sessions.readers.engine import (
+    WholeReading,
+    is_folder,
+    list_folder,
+    make_title,
+    read_beginning,
+    stat_transcript,
+    without_nul,
+)
+
+if TYPE_CHECKING:
+    from lerim.sessions.model import Readable
+
+_STATE = "session-state"
+_HISTORY = "history-session-state"
+_EVENTS = "events.jsonl"
+_SIDE = 64 * 1024
+
+
+def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
+    """The sessions under the folder of Copilot CLI, known by stat alone, and what could not be looked at.
+
+    Of one that has a folder and a file of its own only the folder's is told. A folder that does not exist holds none.
+    """
+    found = StoreContents()
+    seen: set[str] = set()
+    listed = list_folder(root / _STATE, found.problems)
+    for entry in sorted(listed, key=lambda entry: entry.name.endswith(".jsonl")):
+        if entry.name.endswith(".jsonl"):
+            if (stem := entry.name.removesuffix(".jsonl")) not in seen:
+                _add(entry, stem, found)
+        elif is_folder(entry):
+            for inner in list_folder(Path(entry.path), found.problems):
+                if inner.name == _EVENTS:
+                    seen.add(entry.name)
+                    _add(inner, entry.name, found)
+    for entry in list_folder(root / _HISTORY, found.problems):
+        if entry.name.endswith(".json"):
+            _add(entry, entry.name.removesuffix(".json").removeprefix("session_"), found)
+    return found
+
+
+def _add(entry: os.DirEntry[str], native: str, found: StoreContents) -> None:
+    found.transcripts.extend(stat_transcript("copilot", entry, native, found.problems))
+
+
+def probe_cli_folder(transcript: Transcript) -> str:
+    """The working folder named in a session's first 256 kB, or beside it; '' if none, or if it cannot be read."""
+    path = transcript.path
+    if path.suffix == ".json":
+        return ""
+    for event in read_beginning(path, decode_cli_event):
+        cwd = (event.data.context.cwd if event.data.context else "") or event.data.cwd
+        if cwd:
+            return without_nul(cwd)[:4096]
+    return _beside(path, "cwd")[:4096]
+
+
+def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
+    """A reading of a session, from where `resume` says."""
+    if transcript.path.suffix == ".json":
+        return WholeReading(transcript, partial(load_cli_history, brief=brief), resume)
+    title = make_title(_beside(transcript.path, "name") or _beside(transcript.path, "summary"))
+    return CopilotReading(transcript, resume, brief=brief, title=title)
+
+
+def _beside(path: Path, field: str) -> str:
+    """What the `workspace.yaml` beside a session's events tells of it; '' where it tells nothing."""
+    if path.name != _EVENTS:
+        return ""
+    try:
+        with open_buffered(path.with_name("workspace.yaml")) as file:
+            lines = file.read(_SIDE).decode("utf-8", "replace").split("\n")
+        told = next((line for line in lines if line.startswith(f"{field}:")), "")
+        value = yaml.safe_load(told)
+    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+        return ""
+    said = value.get(field) if isinstance(value, dict) else None
+    return without_nul(said) if isinstance(said, str) else ""

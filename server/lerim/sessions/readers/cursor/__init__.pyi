@@ -1,0 +1,2 @@
+from . import folders as folders
+from . import store as store

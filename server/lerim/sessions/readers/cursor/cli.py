@@ -1,0 +1,309 @@
+"""Chats of Cursor's command line, a database each: messages as JSON blobs, put in order by a tree of other blobs."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.files import open_buffered
+from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
+from lerim.sessions.readers.cursor.folders import common_folder, folders_by_digest, uri_to_path
+from lerim.sessions.readers.cursor.records import (
+    Number,
+    decode_cursor_string,
+    parse_cursor_time,
+    split_elements,
+    unwrap_json,
+)
+from lerim.sessions.readers.cursor.tools import parse_cursor_call
+from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
+from lerim.sessions.readers.engine import (
+    JSON_NULL,
+    LoadedSession,
+    count_final_turns,
+    decode_leniently,
+    parse_json_or_none,
+    parse_object,
+    sum_session,
+)
+from lerim.sessions.readers.live import column_text, is_table_missing, missing_tables_error, read_rows, table_columns
+from lerim.sessions.readers.live import read_database as look
+
+_NODES = 200_000
+_DEPTH = 50
+_AGAIN = 1000
+"""Bytes of the longest message that may stand in a chat more than once: longer ones hold ids of their own."""
+_SIDE_FILE = 64 * 1024
+
+
+class _Meta(msgspec.Struct, rename="camel", gc=False):
+    agent_id: str | None = ""
+    name: str | None = ""
+    created_at: Number = None
+    last_used_model: str | None = ""
+    latest_root_blob_id: str | None = ""
+
+
+class _Side(msgspec.Struct, rename="camel", gc=False):
+    """`meta.json` beside newer chats."""
+
+    cwd: str | None = ""
+
+
+class _Part(msgspec.Struct, rename="camel", gc=False):
+    type: str | None = ""
+    text: str | None = ""
+    id: str | None = ""
+    tool_call_id: str | None = ""
+    snake_id: str | None = msgspec.field(default="", name="tool_call_id")
+    tool_name: str | None = ""
+    name: str | None = ""
+    args: msgspec.Raw = JSON_NULL
+    input: msgspec.Raw = JSON_NULL
+    result: msgspec.Raw = JSON_NULL
+    output: msgspec.Raw = JSON_NULL
+    error: msgspec.Raw = JSON_NULL
+    is_error: bool | None = False
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = ""
+    arguments: str | None = ""
+
+
+class _Call(msgspec.Struct, gc=False):
+    """A call beside the content, as other programs have it."""
+
+    id: str | None = ""
+    function: _Function | None = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    role: str | None = ""
+    content: msgspec.Raw = JSON_NULL
+    tool_calls: msgspec.Raw = JSON_NULL
+    tool_call_id: str | None = ""
+    error: msgspec.Raw = JSON_NULL
+    is_error: bool | None = msgspec.field(default=False, name="isError")
+
+
+def list_cli_chat(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
+    """The one chat of a store. Raises TranscriptError if it cannot be opened."""
+    path, problems = database.path, list[Problem]()
+    meta, lacking = look(path, lambda db: (_meta(db), is_table_missing(db, "meta")), problems)
+    if lacking:
+        raise missing_tables_error(path)
+    if meta is None:
+        return [], problems
+    cwd = _cwd(path) or folders_by_digest(folders).get(path.parent.parent.name, "")
+    mark = zlib.crc32(f"{meta.latest_root_blob_id}\n{cwd}".encode("utf-8", "surrogatepass"))
+    size, written, wal, wal_written = database.stamp
+    chat = path.parent.name
+    return [Transcript("cursor", path, chat, size + wal, max(written, wal_written), mark, "", chat, cwd)], problems
+
+
+def _cwd(path: Path) -> str:
+    try:
+        with open_buffered(path.parent / "meta.json") as file:
+            return column_text(decode_leniently(file.read(_SIDE_FILE), _Side).cwd)
+    except OSError:
+        return ""
+
+
+def _meta(db: sqlite3.Connection) -> _Meta | None:
+    if not table_columns(db, "meta"):
+        return None
+    for value in (row[0] for row in read_rows(db, "meta", "CAST(value AS BLOB)", "key = ?", ("0",), [])):
+        data = value if isinstance(value, bytes) else b""
+        try:
+            return decode_leniently(data if data[:1] == b"{" else bytes.fromhex(data.decode("ascii", "replace")), _Meta)
+        except ValueError:
+            continue
+    return _Meta()
+
+
+def load_cli_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
+    """The whole chat. Raises TranscriptError if its database cannot be read."""
+    problems: list[Problem] = []
+    meta, talk, inside, faults = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
+    turns = talk.turns("")
+    seen = (path for turn in turns for call in turn.tool_calls for path in call.paths)
+    turns = talk.turns(transcript.cwd or inside or common_folder(seen))
+    if faults:
+        what = f"{faults} messages of this chat could not be read and were skipped"
+        problems.append(Problem("bad-row", str(transcript.path), what))
+    session = sum_session(
+        transcript,
+        turns,
+        title=column_text(meta.name),
+        injected=talk.injected,
+        times=(parse_cursor_time(meta.created_at),),
+    )
+    return LoadedSession(session, turns, count_final_turns(turns), problems)
+
+
+def _read(
+    db: sqlite3.Connection, transcript: Transcript, *, brief: bool
+) -> tuple[_Meta, CursorSessionBuilder, str, int]:
+    meta = _meta(db) or _Meta()
+    talk = CursorSessionBuilder(transcript.session_id, column_text(meta.last_used_model), brief)
+    faults = 0
+    root = column_text(meta.latest_root_blob_id).lower()
+    messages = list(_messages(db, root, 0, {root}, {})) or [
+        key for key, data in _blobs(db) if data[:1] == b"{" or _payload(_blob(db, key))
+    ]
+    seen: dict[str, int] = {}
+    long: set[str] = set()
+    for key in messages:
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1 and key in long:
+            continue
+        native = f"{transcript.session_id}:{key}" + (f":{seen[key]}" if seen[key] > 1 else "")
+        said = _payload(_blob(db, key))
+        if len(said) > _AGAIN:
+            long.add(key)
+        try:
+            _take(talk, parse_object(said, _Message), native, brief=brief)
+        except ValueError:
+            faults += 1
+    return meta, talk, _inside(_blob(db, root)), faults
+
+
+def _blob(db: sqlite3.Connection, key: str) -> bytes:
+    row = (
+        next(read_rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",))
+        if table_columns(db, "blobs")
+        else (b"",)
+    )
+    return row[0] if isinstance(row[0], bytes) else b""
+
+
+_PAYLOAD = 4
+"""The field of a node that holds a message, in newer stores."""
+
+
+def _payload(data: bytes) -> bytes:
+    """The message a blob is, or holds; empty where it is a node of the tree, or nothing."""
+    if data[:1] == b"{":
+        return data
+    return next(
+        (value for key, value in _fields(data) if key == _PAYLOAD and decode_leniently(value, _Message).role), b""
+    )
+
+
+def _blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
+    """Ids and beginnings of all blobs, in the order they were written."""
+    if table_columns(db, "blobs"):
+        found = read_rows(db, "blobs", "rowid, id, substr(CAST(data AS BLOB), 1, 1)", "1", (), [])
+        ordered = sorted((row, column_text(key), data) for row, key, data in found if isinstance(row, int))
+        yield from ((key, data if isinstance(data, bytes) else b"") for _, key, data in ordered)
+
+
+def _messages(
+    db: sqlite3.Connection, node: str, depth: int, had: set[str], are_messages: dict[str, bool]
+) -> Iterator[str]:
+    """The ids of the messages below a node of the tree, in order. A node met again is not opened again, and what
+    stands in `are_messages` not looked at again."""
+    for _, value in _fields(_blob(db, node)):
+        if len(value) != 32 or len(had) > _NODES:
+            continue
+        child = value.hex()
+        if child not in are_messages:
+            are_messages[child] = bool(_payload(_blob(db, child)))
+        if are_messages[child]:
+            yield child
+        elif child not in had and depth < _DEPTH:
+            had.add(child)
+            yield from _messages(db, child, depth + 1, had, are_messages)
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a protobuf message that hold bytes; what follows on anything else is left alone."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        if key & 7 == 0:
+            _, at = _varint(data, at)
+        elif key & 7 == 2:
+            size, at = _varint(data, at)
+            if at + size > len(data):
+                return
+            yield key >> 3, data[at : at + size]
+            at += size
+        elif key & 7 in (1, 5):
+            at += 8 if key & 7 == 1 else 4
+        else:
+            return
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    found = shift = 0
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        found |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return found, at
+    return 7, len(data)  # a kind of field that ends the reading
+
+
+_FOLDER = 9
+"""The field of a root that names the folder, in newer stores."""
+
+
+def _inside(root: bytes) -> str:
+    if root[:1] == b"{":
+        return ""
+    return next((uri_to_path(value.decode("utf-8", "replace")) for key, value in _fields(root) if key == _FOLDER), "")
+
+
+def _take(talk: CursorSessionBuilder, message: _Message, native: str, *, brief: bool) -> None:
+    said = decode_cursor_string(message.content)
+    parts = [_Part("text", said)] if said else [parse_object(raw, _Part) for raw in split_elements(message.content)]
+    words = "\n".join(one.text for one in parts if one.type == "text" and one.text)
+    if message.role == "user":
+        talk.prompt(words, native, images=any(one.type in ("image", "file") for one in parts))
+    elif message.role == "assistant":
+        thought = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
+        calls = tuple(_opened(one, brief=brief) for one in parts if one.type in _CALLS)
+        calls += tuple(_beside(decode_leniently(raw, _Call), brief=brief) for raw in split_elements(message.tool_calls))
+        if words.strip() or thought or calls:
+            talk.reply(words.strip(), thought, calls, native)
+    elif message.role == "tool":
+        if message.tool_call_id:
+            failed = message.is_error or message.error != JSON_NULL
+            _result(talk, message.tool_call_id, message.error, message.content, failed=bool(failed))
+        for one in parts:
+            if one.type in _RESULTS:
+                failed = one.is_error or one.error != JSON_NULL
+                _result(
+                    talk, one.tool_call_id or one.snake_id or "", one.error, one.result, one.output, failed=bool(failed)
+                )
+
+
+_CALLS = ("tool-call", "tool_call", "tool_use")
+_RESULTS = ("tool-result", "tool_result")
+
+
+def _opened(one: _Part, *, brief: bool) -> ToolCall:
+    asked = unwrap_json(one.args if one.args != JSON_NULL else one.input)
+    return parse_cursor_call(one.tool_name or one.name or "", one.tool_call_id or one.id or "", (asked,), brief=brief)
+
+
+def _beside(one: _Call, *, brief: bool) -> ToolCall:
+    function = one.function or _Function()
+    return parse_cursor_call(function.name or "", one.id or "", ((function.arguments or "").encode(),), brief=brief)
+
+
+def _result(talk: CursorSessionBuilder, call: str, *told: msgspec.Raw, failed: bool) -> None:
+    """What a call brought back: the first of what is told."""
+    raw = next((one for one in told if one != JSON_NULL), JSON_NULL)
+    result = parse_json_or_none(raw)
+    output = result if isinstance(result, str) else bytes(raw).decode("utf-8", "replace")
+    status: ToolStatus = "error" if failed else "denied" if output.startswith("User rejected") else "ok"
+    talk.result(call, status, output)

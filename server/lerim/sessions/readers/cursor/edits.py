@@ -1,0 +1,56 @@
+"""What a call of Cursor changed: replacements it names, differences it tells, or the file before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lerim.sessions.model import FileEdit
+from lerim.sessions.readers.cursor.records import decode_cursor_string
+from lerim.sessions.readers.cursor.tool_fields import CursorToolInput, CursorToolOutput
+from lerim.sessions.readers.engine import JSON_NULL, without_nul
+
+FileBodies = Callable[[str], str | None]
+"""From the key of a file's body to the body; None where it is not kept."""
+
+
+def requested_edits(asked: Sequence[CursorToolInput], path: str) -> tuple[FileEdit, ...]:
+    """The replacement or the written file that a call asks for; none where it only describes them."""
+    for one in asked:
+        if one.old_string or one.new_string:
+            return (FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)),)
+        for raw in (one.contents, one.content):
+            if raw != JSON_NULL and (text := decode_cursor_string(raw)):
+                return (FileEdit(path, "", without_nul(text)),)
+    return ()
+
+
+def performed_edits(came: CursorToolOutput, path: str, bodies: FileBodies) -> tuple[FileEdit, ...]:
+    """What a result says was changed."""
+    after = bodies(came.after_content_id) if came.after_content_id else None
+    if after is not None:
+        before = bodies(came.before_content_id) if came.before_content_id else ""
+        return diff_edits(path, without_nul(before), without_nul(after)) if before is not None else ()
+    chunks = came.diff.chunks if came.diff is not None else None
+    return tuple(_chunk(path, chunk.lines) for chunk in chunks or () if chunk.lines)
+
+
+def diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
+    """The lines that differ between a file before and after, as one replacement; a new file is written as a whole."""
+    if before == after:
+        return ()
+    if not before:
+        return (FileEdit(path, "", after),)
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    least = min(len(old), len(new))
+    start = next((at for at in range(least) if old[at] != new[at]), least)
+    end = next((at for at in range(least - start) if old[-1 - at] != new[-1 - at]), least - start)
+    if start + end == len(old):  # lines were only added: one beside them says where
+        start, end = (start - 1, end) if start else (start, end - 1)
+    return (FileEdit(path, "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end])),)
+
+
+def _chunk(path: str, text: str) -> FileEdit:
+    lines = text.split("\n")
+    old = [line[1:] for line in lines if line[:1] in ("-", " ")]
+    new = [line[1:] for line in lines if line[:1] in ("+", " ")]
+    return FileEdit(path, without_nul("\n".join(old)), without_nul("\n".join(new)))

@@ -1,0 +1,150 @@
+"""Which folder a chat of Cursor belongs to: URIs of local, WSL and remote folders, and what names one indirectly."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from urllib.parse import unquote
+
+import msgspec
+
+from lerim.files import open_buffered
+from lerim.sessions.readers.cursor.records import ComposerHead, CursorWindow, Uri
+from lerim.sessions.readers.engine import decode_leniently
+
+_SIDE_FILE = 64 * 1024
+_URI = re.compile(r"([a-z][a-z0-9+.-]{1,30})://([^/]{0,2000})(/?.*)", re.DOTALL)
+_DRIVE = re.compile(r"/?[A-Za-z]:(?:[/\\]|$)")
+_NOT_SLUG = re.compile(r"[^A-Za-z0-9]+")
+_WSL = ("wsl.localhost", "wsl$")
+
+
+class _Place(msgspec.Struct, gc=False):
+    folder: str | None = ""
+    workspace: str | None = ""
+
+
+class _Trusted(msgspec.Struct, gc=False):
+    path: str | None = msgspec.field(default="", name="workspacePath")
+
+
+def uri_to_path(uri: str) -> str:
+    """The path a URI (or a path) names on the machine it is of; '' where it names no file.
+
+    `vscode-remote://ssh-remote%2Bhost/srv/app` is `/srv/app`: the sessions of a remote folder lie on the editor's side.
+    """
+    if _DRIVE.match(uri) or uri.startswith(("/", "\\")):
+        return _native(uri)
+    found = _URI.fullmatch(uri)
+    if found is None or found[1] not in ("file", "vscode-remote", "vscode-local"):
+        return ""
+    host, path = unquote(found[2]), unquote(found[3])
+    if found[1] == "vscode-remote" or not host:
+        return _native(path)
+    if host.lower() in _WSL:
+        return "/" + path.strip("/").partition("/")[2]
+    return f"\\\\{host}" + path.replace("/", "\\")
+
+
+def _native(path: str) -> str:
+    if _DRIVE.match(path):
+        drive, rest = path.lstrip("/")[:2], path.lstrip("/")[2:].replace("/", "\\").rstrip("\\")
+        return drive + (rest or "\\")
+    return path.rstrip("/") or "/" if path.startswith("/") else path
+
+
+def folder_of_uri(uri: Uri | str | None) -> str:
+    """The path of a place as the editor keeps it."""
+    if uri is None or isinstance(uri, str):
+        return uri_to_path(uri or "")
+    if uri.scheme in ("", None, "file") and uri.fs_path:
+        return uri_to_path(uri.fs_path)
+    return uri_to_path(uri.external or "") or uri_to_path(uri.path or uri.fs_path or "")
+
+
+def folder_of_head(head: ComposerHead, storage: Path) -> str:
+    """The folder a composer or its head names itself; `storage` is the folder of workspaces, where an id leads on."""
+    window = head.workspace_identifier
+    found = folder_of_window(window, storage) if window is not None else ""
+    if not found and head.agent_location is not None and head.agent_location.environment is not None:
+        found = folder_of_uri(head.agent_location.environment.uri)
+    return found
+
+
+def folder_of_window(window: CursorWindow, storage: Path) -> str:
+    """The folder of a window: its own, that of its file of several folders, or what its id stands for."""
+    return (
+        folder_of_uri(window.uri)
+        or _beside(folder_of_uri(window.config))
+        or folder_of_workspace_id(window.id or "", storage)
+    )
+
+
+def folder_of_workspace_id(identifier: str, storage: Path) -> str:
+    """The folder of a workspace id; '' where the id is none, or its folder is gone."""
+    return folder_of_storage(storage / identifier) if re.fullmatch(r"[A-Za-z0-9-]{1,100}", identifier) else ""
+
+
+def folder_of_storage(folder: Path) -> str:
+    """The folder a workspace's `workspace.json` names."""
+    place = decode_leniently(_small(folder / "workspace.json"), _Place)
+    return uri_to_path(place.folder or "") or _beside(uri_to_path(place.workspace or ""))
+
+
+def _beside(listing: str) -> str:
+    """The folder of a `.code-workspace` file; '' for those of windows that were never saved."""
+    if not listing.endswith(".code-workspace"):
+        return ""
+    return str(_pure(listing).parent)
+
+
+def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
+    """The folder that a folder of `~/.cursor/projects` is named after, as its mark of trust or a known folder tells."""
+    trusted = decode_leniently(_small(folder / ".workspace-trusted"), _Trusted).path or ""
+    if trusted and cursor_slug(trusted) == cursor_slug(folder.name):
+        return trusted
+    found = {one for one in folders if cursor_slug(one) == cursor_slug(folder.name)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def cursor_slug(path: str) -> str:
+    """How Cursor names a folder after another one: letters and digits, the rest a dash."""
+    return _NOT_SLUG.sub("-", path).strip("-").lower()
+
+
+def folders_by_digest(folders: Sequence[str]) -> dict[str, str]:
+    """Known folders by the MD5 that Cursor's command line files their chats under."""
+    return {hashlib.md5(one.encode("utf-8", "replace"), usedforsecurity=False).hexdigest(): one for one in folders}
+
+
+def common_folder(paths: Iterable[str]) -> str:
+    """The deepest folder that holds all of the absolute files named; '' where that is no folder of a project."""
+    shared: tuple[str, ...] | None = None
+    pure: type[PurePath] = PurePosixPath
+    for path in paths:
+        one = _pure(path)
+        if not one.is_absolute():
+            continue
+        parts = one.parent.parts
+        if shared is None:
+            shared, pure = parts, type(one)
+        elif pure is type(one):
+            same = 0
+            while same < min(len(shared), len(parts)) and shared[same] == parts[same]:
+                same += 1
+            shared = shared[:same]
+    return str(pure(*shared)) if shared is not None and len(shared) > 1 else ""
+
+
+def _pure(path: str) -> PurePath:
+    return PureWindowsPath(path) if _DRIVE.match(path) or path.startswith("\\\\") else PurePosixPath(path)
+
+
+def _small(path: Path) -> bytes:
+    try:
+        with open_buffered(path) as file:
+            return file.read(_SIDE_FILE)
+    except OSError:
+        return b"null"

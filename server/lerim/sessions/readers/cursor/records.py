@@ -1,0 +1,275 @@
+"""Records of Cursor as typed values: composers, bubbles and what tells of them. Only wanted fields are ever decoded:
+the rest holds keys, opaque state and whole files.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import msgspec
+
+from lerim.sessions.readers.engine import JSON_NULL, decode_leniently, parse_json_or_none, parse_object
+
+Number = int | float | None
+
+
+class Uri(msgspec.Struct, gc=False):
+    """A place as the editor keeps it; `external` is the whole URI."""
+
+    external: str | None = ""
+    fs_path: str | None = msgspec.field(default="", name="fsPath")
+    path: str | None = ""
+    scheme: str | None = ""
+
+
+class CursorWindow(msgspec.Struct, gc=False):
+    """The window a composer belongs to; `uri` of a single folder, `configPath` of a file that lists several."""
+
+    id: str | None = ""
+    uri: Uri | str | None = None
+    config: Uri | str | None = msgspec.field(default=None, name="configPath")
+
+
+class Subagent(msgspec.Struct, gc=False):
+    """Says that a composer works for a call of another one."""
+
+    parent: str | None = msgspec.field(default="", name="parentComposerId")
+    call: str | None = msgspec.field(default="", name="toolCallId")
+
+
+class AgentEnvironment(msgspec.Struct, gc=False):
+    """Where an agent runs."""
+
+    uri: Uri | str | None = None
+
+
+class AgentLocation(msgspec.Struct, gc=False):
+    """Where an agent runs, as heads of 3.12 tell it."""
+
+    environment: AgentEnvironment | None = None
+
+
+class ComposerHead(msgspec.Struct, rename="camel", gc=False):
+    """What lists of composers tell of one; also the outline of a composer, taken from its own row."""
+
+    composer_id: str | None = ""
+    created_at: Number = None
+    last_updated_at: Number = None
+    workspace_identifier: CursorWindow | None = None
+    agent_location: AgentLocation | None = None
+    subagent_info: Subagent | None = None
+    full_conversation_headers_only: msgspec.Raw = JSON_NULL
+    conversation: msgspec.Raw = JSON_NULL
+
+
+class ComposerHeads(msgspec.Struct, rename="camel", gc=False):
+    """A list of composers, whole (2024) or as heads, and which of them are open."""
+
+    all_composers: msgspec.Raw = JSON_NULL
+    selected_composer_ids: msgspec.Raw = JSON_NULL
+    selected_composer_id: str | None = ""
+
+
+class ChatTabs(msgspec.Struct, gc=False):
+    """The chats of 2023 and 2024."""
+
+    tabs: msgspec.Raw = JSON_NULL
+
+
+class ModelName(msgspec.Struct, gc=False):
+    """The model that was chosen."""
+
+    name: str | None = msgspec.field(default="", name="modelName")
+
+
+class ModelCharge(msgspec.Struct, gc=False):
+    """What one model cost, in cents."""
+
+    cents: Number = msgspec.field(default=None, name="costInCents")
+
+
+class Composer(ComposerHead, rename="camel", gc=False):
+    """One chat. `conversation` holds it inline, or `fullConversationHeadersOnly` the ids of its bubbles in order."""
+
+    name: str | None = ""
+    status: str | None = ""
+    model_config: ModelName | None = None
+    created_on_branch: str | None = ""
+    usage_data: msgspec.Raw = JSON_NULL
+    capabilities: msgspec.Raw = JSON_NULL
+
+
+class ChatTab(msgspec.Struct, gc=False):
+    """A chat of 2023 and 2024."""
+
+    id: str | None = msgspec.field(default="", name="tabId")
+    title: str | None = msgspec.field(default="", name="chatTitle")
+    sent: Number = msgspec.field(default=None, name="lastSendTime")
+    bubbles: msgspec.Raw = JSON_NULL
+
+
+class AnswerTiming(msgspec.Struct, gc=False):
+    """When an answer began, in milliseconds."""
+
+    start: Number = msgspec.field(default=None, name="clientStartTime")
+
+
+class BubbleTokens(msgspec.Struct, gc=False):
+    """Tokens of a bubble; 0 and 0 where Cursor keeps the number to itself."""
+
+    input: Number = msgspec.field(default=None, name="inputTokens")
+    output: Number = msgspec.field(default=None, name="outputTokens")
+
+
+class Thinking(msgspec.Struct, gc=False):
+    """Reasoning, where it is readable."""
+
+    text: str | None = ""
+
+
+class CodeBlock(msgspec.Struct, gc=False):
+    """A file an answer speaks of."""
+
+    uri: Uri | str | None = None
+
+
+class CursorTool(msgspec.Struct, rename="camel", gc=False):
+    """A tool call with its result; `params` and `result` are JSON inside strings."""
+
+    name: str | None = ""
+    tool_call_id: str | None = ""
+    status: str | None = ""
+    raw_args: msgspec.Raw = JSON_NULL
+    params: msgspec.Raw = JSON_NULL
+    result: msgspec.Raw = JSON_NULL
+    error: msgspec.Raw = JSON_NULL
+    user_decision: msgspec.Raw = JSON_NULL
+
+
+class Bubble(msgspec.Struct, rename="camel", gc=False):
+    """One piece of a chat: a prompt, or a text, a thought or a tool call of the model."""
+
+    type: int | str | None = 0
+    bubble_id: str | None = None
+    id: str | None = None
+    text: str | None = ""
+    rich_text: msgspec.Raw = JSON_NULL
+    images: msgspec.Raw = JSON_NULL
+    selected_images: msgspec.Raw = JSON_NULL
+    created_at: str | int | float | None = None
+    timing_info: AnswerTiming | None = None
+    model_info: ModelName | None = None
+    model_type: str | None = ""
+    token_count: BubbleTokens | None = None
+    thinking: Thinking | str | None = None
+    tool_former_data: CursorTool | None = None
+    workspace_uris: msgspec.Raw = JSON_NULL
+    code_blocks: msgspec.Raw = JSON_NULL
+    error_details: msgspec.Raw = JSON_NULL
+    is_simulated_msg: bool | None = False
+
+
+class BubbleGrouping(msgspec.Struct, rename="camel", gc=False):
+    """How a bubble is shown."""
+
+    is_simulated_msg: bool | None = False
+
+
+class BubbleHeader(msgspec.Struct, gc=False):
+    """Where a bubble stands in its chat."""
+
+    id: str | None = msgspec.field(default=None, name="bubbleId")
+    grouping: BubbleGrouping | None = None
+
+
+def split_elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
+    """The elements of a JSON array, undecoded; none where it is no array."""
+    try:
+        return msgspec.json.decode(raw, type=list[msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
+        found = parse_json_or_none(raw)
+    return [msgspec.Raw(msgspec.json.encode(one)) for one in found] if isinstance(found, list) else []
+
+
+def parse_heads(raw: msgspec.Raw) -> list[ComposerHead]:
+    """The heads of a list of composers."""
+    try:
+        return msgspec.json.decode(raw, type=list[ComposerHead] | None) or []
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
+        return [decode_leniently(one, ComposerHead) for one in split_elements(raw)]
+
+
+def parse_bubble_order(raw: msgspec.Raw) -> dict[str, bool]:
+    """The bubble ids of `fullConversationHeadersOnly` in order, and whether the program speaks for the person there."""
+    try:
+        heads = msgspec.json.decode(raw, type=list[BubbleHeader] | None) or []
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
+        heads = [decode_leniently(one, BubbleHeader) for one in split_elements(raw)]
+    return {
+        head.id: head.grouping is not None and bool(head.grouping.is_simulated_msg)
+        for head in heads
+        if head.id is not None
+    }
+
+
+def parse_bubble(data: bytes | msgspec.Raw) -> Bubble:
+    """One bubble. Raises ValueError where it is no JSON object."""
+    return parse_object(data, Bubble)
+
+
+def unwrap_json(raw: msgspec.Raw) -> bytes:
+    """JSON that may stand inside a JSON string, as bytes of its own; a text that is no JSON comes as it is."""
+    if bytes(raw)[:1] != b'"':
+        return bytes(raw)
+    found = parse_json_or_none(raw)
+    return found.encode("utf-8", "replace") if isinstance(found, str) else b"null"
+
+
+def decode_cursor_string(raw: msgspec.Raw) -> str:
+    """A JSON string as text; '' for anything else."""
+    found = parse_json_or_none(raw) if bytes(raw)[:1] == b'"' else None
+    return found if isinstance(found, str) else ""
+
+
+def rich_text(raw: msgspec.Raw) -> str:
+    """The text of a rich text (Lexical JSON, often inside a string)."""
+    try:
+        found = json.loads(unwrap_json(raw).decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return ""
+    pieces: list[str] = []
+    waiting = [found]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += reversed(node)
+        elif isinstance(node, dict):
+            if isinstance(text := node.get("text"), str):
+                pieces.append(text)
+            elif node.get("type") in ("linebreak", "paragraph") and pieces:
+                pieces.append("\n")
+            waiting += [node[key] for key in ("children", "root") if isinstance(node.get(key), (list, dict))]
+    return "".join(pieces).strip().encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+LEAST_MS = 1_000_000_000_000
+MOST_MS = 10_000_000_000_000
+
+
+def parse_cursor_time(value: str | Number) -> datetime | None:
+    """A time as Cursor writes it (ISO text, or milliseconds since 1970); None for anything else."""
+    if isinstance(value, str):
+        try:
+            found = datetime.fromisoformat(value)
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return None
+    if isinstance(value, (int, float)) and LEAST_MS < value < MOST_MS:
+        return datetime.fromtimestamp(value / 1000, UTC)
+    return None
+
+
+def parse_count(value: Number, least: int = 0, most: int = 1 << 53) -> int:
+    """A number that should be a count or milliseconds; 0 where it is not."""
+    return int(value) if value is not None and least <= value <= most else 0

@@ -1,0 +1,165 @@
+"""Turns of Cursor put together from pieces: prompts, and texts, thoughts and tool calls of the model, in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, Turn, make_turn_id
+from lerim.sessions.readers.cursor.human import parse_cursor_prompt
+from lerim.sessions.readers.cursor.records import Bubble, parse_count, parse_cursor_time, rich_text, split_elements
+from lerim.sessions.readers.cursor.tools import close_cursor_call
+from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, without_nul
+
+
+@dataclass(slots=True)
+class _Draft:
+    id: str
+    role: Role
+    time: datetime | None
+    model: str
+    texts: list[str]
+    reasoning: list[str]
+    calls: list[ToolCall]
+    tokens: Tokens
+
+
+@dataclass(slots=True)
+class CursorSessionBuilder:
+    """A session in the making. `model` is what answers where a piece does not say; `brief` leaves reasoning out;
+    `child`: an agent speaks in the person's place."""
+
+    session: str
+    model: str = ""
+    brief: bool = False
+    child: bool = False
+    injected: int = 0
+    api_errors: int = 0
+    tokens: Tokens | None = None
+    _drafts: list[_Draft] = field(default_factory=list)
+    _waiting: dict[str, _Draft] = field(default_factory=dict)
+    _seen: Counter[str] = field(default_factory=Counter)
+    _joins: bool = False
+
+    def bubble(self, one: Bubble, calls: tuple[ToolCall, ...] = ()) -> None:
+        """A piece of a chat in the editor; pieces of one answer of the model become one turn."""
+        self._count(one)
+        chosen = one.model_info.name if one.model_info is not None else one.model_type
+        time = parse_cursor_time(one.created_at) or (
+            parse_cursor_time(one.timing_info.start) if one.timing_info is not None else None
+        )
+        native = one.bubble_id or one.id or ""
+        if one.type in (1, "user"):
+            self.model = without_nul(chosen) or self.model
+            if one.is_simulated_msg:
+                self.injected += 1
+                self._approve()
+            else:
+                self.prompt(one.text or rich_text(one.rich_text), native, time, images=_shown(one))
+            return
+        thought = one.thinking if isinstance(one.thinking, str) else one.thinking.text if one.thinking else ""
+        text = without_nul(one.text).strip()
+        if text or thought or calls:
+            self.reply(
+                text, without_nul(thought).strip(), calls, native, time, without_nul(chosen), _counted(one), joins=True
+            )
+
+    def prompt(self, text: str, native: str, time: datetime | None = None, *, images: bool = False) -> None:
+        """What stands for the person: their words become a turn, everything else is counted."""
+        said = parse_cursor_prompt(text) or ("[image]" if images else "")
+        if not said or self.child:
+            self.injected += bool(text.strip())
+            self._joins = self._joins and not self.child
+            return
+        self._draft("user", said, native, time, "", NO_TOKENS)
+        self._joins = False
+
+    def reply(
+        self,
+        text: str,
+        thought: str = "",
+        calls: tuple[ToolCall, ...] = (),
+        native: str = "",
+        time: datetime | None = None,
+        model: str = "",
+        tokens: Tokens = NO_TOKENS,
+        *,
+        joins: bool = False,
+    ) -> None:
+        """A piece of the model's. One that `joins` goes on with the last turn, until words follow on tool calls."""
+        last = self._drafts[-1] if self._drafts else None
+        if not (joins and self._joins and last is not None) or (last.calls and (text or thought)):
+            last = self._draft("assistant", text or thought, native, time, model or self.model, tokens)
+            last.texts.clear()
+        else:
+            last.tokens += tokens
+        last.texts += [text] if text else []
+        last.reasoning += [thought] if thought and not self.brief else []
+        for call in calls:
+            last.calls.append(call)
+            self._waiting[call.id] = last
+        self._joins = joins
+
+    def result(self, call_id: str, status: ToolStatus, output: str, subagent: str = "") -> None:
+        """What a call of an earlier turn brought back."""
+        draft = self._waiting.pop(call_id, None)
+        for at, call in enumerate(draft.calls if draft is not None else ()):
+            if call.id == call_id and draft is not None:
+                draft.calls[at] = replace(close_cursor_call(call, status, output, brief=self.brief), subagent=subagent)
+
+    def turns(self, cwd: str, branch: str = "") -> list[Turn]:
+        """All turns, in order."""
+        return [
+            Turn(
+                id=draft.id,
+                ordinal=ordinal,
+                role=draft.role,
+                kind="prompt" if draft.role == "user" else "reply",
+                text="\n\n".join(draft.texts),
+                time=draft.time,
+                cwd=cwd,
+                branch=branch,
+                reasoning="\n\n".join(draft.reasoning),
+                tool_calls=tuple(draft.calls),
+                model=draft.model,
+                tokens=draft.tokens,
+                sidechain=self.child,
+            )
+            for ordinal, draft in enumerate(self._drafts)
+        ]
+
+    def _draft(self, role: Role, text: str, native: str, time: datetime | None, model: str, tokens: Tokens) -> _Draft:
+        """A new turn. Where the store has no id, or tells one twice, what was said and how often before makes one."""
+        if not native or self._seen[native]:
+            native = f"{self.session}\n{role}\n{text}"
+            native = f"{native}\n{self._seen[native]}" if self._seen[native] else native
+        self._seen[native] += 1
+        draft = _Draft(make_turn_id("cursor", native), role, time, model, [text], [], [], tokens)
+        self._drafts.append(draft)
+        return draft
+
+    def _approve(self) -> None:
+        """The editor speaks for the person who had a plan carried out: the plan before it is approved."""
+        last = self._drafts[-1] if self._drafts else None
+        for at, call in enumerate(last.calls if last is not None else ()):
+            if last is not None and call.kind == "plan" and call.status == "pending":
+                last.calls[at] = replace(call, status="ok", output="", output_cut=0)
+
+    def _count(self, one: Bubble) -> None:
+        used = _counted(one)
+        if used != NO_TOKENS:
+            self.tokens = (self.tokens or NO_TOKENS) + used
+        if one.error_details != JSON_NULL and parse_json_or_none(one.error_details):
+            self.api_errors += 1
+
+
+def _counted(one: Bubble) -> Tokens:
+    counted = one.token_count
+    return Tokens(parse_count(counted.input), parse_count(counted.output)) if counted is not None else NO_TOKENS
+
+
+def _shown(one: Bubble) -> bool:
+    return bool(split_elements(one.images) or split_elements(one.selected_images))

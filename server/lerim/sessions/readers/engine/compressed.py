@@ -1,0 +1,109 @@
+"""Files packed with zstd, read as a stream: memory stays flat whatever the file claims to hold, and so does the work.
+
+A few kilobytes can unpack to gigabytes of lines. What is handed out is bounded by what lies on the disk: real rollouts
+unpack to 5 to 15 times their size, with a line for every 300 packed bytes; the bounds are at least six times that.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from io import BufferedReader, RawIOBase
+from typing import IO, TYPE_CHECKING, cast
+
+if sys.version_info >= (3, 14) and not TYPE_CHECKING:
+    from compression import zstd
+else:
+    from backports import zstd
+
+SUFFIX = ".zst"
+
+WINDOW = 26
+"""A frame that wants more than 2^26 bytes of its past kept is not read; Codex writes frames that want 2^21."""
+
+BYTES, BYTES_A_BYTE = 16_000_000, 100
+"""Unpacked bytes that are read of every packed file, and more for each of its own bytes."""
+
+LINES, BYTES_A_LINE = 10_000, 20
+"""Lines that are read of every packed file, and the packed bytes that allow one more."""
+
+SECONDS, SECONDS_A_BYTE = 10.0, 10 / 1_000_000
+"""Time of the processor that all work on a packed file may take, the caller's too, and more for each of its bytes."""
+
+_NEWLINE = 10
+
+
+class UnpackedFile(BufferedReader):
+    """The contents of a packed file as a stream of lines. It ends where the file is damaged, and where a bound is met;
+    `stopped` tells of either, and is '' at the end of the file."""
+
+    def __init__(self, file: IO[bytes], block: int, size: int, clock: Callable[[], float] = time.thread_time) -> None:
+        """`size` of the packed file decides the bounds; `clock` gives the seconds this thread worked."""
+        self._stream = _Bounded(file, size, clock)
+        super().__init__(self._stream, block)
+
+    @property
+    def stopped(self) -> str:
+        """Why this ended before the file did, in words that follow on “it”."""
+        return self._stream.stopped
+
+    @property
+    def unpacked(self) -> int:
+        """How many bytes were unpacked so far."""
+        return self._stream.unpacked
+
+
+class _Bounded(RawIOBase):
+    """What a packed file holds, up to its bounds."""
+
+    def __init__(self, file: IO[bytes], size: int, clock: Callable[[], float]) -> None:
+        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW}
+        self._inner = zstd.ZstdFile(file, options=options)
+        self._clock = clock
+        self._bytes = BYTES + BYTES_A_BYTE * size
+        self._lines = LINES + size // BYTES_A_LINE
+        self._end = clock() + SECONDS + SECONDS_A_BYTE * size
+        self.unpacked = 0
+        self.stopped = ""
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._inner.close()
+        super().close()
+
+    def readinto(self, buffer: object) -> int:
+        if self.stopped:
+            return 0
+        given = cast(bytearray, buffer)
+        try:
+            block = self._inner.read1(len(given))  # one frame's at most, so that damage in the next costs none of it
+        except EOFError:  # the packed file ends in the middle: it is being written, or was cut
+            return 0
+        except zstd.ZstdError as error:
+            self.stopped = f"is not compressed correctly ({error})"
+            return 0
+        self.unpacked += len(block)
+        if self.unpacked > self._bytes:
+            self.stopped = f"unpacks to more than {self._bytes // 1_000_000} MB"
+        elif self._clock() > self._end:
+            self.stopped = "takes too long to read for its size"
+        else:
+            end = self._end_of_lines(block)
+            given[:end] = block[:end]
+            return end
+        return 0
+
+    def _end_of_lines(self, block: bytes) -> int:
+        """How many of the first bytes hold no more lines than are left."""
+        lines = block.count(_NEWLINE)
+        if lines <= self._lines:
+            self._lines -= lines
+            return len(block)
+        self.stopped = "holds too many lines for its size"
+        end = 0
+        for _ in range(self._lines):
+            end = block.index(_NEWLINE, end) + 1
+        return end

@@ -1,0 +1,41 @@
+"""Sessions kept as one JSON object, as by the first Codex and Copilot CLI: folded like those kept in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.files import unreadable_error
+from lerim.sessions.model import Transcript
+from lerim.sessions.readers.engine.fold import count_final_turns
+from lerim.sessions.readers.engine.jsonl import LineReading
+from lerim.sessions.readers.engine.session_files import read_session_file
+from lerim.sessions.readers.engine.shapes import decode_leniently, decode_plain
+from lerim.sessions.readers.engine.whole import LoadedSession
+
+Kept = TypeVar("Kept", bound=msgspec.Struct)
+Record = TypeVar("Record")
+
+
+def load_single_object(
+    transcript: Transcript,
+    shape: type[Kept],
+    records: Callable[[Kept], Iterable[Record]],
+    reading: LineReading[Record, Any, Any],
+) -> LoadedSession:
+    """The session in an object of this shape, told by `records` as its lines would. Raises TranscriptError when the
+    file cannot be read."""
+    try:
+        data = read_session_file(transcript.path)
+    except OSError as error:
+        raise unreadable_error(transcript.path, error) from error
+    kept = decode_leniently(data, shape)
+    turns = reading.fold(records(kept))
+    if kept == shape() and decode_plain(data) is None:
+        reading.problems.append(
+            Problem("bad-line", str(transcript.path), "This transcript could not be read: it is not complete JSON")
+        )
+    return LoadedSession(reading.session, turns, count_final_turns(turns), reading.problems)

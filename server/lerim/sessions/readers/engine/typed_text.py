@@ -1,0 +1,225 @@
+"""What a person typed, in the form every agent's is told in, and texts without what was put into them."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import NamedTuple
+
+from lerim.sessions.model import TurnKind
+
+MEMORIES_TAG = "lerim-memories"
+"""Our own memories as handed to an agent; they must never be learned from again."""
+ASKS_MARK = "<lerim-asks/>"
+"""Begins every question that Lerim asks an agent's program: a session with it is ours, and is passed over."""
+
+
+class TypedText(NamedTuple):
+    """What a person typed and how."""
+
+    kind: TurnKind
+    text: str
+
+
+def cut_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "system-reminder")) -> str:
+    """`text` without the blocks of `tags`; a block of our own that never ends is cut to the end of the text."""
+    if "<" not in text:
+        return text
+    for tag in tags:
+        opening, closing = f"<{tag}>", f"</{tag}>"
+        start = text.find(opening)
+        if start < 0:
+            continue
+        kept: list[str] = []
+        position = 0
+        while start >= 0:
+            end = text.find(closing, start)
+            if end < 0:
+                if tag == MEMORIES_TAG:
+                    kept.append(text[position:start])
+                    position = len(text)
+                break
+            kept.append(text[position:start])
+            position = end + len(closing)
+            start = text.find(opening, position)
+        kept.append(text[position:])
+        text = "".join(kept)
+    return text
+
+
+def text_outside_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "system-reminder")) -> str:
+    """What of a person's message stands outside the blocks of `tags`. A block lasts to the last closing tag of its
+    name, as what stands in it may forge an earlier one."""
+    if "<" not in text:
+        return text
+    kept: list[str] = []
+    at = 0
+    ends = {found[1]: found.end() for found in re.finditer(rf"</({'|'.join(map(re.escape, tags))})>", text)}
+    for opened in re.finditer(rf"<({'|'.join(map(re.escape, tags))})>", text):
+        end = ends.get(opened[1], -1)
+        if end < opened.end() and opened[1] == MEMORIES_TAG:
+            end = len(text)
+        if opened.start() >= at and end > opened.start():
+            kept.append(text[at : opened.start()])
+            at = end
+    return "".join([*kept, text[at:]])
+
+
+# --- what a person pasted ----------------------------------------------------------------------------------------
+
+_DOCUMENTS = (
+    "article|attachments?|channel|comments?|contents?|context|data|documents?|docs?|e?mails?|errors?|excerpt|files?|html|issue|"
+    "logs?|messages?|output|pages?|paste|pasted|pdf|pull|quote|results?|scheduled|skill|snippet|source|stderr|stdout|text|thread|"
+    "ticket|trace|traceback|transcript|web|webpage|website"
+)
+_BLOCK = re.compile(
+    rf"<((?:[^\W_]{{1,30}}[_-]){{0,3}}(?:{_DOCUMENTS})(?:[_-][^\W_]{{1,30}}){{0,3}})(?:\s[^<>\n]{{0,500}})?>",
+    re.IGNORECASE,
+)
+"""Opens a block that is put around what is handed over: `<document_content>`, `<email>`, `<log_file name="x">`."""
+_CLOSES = re.compile(r"</([\w-]{1,200})>")
+_FENCE = re.compile(r"\s{0,8}(```|~~~|\"{3})")
+_LOGGED = re.compile(
+    r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
+    r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
+    r"\[\d\d[/.]\d\d[/.]\d\d(?:\d\d)?,? \d|\"[\w$@./-]{1,60}\"\s?: |[\w./\\-]{1,200}\.\w{1,6}:\d{1,6}:\d|"
+    r"/[\w./-]{1,200}: line \d{1,6}: |"
+    r"at [\w$.<>]{1,200} ?\(|npm (?:ERR!|WARN\b)|[A-Za-z_][\w.]{0,80}(?:Error|Exception|Warning): |E   )"
+)
+_HEADER = re.compile(
+    r"\s{0,8}[*_]{0,2}(from|to|cc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé|"
+    r"para|asunto|fecha|enviado)[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}\S",
+    re.IGNORECASE,
+)
+_HEADERS = 2
+"""Headers, in lines that follow each other closely, from which on a text is an e-mail, if one of them is a subject or
+holds an address."""
+_SUBJECTS = frozenset(("subject", "betreff", "objet", "asunto"))
+_MAIL = re.compile(
+    r"\s{0,8}(?:-{2,20} ?(?:original message|forwarded message|ursprüngliche nachricht|mensaje original|message "
+    r"d'origine)|begin forwarded message:|(?:on|am|le|el) [^\n]{6,200}(?:wrote|schrieb|a écrit|escribió):\s{0,4}$)",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"\s{0,8}(?:hi|hello|dear|hey|hallo|liebe[rs]?|bonjour|hola)\b[^\n.?!]{0,60}[,!:]?\s{0,4}$", re.IGNORECASE
+)
+_SIGNED = re.compile(
+    r"\s{0,8}(?:best|best regards|kind regards|regards|cheers|sincerely|yours|thanks|thank you|many thanks|viele grüße|"
+    r"mit freundlichen grüßen|cordialement|saludos)[,.!]?\s{0,4}$",
+    re.IGNORECASE,
+)
+
+
+_DAY = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? )?(?:(?i:today|yesterday),? (?:at )?)?"
+_CLOCK = rf"{_DAY}\d{{1,2}}[:.]\d\d(?:\s?[AaPp]\.?[Mm]\.?)?"
+_SCREEN = re.compile(
+    rf"\s{{0,8}}(?:"
+    rf"(?:(?:\([\w.-]{{1,40}}\) )?[\w.-]{{1,40}}@[\w.-]{{1,60}}[^\n$%#]{{0,80}})?"  # (venv) ana@host:~$ ls
+    rf"(?:\$ [^\W\d]|\$ [./~]|% (?!of\b)[a-z./~])|"
+    rf"(?:PS )?[A-Z]:\\[^\n>]{{0,200}}>|"  # PS C:\app> dir
+    rf"[⏺❯›⎿│┃┌└├╭╰]|"  # an agent's own screen
+    rf"#{{1,6}} [^\n]{{0,80}}\b[\w-]{{1,40}}\.(?:md|mdc|rst|txt)\b|"  # AGENTS.md
+    rf"[\w.@-]{{2,40}}(?: [A-Z][\w.'-]{{0,30}}){{0,3}}(?: APP| BOT)?\s{{1,4}}(?:[—–-] )?\[?{_CLOCK}\]?\s{{0,4}}$|"
+    rf"\[{_CLOCK}\] [^\n:]{{1,60}}:)"
+)
+"""Begins what is copied from a terminal, an agent's screen, a chat or a document; nothing tells where that ends."""
+
+
+_PLAN = re.compile(r"\s{0,8}Implement the following plan:[ \t]{0,8}\n")
+
+
+class MessagePart(NamedTuple):
+    """A stretch of a person's message: their own words, or what they pasted (`own` is False)."""
+
+    own: bool
+    text: str
+
+
+def split_message(text: str) -> tuple[MessagePart, ...]:
+    """The message as what the person says and what they hand over, in order: documents and files in tags, fenced
+    blocks, quoted lines, logs, e-mail, screens and chats. Nobody knows where a pasted text ends that forges its own
+    end, so that a block lasts to the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
+    parts: list[MessagePart] = []
+    at = 0
+    if plan := _PLAN.match(text):  # how Claude Code hands a plan of its own to a new session
+        return (MessagePart(True, plan.group()), MessagePart(False, text[plan.end() :]))
+    ends = {found[1].lower(): found.end() for found in _CLOSES.finditer(text)}
+    for opened in _BLOCK.finditer(text):
+        start, name = opened.start(), opened[1].lower()
+        if start < at:
+            continue
+        end = ends.get(name, -1)
+        if end < opened.end():
+            alone = text[opened.end() : opened.end() + 1] in ("\n", "\r", "")
+            if not alone and not name.startswith("document"):
+                continue  # `rename <file>` within a sentence opens nothing
+            end = len(text)
+        before, lasts = _lines(text[at:start])
+        parts += [*before, MessagePart(False, text[start:end])]
+        at = end
+        if lasts:
+            return tuple(_joined([*parts, MessagePart(False, text[at:])]))
+    return tuple(_joined([*parts, *_lines(text[at:])[0]]))
+
+
+def extract_own_words(text: str) -> str:
+    """What the person says in their message, without what they pasted; a blank line stands where that was, so that no
+    sentence is made of what stood before and after it."""
+    parts = split_message(text)
+    if all(part.own for part in parts):
+        return text
+    own = (part.text if part.text.endswith("\n") else f"{part.text}\n" for part in parts if part.own)
+    return "\n".join(own).strip()
+
+
+def _joined(parts: list[MessagePart]) -> list[MessagePart]:
+    """The parts with neighbours of one kind put together."""
+    groups = groupby((part for part in parts if part.text), key=lambda part: part.own)
+    return [MessagePart(own, "".join(part.text for part in group)) for own, group in groups]
+
+
+def _lines(text: str) -> tuple[list[MessagePart], bool]:
+    """The parts of a text without tagged blocks, line by line, and whether the last one lasts beyond the text."""
+    lines = [f"{line}\n" for line in text.split("\n")] if text else []
+    lines[-1:] = [line[:-1] for line in lines[-1:]]
+    mail = _mail_begins(lines)
+    fence = ""
+    out: list[MessagePart] = []
+    for at, line in enumerate(lines[:mail]):
+        marked = _FENCE.match(line) if line != "\n" else None
+        if fence:
+            fence = "" if marked and marked[1] == fence else fence
+            out.append(MessagePart(False, line))
+        elif line == "\n":
+            out.append(MessagePart(True, line))
+        elif marked:
+            fence = marked[1]
+            out.append(MessagePart(False, line))
+        elif _SCREEN.match(line):
+            return [*out, MessagePart(False, "".join(lines[at:]))], True
+        else:
+            out.append(MessagePart(not (line.lstrip().startswith(">") or _LOGGED.match(line)), line))
+    lasts = mail < len(lines)
+    return [*out, MessagePart(False, "".join(lines[mail:]))], lasts
+
+
+def _mail_begins(lines: list[str]) -> int:
+    """The line with which a pasted e-mail begins; the number of lines where there is none."""
+    headers: list[tuple[int, str, bool]] = []
+    greeted = -1
+    for at, line in enumerate(lines):
+        if line == "\n":
+            continue
+        if _MAIL.match(line):
+            return at
+        if found := _HEADER.match(line):
+            headers = [one for one in headers if at - one[0] <= 4]
+            name = found[1].lower()
+            headers.append((at, name, name in _SUBJECTS or "@" in line))
+            if len({name for _, name, _ in headers}) >= _HEADERS and any(sure for _, _, sure in headers):
+                return headers[0][0]
+        if greeted < 0 and _GREETING.match(line):
+            greeted = at
+        elif greeted >= 0 and _SIGNED.match(line):
+            return greeted
+    return len(lines)

@@ -1,0 +1,186 @@
+"""Sessions of Gemini CLI, and of Antigravity that follows it: where they lie, and what is in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from lerim.errors import Problem
+from lerim.files import open_buffered, unreadable_error
+from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn, make_turn_id
+from lerim.sessions.readers.antigravity import store
+from lerim.sessions.readers.engine import (
+    LoadedSession,
+    TypedText,
+    WholeReading,
+    count_final_turns,
+    cut_blocks,
+    parse_timestamp,
+    sum_session,
+    sum_tokens,
+    without_nul,
+)
+from lerim.sessions.readers.gemini import (
+    GeminiMessage,
+    GeminiPlans,
+    GeminiSession,
+    GeminiUsage,
+    extract_message_text,
+    find_chats,
+    infer_folder,
+    load_gemini_session,
+    make_gemini_own_command,
+    parse_gemini_call,
+    parse_gemini_output,
+    parse_gemini_prompt,
+)
+
+PROBLEMS = 100
+"""Problems told one by one; what comes after is only counted."""
+
+_PEEK = 256 * 1024
+
+
+def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
+    """The sessions under `~/.gemini`: of Gemini CLI, its folders matched against `folders`, and of Antigravity."""
+    transcripts, problems = find_chats(root, folders)
+    steps, more = store.find_conversations(root)
+    return StoreContents([*transcripts, *steps], [], [*problems, *more])
+
+
+def probe_folder(transcript: Transcript) -> str:
+    """The folder a session begins in; '' where its first 256 kB do not tell."""
+    if transcript.cwd:
+        return transcript.cwd
+    try:
+        with open_buffered(transcript.path) as file:
+            start = file.read(_PEEK)
+    except OSError:
+        return ""
+    if store.is_antigravity_log(transcript.path):
+        return store.find_first_command_cwd(start)
+    return infer_folder(start, _store(transcript.path))
+
+
+def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
+    """A reading of one session. Iterating it raises TranscriptError where its file cannot be read, UnfinishedError
+    while it is being written."""
+    load = store.load_conversation if store.is_antigravity_log(transcript.path) else _load
+    return WholeReading(transcript, partial(load, brief=brief), resume)
+
+
+def _store(path: Path) -> str:
+    """The name of the project's folder in the store, around `chats/`."""
+    return next((parent.parent.name for parent in path.parents if parent.name == "chats"), "")
+
+
+def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
+    path = transcript.path
+    try:
+        session = load_gemini_session(path)
+    except OSError as error:
+        raise unreadable_error(path, error) from error
+    header = session.header
+    native = without_nul(header.session_id)[:200] or transcript.session_id
+    child = bool(transcript.parent) or header.kind == "subagent"
+    cwd = transcript.cwd or infer_folder(session.text, _store(path))
+    turns, injected = _turns(session, native, cwd, child=child, brief=brief)
+    failures = [one for one in session.messages.values() if one.type == "error"]
+    return LoadedSession(
+        session=sum_session(
+            transcript,
+            turns,
+            id=native,
+            title=without_nul(header.summary),
+            injected=injected,
+            api_errors=sum("API Error" in extract_message_text(one.content)[0][:200] for one in failures),
+            tokens=sum_tokens(turns) if any(one.tokens for one in session.messages.values()) else None,
+            times=(parse_timestamp(header.start_time), parse_timestamp(header.last_updated)),
+        ),
+        turns=turns,
+        settled=count_final_turns(turns),
+        problems=_problems(path, session.faults),
+    )
+
+
+def _problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
+    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEMS]]
+    if len(faults) > PROBLEMS:
+        more = f"{len(faults) - PROBLEMS} more records of this session could not be read"
+        problems.append(Problem("many", str(path), more))
+    return problems
+
+
+def _turns(session: GeminiSession, native: str, cwd: str, *, child: bool, brief: bool) -> tuple[list[Turn], int]:
+    turns: list[Turn] = []
+    injected = 0
+    plans = GeminiPlans()
+    for key, message in session.messages.items():
+        # A key that begins with @ is a place in the file: the record has no id of its own.
+        name = f"{native}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
+        if message.type == "gemini":
+            turn = _answer(message, name, len(turns), plans, cwd, child=child, brief=brief)
+            if turn is not None:
+                turns.append(turn)
+        elif message.type == "user":
+            said = None if child else parse_gemini_prompt(message)
+            if said is None:
+                injected += not extract_message_text(message.content)[1]
+            else:
+                turns.append(_prompt(message, said, name, len(turns), cwd))
+    return turns, injected
+
+
+def _prompt(message: GeminiMessage, said: TypedText, name: str, ordinal: int, cwd: str) -> Turn:
+    return Turn(
+        id=make_turn_id("gemini", name),
+        ordinal=ordinal,
+        role="user",
+        kind=said.kind,
+        text=said.text,
+        time=parse_timestamp(message.timestamp),
+        cwd=cwd,
+        tool_calls=(make_gemini_own_command(said.text, parse_gemini_output(message)),) if said.kind == "shell" else (),
+    )
+
+
+def _answer(
+    message: GeminiMessage, name: str, ordinal: int, plans: GeminiPlans, cwd: str, *, child: bool, brief: bool
+) -> Turn | None:
+    text = without_nul(cut_blocks(extract_message_text(message.content)[0]))
+    thoughts = [f"{without_nul(one.subject)}\n{without_nul(one.description)}".strip() for one in message.thoughts or ()]
+    calls = tuple(parse_gemini_call(one, plans, brief=brief) for one in message.tool_calls or ())
+    if not (text or thoughts or calls or message.tokens):
+        return None
+    return Turn(
+        id=make_turn_id("gemini", name),
+        ordinal=ordinal,
+        role="assistant",
+        kind="reply",
+        text=text,
+        time=parse_timestamp(message.timestamp),
+        cwd=cwd,
+        reasoning="" if brief else cut_blocks("\n\n".join(one for one in thoughts if one)),
+        tool_calls=calls,
+        model=without_nul(message.model)[:200],
+        tokens=_tokens(message.tokens),
+        sidechain=child,
+    )
+
+
+def _tokens(used: GeminiUsage | None) -> Tokens:
+    """What was sent uncached, came back (thoughts too), was read from the cache. Each answer sends the whole context,
+    and the part of it that was cached is in `input` too."""
+    if used is None:
+        return NO_TOKENS
+    sent, cached = _count(used.input), _count(used.cached)
+    return Tokens(
+        input=max(0, sent - cached) + _count(used.tool),
+        output=_count(used.output) + _count(used.thoughts),
+        cache_read=min(sent, cached),
+    )
+
+
+def _count(number: int | None) -> int:
+    return number if number and 0 < number < 1 << 48 else 0

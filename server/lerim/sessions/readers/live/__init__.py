@@ -1,0 +1,5 @@
+"""Reads SQLite databases that belong to another program, which may be writing them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,13 @@
+from . import live as live
+from .copy import shared_copies as shared_copies
+from .live import CUT_SHORT as CUT_SHORT
+from .live import OLDER_STATE as OLDER_STATE
+from .live import find_databases as find_databases
+from .live import keep_newest_sessions as keep_newest_sessions
+from .live import missing_tables_error as missing_tables_error
+from .live import read_database as read_database
+from .rows import column_number as column_number
+from .rows import column_text as column_text
+from .rows import is_table_missing as is_table_missing
+from .rows import read_rows as read_rows
+from .rows import table_columns as table_columns

@@ -1,0 +1,149 @@
+"""A private copy of a database that cannot be read where it lies: a `-wal` without its index, a transaction cut off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import NamedTuple
+
+from lerim.files import open_buffered, open_unbuffered
+from lerim.sessions.readers.live import logs
+
+_TRIES = 4
+_PAUSE = 0.1
+_FRESH_NS = 20_000_000
+"""A file written so shortly ago may be written again without its time changing: clocks of file systems are coarse."""
+_ENDINGS = ("", "-wal", "-journal")
+_BLOCK = 1024 * 1024
+_SALTS = 32
+"""Bytes at the start of a `-wal` that change when it is begun anew."""
+
+_State = tuple[tuple[int, int, int, bytes], ...]
+_Copy = tuple[Path, _State]
+
+
+class _Shared(NamedTuple):
+    """Copies that are kept for a while, by the database they are of."""
+
+    folders: ExitStack
+    copies: dict[Path, _Copy]
+
+
+_shared: ContextVar[_Shared | None] = ContextVar("shared", default=None)
+
+
+@contextmanager
+def shared_copies() -> Iterator[None]:
+    """Inside, a database that has to be copied is copied once for each state it is in, not for each session that is
+    read from it. The copies are deleted at the end."""
+    with ExitStack() as folders:
+        token = _shared.set(_Shared(folders, {}))
+        try:
+            yield
+        finally:
+            _shared.reset(token)
+
+
+@contextmanager
+def copy_database(path: Path) -> Iterator[Path | None]:
+    """A copy of one state of the database, deleted at the end; None where none could be had: it never kept still, or
+    there is no room. Raises OSError where the database itself cannot be read."""
+    shared = _shared.get()
+    if shared is None:
+        with _folder() as folder:
+            made = _copy(path, Path(folder) / "copy")
+            yield made[0] if made else None
+        return
+    if not has_shared_copy(path):
+        shared.copies.pop(path, None)
+        made = _copy(path, Path(shared.folders.enter_context(_folder())) / "copy")
+        if made is not None:
+            shared.copies[path] = made
+    yield shared.copies[path][0] if path in shared.copies else None
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True)
+
+
+def has_shared_copy(path: Path) -> bool:
+    """Whether there is a shared copy of the state that the database is in. Raises OSError."""
+    shared = _shared.get()
+    return shared is not None and path in shared.copies and shared.copies[path][1] == _state(path)
+
+
+def is_recent_write(mtime_ns: int) -> bool:
+    """Whether a file with this time may be changed again without its time changing."""
+    return abs(time.time_ns() - mtime_ns) < _FRESH_NS
+
+
+def find_last_write(path: Path) -> int:
+    """When the database or a file beside it was last written, in nanoseconds. Raises OSError."""
+    return max(written for _, written, _, _ in _state(path))
+
+
+def _copy(path: Path, target: Path) -> _Copy | None:
+    for attempt in range(_TRIES):
+        before = _state(path)
+        sizes = _used(path, before[0][0])
+        if shutil.disk_usage(target.parent).free < sum(sizes.values()) * 1.1:
+            return None
+        try:
+            for ending in _ENDINGS:
+                Path(f"{target}{ending}").unlink(missing_ok=True)
+                if sizes[ending] or not ending:
+                    _copy_one(f"{path}{ending}", f"{target}{ending}", sizes[ending])
+        except OSError:
+            _state(path)
+            return None
+        if _same(before, _state(path)) and not _fresh(before):
+            return target, before
+        time.sleep(_PAUSE * 2**attempt)
+    return None
+
+
+def _used(path: Path, size: int) -> dict[str, int]:
+    """How many bytes of the database and of the files beside it SQLite would use. Raises OSError."""
+    log, journal = Path(f"{path}-wal"), Path(f"{path}-journal")
+    wal = logs.find_wal_end(log) if logs.inspect_wal(log).used else 0
+    return {"": size, "-wal": wal, "-journal": logs.inspect_journal(journal, size).used}
+
+
+def _copy_one(source: str, target: str, size: int) -> None:
+    """Copies the first `size` bytes of a file."""
+    with open_buffered(Path(source)) as given, Path(target).open("wb") as taken:
+        while size and (block := given.read(min(size, _BLOCK))):
+            taken.write(block)
+            size -= len(block)
+
+
+def _state(path: Path) -> _State:
+    found = []
+    for ending in _ENDINGS:
+        try:
+            with open_unbuffered(Path(f"{path}{ending}")) as file:
+                known = os.fstat(file.fileno())
+                found.append((known.st_size, known.st_mtime_ns, known.st_ino, file.read(_SALTS) if ending else b""))
+        except FileNotFoundError:
+            if not ending:
+                raise
+            found.append((0, 0, 0, b""))
+    return tuple(found)
+
+
+def _same(before: _State, after: _State) -> bool:
+    """Whether the copy is of one state: the file and the `-journal` stood still, and the `-wal` at most grew (a row
+    written at its end while it was copied is either there as a whole or left out)."""
+    grew = after[1][0] >= before[1][0] and after[1][2:] == before[1][2:]
+    return before[0] == after[0] and before[2] == after[2] and grew
+
+
+def _fresh(state: _State) -> bool:
+    """Whether file or `-journal` were written so shortly ago that they may change again without their time changing."""
+    return any(is_recent_write(state[at][1]) for at in (0, 2))

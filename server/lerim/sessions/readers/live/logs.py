@@ -1,0 +1,131 @@
+"""What a `-wal` or `-journal` beside a database holds that SQLite would use, told from a few bytes of it.
+
+A program that was killed leaves such files behind, and a failing disk fills them with anything. What SQLite itself
+would pass over must not be copied either: it may be larger than the database.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from lerim.files import open_buffered
+
+WAL_HEADER = 32
+_FRAME = struct.Struct(">II8s8s")
+_WAL_MAGIC = (0x377F0682, 0x377F0683)
+_WAL_VERSION = 3007000
+_JOURNAL_HEADER = 28
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_NOT_COUNTED = 0xFFFFFFFF
+_PAGES = frozenset(1 << power for power in range(9, 17))
+_SECTORS = frozenset(1 << power for power in range(5, 17))
+
+JOURNAL_SLACK = 64 * 1024 * 1024
+"""A journal holds every page of the database at most once: what is longer than twice the database and this is cut."""
+
+
+class DatabaseLog(NamedTuple):
+    """A `-wal` or `-journal`: how much of it SQLite would use, and whether it holds anything that SQLite passes over
+    because it is damaged or was never such a file."""
+
+    used: int
+    damaged: bool
+
+
+NO_LOG = DatabaseLog(0, damaged=False)
+
+
+def inspect_wal(path: Path) -> DatabaseLog:
+    """A `-wal` by its header and its first frame. Where it holds frames, `used` is its whole size; see `find_wal_end`.
+
+    Raises OSError where it is there and cannot be read.
+    """
+    try:
+        with open_buffered(path) as file:
+            head = file.read(WAL_HEADER + _FRAME.size)
+    except FileNotFoundError:
+        return NO_LOG
+    if len(head) <= WAL_HEADER:
+        return NO_LOG  # begun, and nothing was written to it yet
+    if not _is_wal_header(head[:WAL_HEADER]):
+        return DatabaseLog(0, damaged=True)
+    if not _is_frame(head, head[WAL_HEADER:]):
+        return NO_LOG  # begun anew: what follows was taken over before
+    return DatabaseLog(path.stat().st_size, damaged=False)
+
+
+def find_wal_end(path: Path) -> int:
+    """Where the last frame of a `-wal` ends that belongs to it: what lies behind is of earlier rounds, or garbage.
+    Raises OSError."""
+    with open_buffered(path) as file:
+        head = file.read(WAL_HEADER)
+        if not _is_wal_header(head):
+            return 0
+        size = _page_size(head) + _FRAME.size
+        end = WAL_HEADER
+        while _is_frame(head, file.read(_FRAME.size)):
+            end += size
+            file.seek(end)
+        return end
+
+
+def _is_wal_header(head: bytes) -> bool:
+    if len(head) < WAL_HEADER:
+        return False
+    magic, version, size = struct.unpack_from(">III", head)
+    if magic not in _WAL_MAGIC or version != _WAL_VERSION or size not in _PAGES:
+        return False
+    one = two = 0
+    for first, second in struct.iter_unpack(">II" if magic & 1 else "<II", head[:24]):
+        one = (one + first + two) & 0xFFFFFFFF
+        two = (two + second + one) & 0xFFFFFFFF
+    return struct.pack(">II", one, two) == head[24:WAL_HEADER]
+
+
+def _page_size(head: bytes) -> int:
+    return int.from_bytes(head[8:12])
+
+
+def _is_frame(head: bytes, frame: bytes) -> bool:
+    """Whether a frame has the salt of its file's header; the sums over its page are SQLite's to check."""
+    if len(frame) < _FRAME.size:
+        return False
+    page, _, salt, _ = _FRAME.unpack(frame[: _FRAME.size])
+    return bool(page) and bytes(salt) == head[16:24]
+
+
+def inspect_journal(path: Path, database_size: int) -> DatabaseLog:
+    """A `-journal` that SQLite would roll back: its header makes sense, and so does its first page.
+
+    Raises OSError where it is there and cannot be read.
+    """
+    try:
+        with open_buffered(path) as file:
+            head = file.read(_JOURNAL_HEADER)
+            if head[:1] in (b"", b"\0"):
+                return NO_LOG  # ended, or not on the disk as a whole yet, so that the database was not touched
+            if not head.startswith(_JOURNAL_MAGIC) or not _is_journal(head, file):
+                return DatabaseLog(0, damaged=True)
+            size = file.seek(0, 2)
+    except FileNotFoundError:
+        return NO_LOG
+    return DatabaseLog(min(size, 2 * database_size + JOURNAL_SLACK), damaged=False)
+
+
+def _is_journal(head: bytes, file: BinaryIO) -> bool:
+    if len(head) < _JOURNAL_HEADER:
+        return False
+    count, nonce, pages, sector, size = struct.unpack_from(">5I", head, 8)
+    if sector not in _SECTORS or size not in _PAGES:
+        return False
+    if not count:
+        return True
+    file.seek(sector)
+    record = file.read(size + 8)
+    if len(record) < size + 8:
+        return bool(count == _NOT_COUNTED)
+    number, page, told = int.from_bytes(record[:4]), record[4:-4], int.from_bytes(record[-4:])
+    total = (nonce + sum(page[at] for at in range(size - 200, 0, -200))) & 0xFFFFFFFF
+    return 0 < number <= max(int(pages), 1) and total == told

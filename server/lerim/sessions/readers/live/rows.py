@@ -1,0 +1,76 @@
+"""Rows of a database that belongs to another program: columns that come and go, values of any type, damaged pages."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+Row = tuple[object, ...]
+
+
+def table_columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
+    """The columns a table has in this version of its program; none where there is no such table."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone():
+        return frozenset()
+    return frozenset(column_text(name) for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+
+
+def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
+    """Whether a table that its program always makes is not in a database, or something else stands under its name.
+
+    A database in which nothing was made yet lacks nothing."""
+    if table_columns(db, table):
+        return False
+    (made,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(made) or column_number(db.execute("PRAGMA page_count").fetchone()[0]) > 1
+
+
+def read_rows(
+    db: sqlite3.Connection, table: str, wanted: str, where: str, given: tuple[str | int, ...], lost: list[int]
+) -> Iterator[Row]:
+    """`SELECT wanted FROM table WHERE where`, in no order; the rows that cannot be read cost only themselves.
+
+    `wanted` are expressions with commas between. The rowids of rows that are damaged or too long come into `lost`.
+    Raises sqlite3.Error where not even the rowids can be read.
+    """
+    had: set[object] = set()
+    try:
+        for row in db.execute(f"SELECT rowid, {wanted} FROM {table} WHERE {where}", given):
+            had.add(row[0])
+            yield row[1:]
+        return
+    except sqlite3.Error as error:
+        if not _of_one_row(error):
+            raise
+    for (one,) in db.execute(f"SELECT rowid FROM {table} WHERE {where}", given).fetchall():
+        if one in had:
+            continue
+        try:
+            yield from db.execute(f"SELECT {wanted} FROM {table} WHERE rowid = ?", (one,)).fetchall()
+        except sqlite3.Error as error:
+            if not _of_one_row(error):
+                raise
+            lost.append(one)
+
+
+def _of_one_row(error: sqlite3.Error) -> bool:
+    """Whether other rows may still be read. A value over the limit of a connection brings no code in some versions."""
+    codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_ERROR)
+    return isinstance(error, sqlite3.DataError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
+
+
+def column_text(value: object) -> str:
+    """A value of any column as text that can be stored: '' for NULL, bytes that are no UTF-8 replaced, no NUL."""
+    if value is None:
+        return ""
+    said = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return said.replace("\0", "\ufffd") if "\0" in said else said
+
+
+def column_number(value: object) -> int:
+    """A value of any column as a whole number of 64 bits; 0 where it is none."""
+    try:
+        found = int(value) if isinstance(value, (int, float, bytes)) else 0
+    except (ValueError, OverflowError):
+        return 0
+    return found if -(1 << 63) <= found < 1 << 63 else 0

@@ -1,0 +1,93 @@
+"""Finding the sessions of OpenCode that a person exported (`opencode export ID > session.json`).
+
+OpenCode itself keeps none, so they lie where the person put them: in the folder `export` of a store, or right in a
+folder that holds nothing else of OpenCode (one named with `lerim connect opencode --path FOLDER`). Names tell nothing;
+what an export is of stands at its beginning.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from lerim.errors import Problem, reason_of
+from lerim.files import open_buffered
+from lerim.sessions.model import Transcript
+from lerim.sessions.readers.engine import (
+    encode_json,
+    list_folder,
+    parse_leading_json,
+    parse_object,
+    stamp_inode,
+    stat_regular_file,
+    without_nul,
+)
+from lerim.sessions.readers.opencode.records import OpenCodeInfo
+
+EXPORT_FOLDER = "export"
+_HEAD_BYTES = 64 * 1024
+"""More than the record of a session takes, which stands first."""
+_BEGINNING = re.compile(r'\s*\{\s*"info"\s*:\s*(?=\{)')
+_OWN = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
+"""What tells OpenCode's data folder, in which its own files are not to be opened: they hold keys."""
+
+
+def find_exports(root: Path, inside: Iterable[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
+    """The exported sessions of a store; `inside` is what lies in its folder `root`. Several exports of one session are
+    all among them, the newest first."""
+    here = list(inside)
+    own = any(_OWN.fullmatch(entry.name) for entry in here)
+    files = [*([] if own else here), *list_folder(root / EXPORT_FOLDER, problems)]
+    found = [one for entry in files if entry.name.endswith(".json") and (one := _export(entry, problems))]
+    return sorted(found, key=lambda one: one.mtime_ns, reverse=True)
+
+
+def convert_to_utf8(data: bytes) -> bytes:
+    """The bytes of a JSON text in UTF-8: PowerShell's `>` writes UTF-16, other programs a mark at the beginning."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode()
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | None:
+    """The transcript an exported file is, under its session's own id; None for any other file."""
+    known_as = stat_regular_file("opencode", entry, problems)
+    if known_as is None:
+        return None
+    path = Path(entry.path)
+    try:
+        with open_buffered(path) as file:
+            head = convert_to_utf8(file.read(_HEAD_BYTES)).decode("utf-8", "replace")
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            what = f"This file cannot be read: {reason_of(error)}"
+            problems.append(Problem("unreadable", entry.path, what))
+        return None
+    begins = _BEGINNING.match(head)
+    if begins is None:
+        return None
+    info = _info(head, begins.end())
+    cwd = without_nul(info.directory)
+    session = without_nul(info.id)[:200] or path.stem
+    return Transcript(
+        platform="opencode",
+        path=path,
+        session_id=session,
+        size=known_as.st_size,
+        mtime_ns=known_as.st_mtime_ns,
+        inode=stamp_inode(known_as.st_ino, cwd),
+        parent=parent if (parent := without_nul(info.parent_id)[:200]) != session else "",
+        cwd=cwd,
+    )
+
+
+def _info(head: str, start: int) -> OpenCodeInfo:
+    """The record of a session that begins at `start`; an empty one where it is damaged, which is told when the session
+    is read."""
+    try:
+        return parse_object(encode_json(parse_leading_json(head[start:].encode())), OpenCodeInfo)
+    except ValueError:
+        return OpenCodeInfo()

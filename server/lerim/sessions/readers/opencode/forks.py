@@ -1,0 +1,130 @@
+"""What a fork of OpenCode copied, and from where.
+
+A fork is a session of its own that begins with the messages of another, under new ids and with the times they had:
+before the fork was made. Nothing names the other session. What was said at the same moment, with the same role and in
+the same words, in the oldest session of the project that has it, is the original; its id is that of the copies, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from lerim.sessions.model import Transcript
+from lerim.sessions.readers.live import column_number, column_text, live, read_rows, table_columns
+from lerim.sessions.readers.opencode import forms
+from lerim.sessions.readers.opencode.forms import ForkOrigin, StoredSession, select_columns
+from lerim.sessions.readers.opencode.records import OpenCodeInfo, OpenCodeMessage
+
+_Waiting = dict[tuple[int, bytes], list[str]]
+"""The ids of the copies whose original is looked for, in order, by when they were said and what they say."""
+
+
+class _Older(NamedTuple):
+    """A session that may hold originals. In this order they are asked."""
+
+    created: int
+    native: str
+    child: bool
+
+
+def find_originals(transcript: Transcript, kept: StoredSession) -> dict[str, ForkOrigin]:
+    """The original of each copied message by the copy's id; empty for a session that was never forked, without a look
+    at any other. Where the original is gone, the oldest copy stands for it. Raises TranscriptError where the
+    database cannot be read."""
+    if not _copies(kept):
+        return {}
+    if transcript.within:
+        return live.read_database(transcript.path, lambda db: _in_rows(db, kept), [])
+    return _in_files(transcript, kept)
+
+
+def _copies(kept: StoredSession) -> _Waiting:
+    begun = _created(kept.info)
+    waiting: _Waiting = {}
+    for message in kept.messages:
+        if 0 < _created(message) < begun:
+            waiting.setdefault(_said(kept, message), []).append(message.id or "")
+    return waiting
+
+
+def _created(what: OpenCodeInfo | OpenCodeMessage) -> int:
+    return column_number(what.time.created) if what.time else 0
+
+
+def _said(kept: StoredSession, message: OpenCodeMessage) -> tuple[int, bytes]:
+    """When, by whom and what: thoughts left aside, which a brief reading does not have."""
+    words = [
+        (one.type, one.call.id if one.call else one.text)
+        for one in kept.pieces.get(message.id or "", [])
+        if one.type != "reasoning"
+    ]
+    digest = hashlib.blake2b(repr((message.role, words)).encode("utf-8", "surrogatepass"), digest_size=16)
+    return _created(message), digest.digest()
+
+
+def _search(
+    kept: StoredSession, older: Iterable[_Older], messages: Callable[[_Older, frozenset[int]], Iterable[StoredSession]]
+) -> dict[str, ForkOrigin]:
+    """Asks the older sessions one by one. `messages` gives those of a session that were said at one of the times, each
+    by itself, in order."""
+    waiting = _copies(kept)
+    times = frozenset(created for created, _ in waiting)
+    found: dict[str, ForkOrigin] = {}
+    own = _Older(_created(kept.info), kept.info.id or "", child=False)
+    for session in sorted(one for one in older if one[:2] < own[:2]):
+        before = len(found)
+        for single in messages(session, times):
+            for message in single.messages:
+                said = _said(single, message)
+                if copies := waiting.get(said):
+                    found[copies.pop(0)] = ForkOrigin(message.id or "", session.child)
+                    if not copies:
+                        del waiting[said]
+        if not waiting:
+            break
+        if len(found) > before:
+            times = frozenset(created for created, _ in waiting)
+    return found
+
+
+def _in_rows(db: sqlite3.Connection, kept: StoredSession) -> dict[str, ForkOrigin]:
+    there = table_columns(db, "session")
+    if not {"id", "project_id", "time_created"} <= there or "time_created" not in table_columns(db, "message"):
+        return {}
+
+    def messages(session: _Older, times: frozenset[int]) -> Iterable[StoredSession]:
+        given = (session.native, min(times), max(times))
+        where = "session_id = ? AND time_created BETWEEN ? AND ?"
+        said = read_rows(db, "message", "time_created, id", where, given, [])
+        for when, native in sorted((column_number(when), column_text(native)) for when, native in said):
+            if when in times:
+                yield forms.load_message_row(db, native)
+
+    wanted = f"time_created, id, {select_columns(there, ('parent_id',))}"
+    given = (kept.info.project_id or "", _created(kept.info))
+    older = [
+        _Older(column_number(created), column_text(native), bool(column_text(parent)))
+        for created, native, parent in read_rows(
+            db, "session", wanted, "project_id = ? AND time_created <= ?", given, []
+        )
+    ]
+    return _search(kept, older, messages)
+
+
+def _in_files(transcript: Transcript, kept: StoredSession) -> dict[str, ForkOrigin]:
+    folder, storage = transcript.path.parent, transcript.path.parent.parent.parent
+    if folder.parent.name != "session":  # an export stands by itself
+        return {}
+
+    def messages(session: _Older, times: frozenset[int]) -> Iterable[StoredSession]:
+        said = forms.list_message_heads(storage, session.native)
+        for when, native in sorted((_created(one), one.id or "") for one in said):
+            if when in times:
+                yield forms.load_message_file(storage, session.native, native)
+
+    # When a session was last updated tells nothing here: an answer does not always touch its head.
+    older = [_Older(_created(info), info.id or "", bool(info.parent_id)) for info in forms.list_session_infos(folder)]
+    return _search(kept, older, messages)

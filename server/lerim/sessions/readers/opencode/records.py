@@ -1,0 +1,142 @@
+"""What OpenCode writes of a session, a message and a part: the same objects in its database, its old files and its
+exports. Every field that is used, all others skipped unread."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from lerim.sessions.readers.engine import JSON_NULL
+
+
+class OpenCodeTimes(msgspec.Struct, gc=False):
+    """Milliseconds since 1970."""
+
+    created: float | None = 0
+    updated: float | None = 0
+    completed: float | None = 0
+
+
+class Revert(msgspec.Struct, gc=False):
+    """From where on the person took the session back."""
+
+    message_id: str | None = msgspec.field(default="", name="messageID")
+    part_id: str | None = msgspec.field(default="", name="partID")
+
+
+class OpenCodeInfo(msgspec.Struct):
+    """A session."""
+
+    id: str | None = ""
+    parent_id: str | None = msgspec.field(default="", name="parentID")
+    project_id: str | None = msgspec.field(default="", name="projectID")
+    directory: str | None = ""
+    title: str | None = ""
+    version: str | None = ""
+    time: OpenCodeTimes | None = None
+    revert: Revert | None = None
+
+
+class OpenCodeProject(msgspec.Struct, gc=False):
+    """What a session belongs to."""
+
+    worktree: str | None = ""
+
+
+class CacheTokens(msgspec.Struct, gc=False):
+    """Tokens of a step that came from a cache or went into it."""
+
+    read: float | None = 0
+    write: float | None = 0
+
+
+class StepTokens(msgspec.Struct, gc=False):
+    """Tokens of one step; `reasoning` is not part of `output`."""
+
+    input: float | None = 0
+    output: float | None = 0
+    reasoning: float | None = 0
+    cache: CacheTokens | None = None
+
+
+class StepFolder(msgspec.Struct, gc=False):
+    """Where a step ran."""
+
+    cwd: str | None = ""
+
+
+class StepFault(msgspec.Struct, gc=False):
+    """Why a step ended early."""
+
+    name: str | None = ""
+
+
+class OpenCodeMessage(msgspec.Struct):
+    """One message without its parts. `summary` is a boolean of answers, an object of prompts."""
+
+    id: str | None = ""
+    role: str | None = ""
+    time: OpenCodeTimes | None = None
+    parent_id: str | None = msgspec.field(default="", name="parentID")
+    model_id: str | None = msgspec.field(default="", name="modelID")
+    path: StepFolder | None = None
+    cost: float | None = None
+    tokens: StepTokens | None = None
+    finish: str | None = ""
+    error: StepFault | None = None
+    summary: msgspec.Raw = JSON_NULL
+
+
+class ToolState(msgspec.Struct, gc=False):
+    """A tool call as far as it got."""
+
+    status: str | None = ""
+    input: msgspec.Raw = JSON_NULL
+    output: str | None = ""
+    error: str | None = ""
+    metadata: msgspec.Raw = JSON_NULL
+
+
+class OpenCodePart(msgspec.Struct):
+    """One part of a message, of any type."""
+
+    id: str | None = ""
+    type: str | None = ""
+    text: str | None = ""
+    synthetic: bool | None = False
+    ignored: bool | None = False
+    tool: str | None = ""
+    call_id: str | None = msgspec.field(default="", name="callID")
+    state: ToolState | None = None
+    mime: str | None = ""
+    filename: str | None = ""
+
+
+class ExportedMessage(msgspec.Struct):
+    """A message with its parts, in an export."""
+
+    info: msgspec.Raw = JSON_NULL
+    parts: msgspec.Raw = JSON_NULL
+
+
+class OpenCodeExport(msgspec.Struct):
+    """What `opencode export` prints."""
+
+    info: msgspec.Raw = JSON_NULL
+    messages: msgspec.Raw = JSON_NULL
+
+
+def opencode_time(milliseconds: float | None) -> datetime | None:
+    """Milliseconds since 1970 as a time; None where there is none."""
+    if not milliseconds or milliseconds <= 0:
+        return None
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def token_count(number: float | None) -> int:
+    """A count of tokens; 0 where it is none that can be."""
+    return int(number) if number and 0 < number < 1 << 53 else 0

@@ -1,0 +1,5 @@
+"""Finds sessions and turns by words and filters."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

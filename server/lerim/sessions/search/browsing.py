@@ -1,0 +1,211 @@
+"""The catalog as a person leafs through it: days, the sessions of a day, a session's outline and its turns by pages.
+
+Positions count a session's turns from 0 as they stand in the catalog; ordinals can have gaps where turns were copied.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from lerim.sessions.model import Platform, Role, Tokens, TurnKind
+from lerim.sessions.redacted import redact_text, redact_tools
+from lerim.sessions.tables import (
+    IS_MAIN_SESSION,
+    PARENT_MISSING,
+    replace_surrogates,
+    seconds_to_time,
+    session_rows,
+    split_stored_lines,
+    to_json_list,
+    unpack_turn_text,
+)
+
+PACKED = 3
+"""How many times longer a text is than what was made of it in packing, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionListItem:
+    """A session as a list shows it; `place` names it. `opening` is its first prompt where it has no title. `parent` is
+    the session that started a subagent's; `parent_missing`: nothing was read of that one, so this stands by itself."""
+
+    place: str
+    platform: Platform
+    session: str
+    parent: str
+    title: str
+    opening: str
+    started: datetime | None
+    ended: datetime | None
+    cwds: tuple[str, ...]
+    branches: tuple[str, ...]
+    models: tuple[str, ...]
+    turns: int
+    prompts: int
+    tool_calls: int
+    tool_errors: int
+    denials: int
+    tokens: Tokens | None
+    cost: float | None
+    files: int
+    vanished: bool
+    error: str
+    parent_missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOutline:
+    """The kind of each turn of a session and about how many characters it has; `at` is a position, -1 for none."""
+
+    kinds: tuple[TurnKind, ...]
+    sizes: tuple[int, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedTurn:
+    """One turn, redacted."""
+
+    turn: str
+    role: Role
+    kind: TurnKind
+    time: datetime | None
+    text: str
+    tools: str
+
+
+_DAY = "coalesce(date(coalesce(s.ended, s.started), 'unixepoch', 'localtime'), '')"
+_LISTED = (
+    f" FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE {IS_MAIN_SESSION} AND s.turns > 0"
+    " AND (:places IS NULL OR t.place IN (SELECT value FROM json_each(:places)))"
+)
+_BRIEF = (
+    "t.id, t.place, t.platform, t.session, t.parent, s.title, s.started, s.ended, s.cwds, s.branches, s.models,"
+    " s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read, s.cache_write,"
+    f" s.cost, t.vanished, t.error, {PARENT_MISSING}, (SELECT count(DISTINCT touched.file) FROM turns"
+    " JOIN touched ON touched.turn = turns.id WHERE turns.transcript = t.id)"
+)
+
+
+def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tuple[str, int]]:
+    """The days (`2026-11-21` by this machine's clock, '' unknown) on which sessions of the projects ended, with how
+    many, newest first. None is every session. A subagent's is part of its parent's, where that was read."""
+    rows = db.execute(
+        f"SELECT {_DAY} AS day, count(*){_LISTED} GROUP BY day ORDER BY day DESC", {"places": _places(db, projects)}
+    )
+    return [(str(day), int(number)) for day, number in rows]
+
+
+def list_day_sessions(
+    db: sqlite3.Connection, projects: Sequence[str] | None, day: str, start: int, limit: int
+) -> tuple[list[SessionListItem], int]:
+    """The sessions of a day from `start` on, newest first, and how many the day has."""
+    named = {"places": _places(db, projects), "day": day, "start": start, "limit": limit}
+    [(total,)] = db.execute(f"SELECT count(*){_LISTED} AND {_DAY} = :day", named)
+    rows = db.execute(
+        f"SELECT {_BRIEF}{_LISTED} AND {_DAY} = :day"
+        " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
+        named,
+    ).fetchall()
+    return [_brief(db, row) for row in rows], int(total)
+
+
+def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None:
+    """The session of a place; None for one the catalog does not know."""
+    row = db.execute(
+        f"SELECT {_BRIEF} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.place = ?",
+        (replace_surrogates(place),),
+    ).fetchone()
+    return _brief(db, row) if row else None
+
+
+def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
+    """The place and the id of the session a turn stands in; None for a turn the catalog does not have."""
+    row = db.execute(
+        "SELECT t.place, t.session FROM turns JOIN transcripts t ON t.id = turns.transcript WHERE turns.turn = ?",
+        (replace_surrogates(turn),),
+    ).fetchone()
+    return (str(row[0]), str(row[1])) if row else None
+
+
+_TURNS = " FROM turns WHERE transcript = (SELECT id FROM transcripts WHERE place = :place)"
+
+
+def load_outline(db: sqlite3.Connection, place: str, turn: str) -> SessionOutline:
+    """What a session's turns are, without their text, and where `turn` stands in it."""
+    rows = db.execute(
+        "SELECT turn, kind, CASE typeof(body) WHEN 'blob' THEN length(body) * :packed ELSE length(body) END"
+        f"{_TURNS} ORDER BY ordinal, id",
+        {"place": replace_surrogates(place), "packed": PACKED},
+    ).fetchall()
+    at = next((position for position, (name, _, _) in enumerate(rows) if name == turn), -1)
+    return SessionOutline(tuple(kind for _, kind, _ in rows), tuple(size for _, _, size in rows), at)
+
+
+def read_redacted_turns(db: sqlite3.Connection, place: str, start: int, count: int) -> Iterator[RedactedTurn]:
+    """The turns of a session from position `start` on, one after another."""
+    rows = db.execute(
+        f"SELECT turn, role, kind, time, body{_TURNS} ORDER BY ordinal, id LIMIT :count OFFSET :start",
+        {"place": replace_surrogates(place), "start": start, "count": count},
+    )
+    for name, role, kind, time, body in rows:
+        text, tools = unpack_turn_text(body)
+        yield RedactedTurn(name, role, kind, seconds_to_time(time), redact_text(text), redact_tools(tools))
+
+
+def find_positions(db: sqlite3.Connection, place: str, words: str) -> Iterator[int]:
+    """The positions of the turns that hold these words, to the letter but for case, in what was said or done."""
+    wanted = words.lower()
+    for position, leaf in enumerate(read_redacted_turns(db, place, 0, -1)):
+        if wanted in leaf.text.lower() or wanted in leaf.tools.lower():
+            yield position
+
+
+def _places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | None:
+    if projects is None:
+        return None
+    found: set[str] = set()
+    for project in projects:
+        found |= session_rows.find_project_places(db, project)
+    return to_json_list(found)
+
+
+def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> SessionListItem:
+    number, place, platform, name, parent, title, started, ended, cwds, branches, models, *rest = row
+    turns, prompts, calls, errors, denials, spent, put, read, written, cost, vanished, error, missing, files = rest
+    return SessionListItem(
+        place=place,
+        platform=platform,
+        session=name,
+        parent=parent,
+        title=redact_text(title),
+        opening="" if title else _opening(db, number),
+        started=seconds_to_time(started),
+        ended=seconds_to_time(ended),
+        cwds=split_stored_lines(cwds),
+        branches=split_stored_lines(branches),
+        models=split_stored_lines(models),
+        turns=turns,
+        prompts=prompts,
+        tool_calls=calls,
+        tool_errors=errors,
+        denials=denials,
+        tokens=None if spent is None else Tokens.told(spent, put, read, written),
+        cost=cost,
+        files=files,
+        vanished=bool(vanished),
+        error=error,
+        parent_missing=bool(missing),
+    )
+
+
+def _opening(db: sqlite3.Connection, number: int) -> str:
+    row = db.execute(
+        "SELECT body FROM turns WHERE transcript = ? AND role = 'user' ORDER BY kind <> 'prompt', ordinal LIMIT 1",
+        (number,),
+    ).fetchone()
+    return redact_text(unpack_turn_text(row[0])[0]) if row else ""

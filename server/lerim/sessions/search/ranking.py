@@ -1,0 +1,256 @@
+"""Ranks the turns the index named, by reading them.
+
+Of each turn it weighs the words it holds and those its neighbours hold, what else its session holds, how near to each
+other the words stand, who speaks, and whether it answers or asks. The weights were set on one half of a corpus of chats
+and hold on the other (benchmarks/search.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lerim.sessions.search.query import QueryTerm, SearchQuery, tokenize_text
+from lerim.sessions.tables import DAYS, MONTHS, date_words, make_index_text
+from lerim.words import stem
+
+CHARACTERS = 4_000
+"""Of what a turn says, and of its tools, that are read."""
+TOOLS = 0.4
+"""What a word counts in a tool's command or path."""
+FULL, LENGTH = 0.9, 0.3
+"""BM25: how soon repeating a word gains nothing more, and how much long turns lose."""
+AROUND = {-1: 0.8, -2: 0.6, -3: 0.2, 1: 0.3, 2: 0.2}
+"""What a word counts that a turn of prose so many turns away holds: a question tells what its answer is about."""
+BOTH = 0.2
+"""What the lesser of a turn's own and its neighbours' counts beside the greater."""
+SESSION = 0.2
+"""What the best of its session counts."""
+INDEX = 1.2
+"""What the index's own score counts."""
+COVERED = 0.4
+"""The power of the share of words found."""
+KIN, ROOT, ALIKE = 0.5, 4, 0.6
+"""What a word counts that is akin to one of the query (`allergic`, `allergies`): so many first letters are the same,
+and this share of the longer of the two."""
+UNSIGNED = 0.2
+"""What `C` counts for `C++`."""
+PAIR = 1.0
+"""What two words count that stand together as in the query."""
+FURTHER = 0.5
+"""What each further turn counts in its session beside the one before it."""
+COPIED = 60
+"""Characters from which the same text is a copy, and not only the same short answer."""
+PERSON = 1.05
+"""Factor for what a person said: of two turns as near, theirs is what was wanted or decided."""
+SPEAKER, DATED, ASKS = 1.3, 1.3, 0.7
+"""Factors: the query names who speaks (`Ana: …`); it asks when, and the turn tells a time; the turn is a question."""
+HEAD = 40
+"""Characters in which a speaker is named."""
+
+_TIMES = frozenset(
+    map(
+        stem,
+        (
+            *("yesterday", "today", "tomorrow", "tonight", "morning", "ago", "last", "next", "recently", "soon"),
+            *("day", "week", "weekend", "month", "year", *DAYS, *MONTHS),
+        ),
+    )
+)
+
+
+@dataclass(slots=True)
+class TurnMatch:
+    """A turn the index named; `score` is the index's until it is ranked. The second look fills in the rest: `held` is
+    what each word of the query counts in it."""
+
+    row: int
+    transcript: int
+    ordinal: int
+    person: bool
+    prose: bool
+    time: float | None
+    text: str
+    tools: str
+    score: float
+    held: list[float] = field(default_factory=list)
+    length: int = 0
+    pairs: int = 0
+    dated: bool = False
+
+
+def rank_turns(query: SearchQuery, found: Sequence[TurnMatch], held: Sequence[int], number: int) -> list[TurnMatch]:
+    """The turns best first, each with its score. `held` says how many turns hold each word, of `number`."""
+    words = _Words(query.terms)
+    for one in found:
+        words.count(one)
+    mean = sum(one.length for one in found) / max(1, len(found)) or 1.0
+    rare = [_weight(term, many, number) for term, many in zip(query.terms, held, strict=True)]
+    for one in found:
+        worn = FULL * (1 - LENGTH + LENGTH * one.length / mean)
+        one.held = [
+            times and weight * times * (FULL + 1) / (times + worn) for times, weight in zip(one.held, rare, strict=True)
+        ]
+    best: dict[int, list[float]] = {}
+    for one in found:
+        best[one.transcript] = list(map(max, one.held, best.get(one.transcript, one.held)))
+    prose = {(one.transcript, one.ordinal): one.held for one in found if one.prose}
+    for one in found:
+        one.score = _score(one, query, _near(one, prose), sum(best[one.transcript]), words)
+    return sorted(found, key=lambda one: (-one.score, one.row))
+
+
+def demote_copies(found: Sequence[TurnMatch]) -> list[TurnMatch]:
+    """Ranked turns with those behind that say again what a better one says (agents copy sessions under new ids)."""
+    first: dict[tuple[str, str], TurnMatch] = {}
+    copies = []
+    for one in found:
+        if first.setdefault((one.text, one.tools), one) is not one and len(one.text) + len(one.tools) >= COPIED:
+            copies.append(one)
+    behind = {id(one) for one in copies}
+    return [*(one for one in found if id(one) not in behind), *copies]
+
+
+def best_by_session(found: Sequence[TurnMatch]) -> list[tuple[TurnMatch, float]]:
+    """The best turn of each session with the session's score, best first: of two with a turn as good, the one that
+    says more of it. `found` is ranked."""
+    sessions: dict[int, tuple[TurnMatch, float, float]] = {}
+    for one in found:
+        best, score, share = sessions.get(one.transcript, (one, 0.0, 1.0))
+        sessions[one.transcript] = best, score + share * one.score, share * FURTHER
+    return sorted(((best, score) for best, score, _ in sessions.values()), key=lambda pair: -pair[1])
+
+
+def _weight(term: QueryTerm, many: int, number: int) -> float:
+    """What a word of the query counts by its rareness; more for one of several parts, a path or a name."""
+    rare = math.log((max(number, many) - many + 0.5) / (many + 0.5))
+    return max(0.01, rare) * math.sqrt(len(term.stems))
+
+
+def _near(one: TurnMatch, prose: Mapping[tuple[int, int], list[float]]) -> list[float]:
+    """What each word counts for the turns of prose around one."""
+    near = [0.0] * len(one.held)
+    if one.prose:
+        for away, share in AROUND.items():
+            other = prose.get((one.transcript, one.ordinal + away))
+            if other is not None:
+                near = [max(weight, share * its) for weight, its in zip(near, other, strict=True)]
+    return near
+
+
+def _score(one: TurnMatch, query: SearchQuery, near: Sequence[float], session: float, words: _Words) -> float:
+    found, both = 0, 0.0
+    for own, around in zip(one.held, near, strict=True):
+        found += own > 0 or around > 0
+        both += own + BOTH * around if own > around else around + BOTH * own
+    score = both + SESSION * session + INDEX * one.score
+    score *= math.pow(found / len(query.terms), COVERED)
+    if one.person:
+        score *= PERSON
+    if one.prose:
+        if words.named(one.text[:HEAD]):
+            score *= SPEAKER
+        if query.dated and one.dated:
+            score *= DATED
+        if one.text.rstrip().endswith("?"):
+            score *= ASKS
+    return score + PAIR * one.pairs
+
+
+class _Words:
+    """The words of a query as they are looked for in texts. What is known of a text's word is kept for the next."""
+
+    def __init__(self, terms: Sequence[QueryTerm]) -> None:
+        self._terms = terms
+        self._first: dict[str, list[int]] = {}
+        for at, term in enumerate(terms):
+            for first in dict.fromkeys((term.stems[0], term.names[0])):
+                self._first.setdefault(first, []).append(at)
+        self._joined = {term.joined: at for at, term in enumerate(terms) if len(term.stems) > 1}
+        self._roots: dict[str, list[int]] = {}
+        for at, term in enumerate(terms):
+            if len(term.stems) == 1 and len(term.stems[0]) >= ROOT and term.stems[0].isalpha():
+                self._roots.setdefault(term.stems[0][:ROOT], []).append(at)
+        self._akin: dict[str, int] = {}
+        self._seen: set[str] = set()
+        self._telling: dict[str, tuple[int, ...]] = {}
+        self._times: set[str] = set()
+
+    def count(self, one: TurnMatch) -> None:
+        """Fills in what a turn holds."""
+        one.held = [0.0] * len(self._terms)
+        said = tokenize_text(make_index_text(one.text[:CHARACTERS]))
+        one.length = len(said)
+        one.dated = not self._learn(said).isdisjoint(self._times)
+        for word in said if self._akin else ():
+            if word in self._akin:
+                one.held[self._akin[word]] += KIN
+        last, behind = -2, -3
+        for at, which in self._hits(said):
+            one.held[which] += 1
+            one.pairs += which == last + 1 and 0 < at - behind <= 2
+            last, behind = which, at
+        for text, share in ((date_words(one.time) if one.prose else "", 0.5), (one.tools[:CHARACTERS], TOOLS)):
+            if text:
+                known = tokenize_text(make_index_text(text))
+                self._learn(known)
+                for _, which in self._hits(known):
+                    one.held[which] += share
+        for at, term in enumerate(self._terms):
+            if term.signed and one.held[at] and term.signed not in f"{one.text}\n{one.tools}".lower():
+                one.held[at] *= UNSIGNED
+
+    def named(self, head: str) -> bool:
+        """Whether a turn begins with a name and a colon, and the query has the name."""
+        name, colon, _ = head.partition(":")
+        return bool(colon) and any(stem(word) in self._first for word in tokenize_text(name))
+
+    def _learn(self, said: Sequence[str]) -> set[str]:
+        """Looks at the words not met before; all of these."""
+        words = set(said)
+        for word in words - self._seen:
+            root = stem(word)
+            begun = dict.fromkeys(self._first.get(root, ()))
+            if word in self._joined:
+                begun[self._joined[word]] = None
+            if begun:
+                self._telling[word] = tuple(begun)
+            elif (near := self._nearest(root)) is not None:
+                self._akin[word] = near
+            if root in _TIMES:
+                self._times.add(word)
+        self._seen |= words
+        return words
+
+    def _nearest(self, root: str) -> int | None:
+        """Which word of the query one is akin to."""
+        for at in self._roots.get(root[:ROOT], ()):
+            other = self._terms[at].stems[0]
+            alike = math.ceil(ALIKE * max(len(root), len(other)))
+            if root[:alike] == other[:alike]:
+                return at
+        return None
+
+    def _hits(self, said: Sequence[str]) -> list[tuple[int, int]]:
+        """Where words of the query stand, and which."""
+        telling = self._telling
+        return [
+            (at, which)
+            for at, word in enumerate(said)
+            if word in telling
+            for which in telling[word]
+            if self._whole(said, at, which)
+        ]
+
+    def _whole(self, said: Sequence[str], at: int, which: int) -> bool:
+        """Whether all parts of a word of the query stand here, its names with or without their own, or it in one piece.
+
+        `make_index_text` puts the parts of `getUserName.ts` behind the text, away from `ts`."""
+        term = self._terms[which]
+        if len(term.stems) == 1 or said[at] == term.joined:
+            return True
+        return any(
+            tuple(stem(word) for word in said[at : at + len(wanted)]) == wanted
+            for wanted in dict.fromkeys((term.stems, term.names))
+        )

@@ -1,0 +1,239 @@
+"""The catalog's database: its tables, the steps from older versions, and how it is opened."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from lerim import sqlite
+from lerim.errors import CatalogError, Problem
+from lerim.paths import Home
+from lerim.project import make_private_folder
+from lerim.sessions.tables import turn_words
+
+VERSION = 7
+
+# transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions. A place
+# is a file, or a database and the session's key in it. stores are the databases, as they were when all of their
+# sessions had been taken in; damaged_stores those that cannot be read as they are, and which version of Lerim found so.
+# turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
+# a new alias moves every turn by one row. words holds only the index (see turn_words.py); the text stands once, packed,
+# in turns.body, which is last because reading what stands before it is cheap. touched are the files of a turn's calls.
+# counted has the tokens of texts that were counted for a model, by a digest of 64 bits. left_folders has the jobs and
+# positions a project had for a transcript when one of its folders went to another project (see folder_owners.py).
+#
+# SCHEMA and the steps that lead to it share the texts of tables. When a table changes, its text of today is written
+# out in the step that made it.
+SESSIONS = """
+CREATE TABLE sessions (
+    transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
+    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
+    prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
+    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
+    cache_write INTEGER, cost REAL
+);
+"""
+STORES = """
+CREATE TABLE stores (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
+    wal_mtime_ns INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+TURNS = """
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, prose INTEGER NOT NULL,
+    branch TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, failed INTEGER NOT NULL,
+    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, body BLOB NOT NULL
+);
+"""
+INDEXES = """
+CREATE INDEX turns_place ON turns (transcript, ordinal);
+CREATE INDEX turns_folder ON turns (folder, transcript, time);
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL COLLATE NOCASE);
+CREATE INDEX files_name ON files (name);
+CREATE TABLE touched (turn INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (turn, file)) WITHOUT ROWID;
+CREATE INDEX touched_file ON touched (file);
+CREATE VIRTUAL TABLE words USING fts5 (
+    text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+"""
+JOBS = """
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead', 'skipped')),
+    tries INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, again INTEGER NOT NULL DEFAULT 0,
+    not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+    runs INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, transcript, project)
+);
+"""
+FRICTIONS = """
+CREATE TABLE IF NOT EXISTS frictions (
+    project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
+    turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
+) WITHOUT ROWID;
+"""
+SYNCS = """
+CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
+"""
+DAMAGED_STORES = """
+CREATE TABLE damaged_stores (
+    path TEXT PRIMARY KEY, platform TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    wal_size INTEGER NOT NULL, wal_mtime_ns INTEGER NOT NULL, version TEXT NOT NULL, code TEXT NOT NULL,
+    place TEXT NOT NULL, message TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+COUNTED = """
+CREATE TABLE counted (text INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);
+"""
+LEFT_FOLDERS = """
+CREATE TABLE left_folders (
+    project TEXT NOT NULL, folder INTEGER NOT NULL, transcript INTEGER NOT NULL, kind TEXT NOT NULL,
+    done INTEGER NOT NULL, generation INTEGER NOT NULL, resume BLOB, state BLOB, redactions INTEGER,
+    PRIMARY KEY (project, folder, transcript, kind)
+) WITHOUT ROWID;
+"""
+TRANSCRIPTS_SESSION = "CREATE INDEX transcripts_session ON transcripts (session);"
+
+SCHEMA = f"""
+CREATE TABLE transcripts (
+    id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, platform TEXT NOT NULL, session TEXT NOT NULL,
+    parent TEXT NOT NULL, within TEXT NOT NULL, cwd TEXT NOT NULL,
+    size INTEGER, mtime_ns INTEGER, inode INTEGER, vanished INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', failed REAL
+);
+{TRANSCRIPTS_SESSION}
+{SESSIONS}
+{STORES}
+CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project TEXT NOT NULL);
+CREATE INDEX folders_project ON folders (project);
+{TURNS}
+{INDEXES}
+CREATE TABLE positions (
+    transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
+    redactions INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (transcript, project, kind)
+) WITHOUT ROWID;
+{JOBS}
+CREATE INDEX jobs_waiting ON jobs (project, state);
+{FRICTIONS}
+{SYNCS}
+{COUNTED}
+{DAMAGED_STORES}
+{LEFT_FOLDERS}
+"""
+
+PARENT_MISSING = (
+    "(t.parent != '' AND NOT EXISTS (SELECT 1 FROM transcripts p JOIN sessions ps ON ps.transcript = p.id"
+    " WHERE p.session = t.parent AND p.platform = t.platform AND ps.turns > 0))"
+)
+"""In SQL, of a transcript `t`: it is a subagent's, and nothing was read of the session that started it."""
+IS_MAIN_SESSION = f"(t.parent = '' OR {PARENT_MISSING})"
+"""Whether lists and counts have it as a session of its own; else it is part of its parent's."""
+
+# Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
+FROM_1 = """
+ALTER TABLE positions RENAME TO positions_1;
+CREATE TABLE positions (
+    transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
+    PRIMARY KEY (transcript, project, kind)
+) WITHOUT ROWID;
+INSERT INTO positions SELECT transcript, project, 'extract', resume, state FROM positions_1;
+DROP TABLE positions_1;
+INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, project, 'pending' FROM positions;
+"""
+# Form 2 did not remember errors; those of sessions read before are not looked for again.
+FROM_2 = f"""
+{FRICTIONS}
+"""
+# Form 3 knew files only, and of a turn not what its calls did. Every transcript that is there is read once more; of the
+# others the texts stay and are found as before.
+FROM_3 = f"""
+ALTER TABLE transcripts RENAME COLUMN path TO place;
+ALTER TABLE transcripts ADD COLUMN within TEXT NOT NULL DEFAULT '';
+ALTER TABLE transcripts ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
+UPDATE transcripts SET size = NULL, mtime_ns = NULL, inode = NULL, generation = generation + 1;
+ALTER TABLE sessions RENAME TO sessions_3;
+{SESSIONS}
+INSERT INTO sessions SELECT *, NULL FROM sessions_3;
+UPDATE sessions SET resume = X'0300';
+DROP TABLE sessions_3;
+{STORES}
+ALTER TABLE transcripts ADD COLUMN failed REAL;
+ALTER TABLE positions ADD COLUMN redactions INTEGER NOT NULL DEFAULT 0;
+{SYNCS}
+ALTER TABLE jobs RENAME TO jobs_3;
+{JOBS}
+INSERT INTO jobs
+    SELECT id, kind, transcript, project, state, tries, interrupted, again, not_before, claimed, error, tries
+    FROM jobs_3;
+DROP TABLE jobs_3;
+CREATE INDEX jobs_waiting ON jobs (project, state);
+ALTER TABLE turns RENAME TO turns_3;
+{TURNS}
+INSERT INTO turns SELECT id, turn, transcript, ordinal, folder, role, kind, time, 0, '', '', 0, 0, 0,
+    NULL, NULL, NULL, NULL, body FROM turns_3;
+DROP TABLE turns_3;
+DROP TABLE words;
+{INDEXES}
+"""
+# Form 4 did not keep how many tokens a turn has, and summarized nothing.
+FROM_4 = f"""
+{COUNTED}
+INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', p.transcript, p.project, 'pending'
+    FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';
+"""
+# Form 5 opened damaged databases in every cycle.
+FROM_5 = f"""
+{DAMAGED_STORES}
+"""
+# Form 6 forgot what a project had read in a folder that was its own for one sync, and did not find a session by its id.
+FROM_6 = f"""
+{LEFT_FOLDERS}
+{TRANSCRIPTS_SESSION}
+"""
+_STEPS = (FROM_1, FROM_2, FROM_3, FROM_4, FROM_5, FROM_6)
+
+
+def _upgrade(db: sqlite3.Connection, version: int) -> None:
+    for script in _STEPS[version - 1 :] if version else (SCHEMA,):
+        sqlite.run_script(db, script)
+    if 0 < version < 4:
+        turn_words.refill_index(db)
+
+
+CATALOG = sqlite.Schema(
+    name="The catalog of sessions",
+    version=VERSION,
+    upgrade=_upgrade,
+    probe="SELECT 1 FROM transcripts, turns, jobs LIMIT 1",
+    settings=("synchronous = NORMAL", "temp_store = MEMORY", "cache_size = -16000", "wal_autocheckpoint = 4000"),
+    wal=True,
+    wait=30.0,
+    error=CatalogError,
+    failure="The catalog of sessions cannot be used",
+    todo="Check the free disk space and the folder's permissions, or set LERIM_HOME to another folder. Then try again.",
+    todo_damaged="Run the command again: the catalog is rebuilt from the transcripts.",
+    damage=(zlib.error,),
+    replaced="It is rebuilt from the transcripts.",
+    code="catalog-rebuilt",
+)
+
+
+def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
+    """Open the catalog's database (autocommit; use `transaction`), made where it is missing.
+
+    A damaged catalog is moved aside and made again from the transcripts, which is a problem. Raises CatalogError for a
+    newer one, or where the folder cannot be used.
+    """
+    problems: list[Problem] = []
+    with convert_sqlite_errors(home.catalog):
+        make_private_folder(home, home.catalog.parent)
+    return sqlite.open_database(home.catalog, CATALOG, problems), problems
+
+
+def convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
+    """Raises what SQLite raises in the block as CatalogError; a catalog found damaged is replaced when it is next
+    opened."""
+    return sqlite.failures(path, CATALOG)

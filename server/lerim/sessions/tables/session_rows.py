@@ -1,0 +1,290 @@
+"""Transcripts and sessions as rows of the catalog."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim.errors import Problem
+from lerim.redaction import redact_secrets
+from lerim.sessions.model import Platform, Session, Tokens, Transcript
+from lerim.sessions.tables.columns import EXTRACT, place_file, seconds_to_time, split_stored_lines, to_json_list
+from lerim.sessions.tables.schema import IS_MAIN_SESSION
+from lerim.sessions.tables.turn_text import deflate, inflate, replace_surrogates
+
+UNREADABLE_ERROR = "unreadable"
+"""The problem code of a transcript that could not be opened; it is tried again in every cycle."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session as the catalog knows it: `session` has the totals of the whole transcript, `own_turns`, `first` and
+    `last` are those of the project asked for. `waits`: there is work to do for that project. `error` is why the
+    transcript could not be read the last time. `main`: no part of another session."""
+
+    session: Session
+    main: bool
+    own_turns: int
+    first: datetime | None
+    last: datetime | None
+    waits: bool
+    vanished: bool
+    error: str
+
+
+def load_generation(db: sqlite3.Connection, place: str) -> int:
+    """How often something of this transcript was written; 0 for one that is not known."""
+    row = db.execute("SELECT generation FROM transcripts WHERE place = ?", (place,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int | None = None) -> int | None:
+    """The transcript's row, made where it is new; inside a transaction. With `since`: None if its generation is another
+    by now (somebody else wrote), else it is one more from here on."""
+    place = replace_surrogates(transcript.place)
+    row = db.execute("SELECT id, generation FROM transcripts WHERE place = ?", (place,)).fetchone()
+    if row is None:
+        made = db.execute(
+            "INSERT INTO transcripts (place, platform, session, parent, within, cwd, generation)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                place,
+                transcript.platform,
+                replace_surrogates(transcript.session_id),
+                replace_surrogates(transcript.parent),
+                replace_surrogates(transcript.within),
+                replace_surrogates(transcript.cwd),
+                since is not None,
+            ),
+        )
+        return made.lastrowid
+    number, now = row
+    if since is None:
+        return int(number)
+    if since != now:
+        return None
+    db.execute("UPDATE transcripts SET generation = generation + 1 WHERE id = ?", (number,))
+    return int(number)
+
+
+def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
+    """Where reading a transcript goes on; None from the start, as for one that was gone: others may hold its turns."""
+    row = db.execute(
+        "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE place = ? AND NOT vanished",
+        (place,),
+    ).fetchone()
+    return inflate(row[0]) if row else None
+
+
+def finish_transcript(
+    db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes, damage: str
+) -> None:
+    """The transcript was read to its end: keeps its totals, its stamp and where to go on, and what of it is damaged,
+    '' for nothing; inside a transaction."""
+    db.execute(
+        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
+        " error = ?, failed = NULL WHERE id = ?",
+        (
+            *transcript.stamp,
+            replace_surrogates(session.id),
+            replace_surrogates(session.parent or transcript.parent),
+            replace_surrogates(transcript.cwd),
+            replace_surrogates(damage)[:2000],
+            number,
+        ),
+    )
+    keep_session_progress(db, number, session, resume)
+
+
+def keep_session_progress(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -> None:
+    """Keeps the totals so far and where to go on; inside a transaction. Without `finish_transcript` the transcript
+    stays stale."""
+    spent = session.tokens
+    tokens = (spent.input, spent.output, spent.cache_read, spent.cache_write) if spent else (None,) * 4
+    db.execute(
+        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            number,
+            deflate(resume),
+            replace_surrogates(redact_secrets(session.title).text),
+            _seconds(session.started),
+            _seconds(session.ended),
+            *(replace_surrogates("\n".join(texts)) for texts in (session.cwds, session.branches, session.models)),
+            replace_surrogates(session.version),
+            *(session.turns, session.prompts, session.tool_calls, session.tool_errors, session.denials),
+            *(session.api_errors, session.injected),
+            *tokens,
+            session.cost,
+        ),
+    )
+
+
+def fail_transcript(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> None:
+    """Keeps why a transcript could not be read, inside a transaction. Its stamp is kept too, so that it is read again
+    only when it changes, unless it was closed to us: rights change without a trace in the stamp."""
+    stamp = (None, None, None) if problem.code == UNREADABLE_ERROR else transcript.stamp
+    db.execute(
+        "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ?,"
+        " failed = strftime('%s', 'now') WHERE place = ?",
+        (*stamp, replace_surrogates(problem.message)[:2000], replace_surrogates(transcript.place)),
+    )
+
+
+def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
+    """The places of the session of this id, or else of all whose id begins so; of copies the one with turns."""
+    wanted = replace_surrogates(session)
+    rows = db.execute(
+        "SELECT place, session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
+        " WHERE substr(session, 1, length(:wanted)) = :wanted"
+        " ORDER BY session, EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) DESC, t.id",
+        {"wanted": wanted},
+    )
+    first: dict[str, str] = {}
+    for place, name in rows:
+        first.setdefault(name, place)
+    return [first[wanted]] if wanted in first else list(first.values())
+
+
+_SESSION = (
+    f"t.place, t.within, t.platform, t.session, t.parent, {IS_MAIN_SESSION}, t.vanished, t.error, s.title, s.started,"
+    " s.ended, s.cwds, s.branches, s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials,"
+    " s.api_errors, s.injected, s.input, s.output, s.cache_read, s.cache_write, s.cost"
+)
+
+
+_FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT value FROM json_each(:folders))"
+_COPIES = (
+    "SELECT t.id AS transcript, 0 AS number, s.started AS first, s.ended AS last FROM transcripts t"
+    " JOIN sessions s ON s.transcript = t.id"
+    " WHERE NOT t.vanished AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
+    " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
+    f"  WHERE id IN ({_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
+)
+"""Forks and resumes all turns of which stand in the transcript they were copied from, and that ran in the project."""
+
+
+def list_session_rows(
+    db: sqlite3.Connection,
+    project: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+    folders: Iterable[str],
+    kind: str = EXTRACT,
+) -> list[SessionRow]:
+    """Sessions with turns of a project (None: every session), said between the bounds, newest first. `folders` are
+    taken for the project's too; a session it has only through them waits, since nothing has made it a job yet.
+    `kind` of the jobs is what a session waits for."""
+    rows = db.execute(
+        f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
+        "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
+        "  AND jobs.state IN ('pending', 'running', 'failed'))"
+        " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
+        "  AND jobs.project = :project))"
+        " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"
+        f"  WHERE :project IS NULL OR folder IN ({_FOLDERS}) GROUP BY transcript"
+        f"  UNION ALL {_COPIES})"
+        "  AS own JOIN transcripts t ON t.id = own.transcript JOIN sessions s ON s.transcript = t.id"
+        " WHERE (:since IS NULL OR own.last >= :since) AND (:until IS NULL OR own.first <= :until)"
+        " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
+        {
+            "project": project,
+            "kind": kind,
+            "folders": to_json_list(folders),
+            "since": _seconds(since),
+            "until": _seconds(until),
+            "limit": limit,
+        },
+    )
+    return [_row(*row) for row in rows]
+
+
+def find_copied_transcripts(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
+    """The rows of the transcripts all turns of which stand in another one, of a project or (None) of the machine."""
+    return frozenset(row[0] for row in db.execute(_COPIES, {"project": project, "folders": "[]"}))
+
+
+def find_project_places(db: sqlite3.Connection, project: str, *, main: bool = False) -> frozenset[str]:
+    """The places of transcripts that hold turns of a project, also where the catalog keeps them with another one.
+    `main`: only those that are there still and are sessions of their own."""
+    rows = db.execute(
+        f"SELECT place FROM transcripts t WHERE (NOT :main OR NOT vanished AND {IS_MAIN_SESSION})"
+        " AND id IN (SELECT DISTINCT transcript FROM turns"
+        f" WHERE folder IN ({_FOLDERS}) UNION ALL SELECT transcript FROM ({_COPIES}))",
+        {"project": project, "folders": "[]", "main": main},
+    )
+    return frozenset(place for (place,) in rows)
+
+
+def _row(
+    place: str,
+    within: str,
+    platform: Platform,
+    session_id: str,
+    parent: str,
+    main: int,
+    vanished: int,
+    error: str,
+    title: str,
+    started: float | None,
+    ended: float | None,
+    cwds: str,
+    branches: str,
+    models: str,
+    version: str,
+    turns: int,
+    prompts: int,
+    tool_calls: int,
+    tool_errors: int,
+    denials: int,
+    api_errors: int,
+    injected: int,
+    tokens_in: int | None,
+    tokens_out: int | None,
+    cache_read: int | None,
+    cache_write: int | None,
+    cost: float | None,
+    own_turns: int,
+    first: float | None,
+    last: float | None,
+    waits: int,
+) -> SessionRow:
+    spent = None if tokens_in is None else Tokens.told(tokens_in, tokens_out, cache_read, cache_write)
+    session = Session(
+        id=session_id,
+        platform=platform,
+        path=place_file(place, within),
+        title=title,
+        started=seconds_to_time(started),
+        ended=seconds_to_time(ended),
+        cwds=split_stored_lines(cwds),
+        branches=split_stored_lines(branches),
+        models=split_stored_lines(models),
+        version=version,
+        turns=turns,
+        prompts=prompts,
+        tool_calls=tool_calls,
+        tool_errors=tool_errors,
+        denials=denials,
+        api_errors=api_errors,
+        injected=injected,
+        tokens=spent,
+        parent=parent,
+        cost=cost,
+    )
+    return SessionRow(
+        session,
+        bool(main),
+        own_turns,
+        seconds_to_time(first),
+        seconds_to_time(last),
+        bool(waits),
+        bool(vanished),
+        error,
+    )
+
+
+def _seconds(when: datetime | None) -> float | None:
+    return when.timestamp() if when else None

@@ -1,0 +1,55 @@
+"""Which files the calls of a turn read or changed: what a search by file asks for."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from lerim.sessions.model import Turn
+from lerim.sessions.tables.columns import to_json_list
+from lerim.sessions.tables.turn_text import replace_surrogates
+
+MOST_PATHS = 200
+"""Of one turn; a call that names more is a listing."""
+NO_PATHS: frozenset[str] = frozenset()
+
+
+def touched_paths(turn: Turn) -> frozenset[str]:
+    """The files a turn's calls name, as they were written but for the slashes."""
+    found: set[str] = set()
+    for call in turn.tool_calls:
+        found.update(call.paths)
+        found.update(edit.path for edit in call.edits)
+    if not found:
+        return NO_PATHS
+    return frozenset(_spelled(path) for path in sorted(found)[:MOST_PATHS] if path.strip())
+
+
+def write_touched_files(db: sqlite3.Connection, turns: Mapping[int, frozenset[str]], known: Iterable[int] = ()) -> None:
+    """Keeps which files turns touched, by row; inside a transaction. `known` are rows that had some before."""
+    db.executemany("DELETE FROM touched WHERE turn = ?", [(row,) for row in known])
+    paths = frozenset().union(*turns.values())
+    if not paths:
+        return
+    rows = _rows(db, paths)
+    if new := [(path, path.rpartition("/")[2]) for path in paths if path not in rows]:
+        db.executemany("INSERT INTO files (path, name) VALUES (?, ?)", new)
+        rows = _rows(db, paths)
+    pairs = [(turn, rows[path]) for turn, named in turns.items() for path in named]
+    db.executemany("INSERT INTO touched (turn, file) VALUES (?, ?)", pairs)
+
+
+def find_touched_files(db: sqlite3.Connection, file: str) -> list[int]:
+    """The rows of the files a filter means: a path, its end from some folder on, or a name; in any case."""
+    wanted = _spelled(file).strip("/").lower()
+    rows = db.execute("SELECT id, path FROM files WHERE name = ?", (wanted.rpartition("/")[2],))
+    return [row for row, path in rows if f"/{path.lower()}".endswith(f"/{wanted}")]
+
+
+def _rows(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
+    asked = to_json_list(paths)
+    return dict(db.execute("SELECT path, id FROM files WHERE path IN (SELECT value FROM json_each(?))", (asked,)))
+
+
+def _spelled(path: str) -> str:
+    return replace_surrogates(path.strip()).replace("\0", "").replace("\\", "/").removeprefix("./").rstrip("/") or "/"

@@ -1,0 +1,173 @@
+"""A turn's words in the full-text index: what was said, what tools were asked, and what was said around it.
+
+The index holds no text of its own, so that it must be told what it had whenever a row changes. That is made again from
+the rows of `turns`: the columns of a turn depend on nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain
+
+import msgspec
+
+from lerim.sessions.tables.turn_text import space_ideographs, unpack_turn_text
+from lerim.words import STOP_WORDS
+
+NEIGHBOURS = 2
+"""So many turns of prose before and behind one stand in its column `near`."""
+NEAR_CHARACTERS = 140
+"""Of each of them, at its beginning."""
+LONG_TURN = 600
+"""Characters of a turn that needs no others to be found."""
+
+_WORD = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"[a-z][A-Z]")
+_NAME = re.compile(rb"[A-Za-z][A-Z]{0,20}[a-z0-9]{1,40}[A-Z][A-Za-z0-9]{0,60}")
+_CASES = bytes(
+    ord("a" if c in range(97, 123) else "A" if c in range(65, 91) else "0" if c in range(48, 58) else " ")
+    for c in range(256)
+)
+"""Of every byte of UTF-8 whether it is a small or a capital letter, a digit, or parts words: finding `aA` in what this
+makes of a text is much faster than a pattern."""
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+class IndexedTurn(msgspec.Struct, frozen=True, gc=False):
+    """What the index takes of a turn: its place among the turns of its transcript, and its texts."""
+
+    ordinal: int
+    prose: bool
+    time: float | None
+    text: str
+    tools: str
+
+
+IndexColumns = tuple[str, str, str]
+"""text, tools, near."""
+
+
+def is_prose(kind: str, text: str) -> bool:
+    """Whether people or the model speak, so that a turn is found by what was said around it too: it is no command, and
+    not tool calls alone."""
+    return kind != "shell" and bool(text) and not text.isspace()
+
+
+def make_index_text(text: str) -> str:
+    """`text` for the index: scripts without spaces apart, and behind it the parts of each `camelCase` name.
+
+    The index itself parts `snake_case`, dotted and dashed names and paths; as a phrase they are found whole.
+    """
+    plain = space_ideographs(text)
+    data = plain.encode("utf-8", "surrogatepass")
+    cases = data.translate(_CASES)
+    at = cases.find(b"aA")
+    if at < 0:
+        return plain
+    names: dict[bytes, None] = {}
+    while at >= 0:
+        if found := _NAME.match(data, cases.rfind(b" ", 0, at) + 1):
+            names[found[0]] = None
+        end = cases.find(b" ", at)
+        at = cases.find(b"aA", end) if end >= 0 else -1
+    return "\n".join((plain, *map(_parted, names)))
+
+
+@lru_cache(20_000)
+def _parted(name: bytes) -> str:
+    return " ".join(split_name(name.decode()))
+
+
+def split_name(name: str) -> list[str]:
+    """`getUserName`: get, User, Name; any other word is its only part."""
+    return _PART.findall(name) if name.isascii() and _HUMP.search(name) else [name]
+
+
+def date_words(time: float | None) -> str:
+    """The date of a moment (UTC) as words, `saturday 21 november 2026`; '' for none."""
+    return "" if time is None else _day(int(time // 86_400))
+
+
+@lru_cache(1_000)
+def _day(number: int) -> str:
+    try:
+        day = datetime.fromtimestamp(number * 86_400, UTC)
+    except (OverflowError, ValueError, OSError):
+        return ""
+    return f"{DAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+_ROW = "SELECT id, ordinal, prose, time, body FROM turns WHERE transcript = :transcript"
+_STANDING = (
+    f"{_ROW} AND ordinal BETWEEN :first AND :last"
+    f" UNION ALL SELECT * FROM ({_ROW} AND prose AND ordinal < :first ORDER BY ordinal DESC, id DESC LIMIT :reach)"
+    f" UNION ALL SELECT * FROM ({_ROW} AND prose AND ordinal > :last ORDER BY ordinal, id LIMIT :reach)"
+)
+
+
+def load_indexed_turns(db: sqlite3.Connection, transcript: int, first: int, last: int) -> dict[int, IndexedTurn]:
+    """The rows whose columns can change with a change between two ordinals of a transcript, and their neighbours."""
+    reach = 2 * NEIGHBOURS
+    rows = db.execute(_STANDING, {"transcript": transcript, "first": first, "last": last, "reach": reach})
+    return {
+        row: IndexedTurn(ordinal, bool(prose), time, *unpack_turn_text(body))
+        for row, ordinal, prose, time, body in rows
+    }
+
+
+def update_index(
+    db: sqlite3.Connection, before: Iterable[Mapping[int, IndexedTurn]], after: Iterable[Mapping[int, IndexedTurn]]
+) -> None:
+    """Brings the index from the rows of some transcripts as they stood to what they are now; inside a transaction. A
+    mapping is what `load_indexed_turns` said of one transcript, or would say now."""
+    had: dict[int, IndexColumns] = {}
+    has: dict[int, IndexColumns] = {}
+    for rows in before:
+        had |= make_index_columns(rows)
+    for rows in after:
+        has |= make_index_columns(rows)
+    gone = [(row, *words) for row, words in had.items() if has.get(row) != words]
+    come = [(row, *words) for row, words in has.items() if had.get(row) != words]
+    if gone:
+        db.executemany("INSERT INTO words (words, rowid, text, tools, near) VALUES ('delete', ?, ?, ?, ?)", gone)
+    db.executemany("INSERT INTO words (rowid, text, tools, near) VALUES (?, ?, ?, ?)", come)
+
+
+def refill_index(db: sqlite3.Connection) -> None:
+    """Fills the empty index, and says which turns are prose, from the texts of all turns; inside a transaction."""
+    for (transcript,) in db.execute("SELECT DISTINCT transcript FROM turns").fetchall():
+        rows = {}
+        found = db.execute("SELECT id, ordinal, kind, time, body FROM turns WHERE transcript = ?", (transcript,))
+        for row, ordinal, kind, time, body in found:
+            text, tools = unpack_turn_text(body)
+            rows[row] = IndexedTurn(ordinal, is_prose(kind, text), time, text, tools)
+        db.executemany("UPDATE turns SET prose = 1 WHERE id = ?", [(row,) for row, said in rows.items() if said.prose])
+        update_index(db, (), (rows,))
+
+
+def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumns]:
+    """By row what the index holds of these turns of one transcript."""
+    texts = {row: make_index_text(said.text) for row, said in rows.items()}
+    prose = sorted((said.ordinal, row) for row, said in rows.items() if said.prose)
+    heads = [_telling(texts[row][:NEAR_CHARACTERS]) for _, row in prose]
+    near = dict.fromkeys(rows, "")
+    for at, (_, row) in enumerate(prose):
+        said = rows[row]
+        if len(said.text) <= LONG_TURN:
+            around = (*heads[max(0, at - NEIGHBOURS) : at], *heads[at + 1 : at + 1 + NEIGHBOURS])
+            near[row] = " ".join(dict.fromkeys(chain(date_words(said.time).split(), *around)))
+    return {row: (texts[row], make_index_text(said.tools), near[row]) for row, said in rows.items()}
+
+
+def _telling(text: str) -> list[str]:
+    """The words of a text that tell something."""
+    return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]

@@ -1,0 +1,162 @@
+"""Figures over all sessions: how many, how long, what was asked, run, spent; by day, agent, model or repository.
+
+They come from the turns, so that what a fork copied counts once. What only a session's total knows (the tokens an agent
+tells at the end, the cost it recorded) is added once, to the session's last day, main model and last folder.
+Everything is summed in whole numbers: the groups add up to the total.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from lerim.models import ModelPrice
+from lerim.sessions import NO_TOKENS, Catalog, convert_sqlite_errors
+from lerim.statistics.session_parts import CountedPart, SessionTotals, read_counted_sessions, split_session
+
+GroupBy = Literal["day", "agent", "model", "repo"]
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What one group comes to. `key`: the day (local, `2026-07-01`), agent, model, or project; None where not known.
+
+    `sessions` with something in this group (a session of two days is in both; a subagent's is its
+    parent's, where that
+    was read). `errors` are tool calls that failed. Tokens are None where no session of the group has numbers, `untold`
+    how many have none; `cost` (USD) is None where no price is known, `unpriced` how many sessions it leaves out, wholly
+    or partly. `seconds` is the time between turns, without gaps of more than half an hour.
+    """
+
+    key: str | None
+    sessions: int
+    prompts: int
+    tool_calls: int
+    errors: int
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+    seconds: float
+    cost: float | None
+    untold: int
+    unpriced: int
+
+
+class Statistics(msgspec.Struct, frozen=True):
+    """The groups, days in order and others by what they spent, and all of them together."""
+
+    by: GroupBy
+    groups: list[Figures]
+    total: Figures
+
+
+NO_FIGURES = Figures(None, 0, 0, 0, 0, None, None, None, None, 0.0, None, 0, 0)
+"""What no session comes to."""
+
+
+@dataclass(slots=True)
+class _Sum:
+    sessions: set[int] = field(default_factory=set)
+    untold: set[int] = field(default_factory=set)
+    unpriced: set[int] = field(default_factory=set)
+    told: bool = False
+    priced: bool = False
+    prompts: int = 0
+    calls: int = 0
+    errors: int = 0
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    milliseconds: int = 0
+    pico: int = 0
+
+    def figures(self, key: str | None) -> Figures:
+        told = self.told
+        return Figures(
+            key=key,
+            sessions=len(self.sessions),
+            prompts=self.prompts,
+            tool_calls=self.calls,
+            errors=self.errors,
+            input=self.input if told else None,
+            output=self.output if told else None,
+            cache_read=self.cache_read if told else None,
+            cache_write=self.cache_write if told else None,
+            seconds=self.milliseconds / 1000,
+            cost=self.pico / 1e12 if self.priced else None,
+            untold=len(self.untold),
+            unpriced=len(self.unpriced),
+        )
+
+
+def compute_statistics(
+    catalog: Catalog,
+    by: GroupBy = "day",
+    project: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Statistics:
+    """The figures of all sessions, or of what was done for one project, between two times (None: without a bound).
+
+    Only what was said between the bounds counts; a session's own totals count where it ended. Raises CatalogError.
+    """
+    low = since.timestamp() if since else -math.inf
+    high = until.timestamp() if until else math.inf
+    bounded = since is not None or until is not None
+    sums: dict[str | None, _Sum] = {}
+    total = _Sum()
+    prices: dict[str, ModelPrice | None] = {}
+    with convert_sqlite_errors(catalog.path):
+        for session, turns in read_counted_sessions(catalog.db):
+            for piece in split_session(catalog.db, session, turns, prices):
+                if project is not None and piece.project != project:
+                    continue
+                if bounded and not (piece.time is not None and low <= piece.time < high):
+                    continue
+                key = _key(by, session, piece)
+                for one in (sums.setdefault(key, _Sum()), total):
+                    _add(one, session, piece)
+    groups = [one.figures(key) for key, one in sums.items()]
+    groups.sort(
+        key=lambda one: (one.key is None, one.key or "") if by == "day" else (-(one.output or 0), one.key or "")
+    )
+    return Statistics(by, groups, total.figures(None))
+
+
+def _key(by: GroupBy, session: SessionTotals, piece: CountedPart) -> str | None:
+    if by == "day":
+        return _day(piece.time)
+    return {"agent": session.platform, "model": piece.model, "repo": piece.project}[by] or None
+
+
+def _day(time: float | None) -> str | None:
+    try:
+        return None if time is None else datetime.fromtimestamp(time).astimezone().date().isoformat()
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def _add(one: _Sum, session: SessionTotals, piece: CountedPart) -> None:
+    if session.main:
+        one.sessions.add(session.transcript)
+        if session.input is None:
+            one.untold.add(session.transcript)
+        if piece.unknown:
+            one.unpriced.add(session.transcript)
+    one.told = one.told or session.input is not None or piece.tokens != NO_TOKENS
+    one.prompts += piece.prompt
+    one.calls += piece.calls
+    one.errors += piece.errors
+    one.input += piece.tokens.input
+    one.output += piece.tokens.output
+    one.cache_read += piece.tokens.cache_read
+    one.cache_write += piece.tokens.cache_write
+    one.milliseconds += piece.milliseconds
+    if piece.pico is not None:
+        one.priced = True
+        one.pico += piece.pico

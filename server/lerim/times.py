@@ -1,0 +1,28 @@
+"""Points in time as people type them: `36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+TIME_EXAMPLES = "a duration such as 90m, 36h or 14d, or a date such as 2026-07-01 or 2026-07-01T12:30"
+
+
+def parse_time(text: str, now: datetime) -> datetime:
+    """The time `text` names, in UTC: so long before `now`, or an ISO date or time (local unless it says its zone).
+
+    Raises ValueError, naming what is accepted.
+    """
+    text = text.strip()
+    if found := _DURATION.fullmatch(text):
+        try:
+            return now.astimezone(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
+        except OverflowError:
+            raise ValueError(f"{text!r} is further back than time goes; give {TIME_EXAMPLES}") from None
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(f"{text!r} is no time; give {TIME_EXAMPLES}") from None
