@@ -42,8 +42,9 @@ test("a process that takes too long is ended", async () => {
 
 test.skipIf(process.platform === "win32")("a cancelled process has no exit code, also if it ended before its children", async () => {
   const cancel = new AbortController();
-  const orphan = "const { ppid } = process; setInterval(() => process.ppid === ppid || console.log('up'), 10)";
-  const child = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(orphan)}], { stdio: 'inherit' }).once('spawn', () => process.exit(3))`;
+  // speaks once the process that `run` started has ended with its code, and holds the output open
+  const orphan = "setInterval(() => { try { process.kill(Number(process.argv[1]), 0) } catch { console.log('alone') } }, 10)";
+  const child = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(orphan)}, String(process.ppid)], { stdio: 'inherit' }).once('spawn', () => process.exit(3))`;
   const outcome = await run({ file: node, args: ["-e", child] }, { env, cwd, signal: cancel.signal, onLine: () => cancel.abort() });
   expect(outcome.code).toBeNull();
 });
