@@ -214,7 +214,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("by-freshness");
     await screen.hover("discount", /drifted/i);
     await screen.hoverLink("Still true");
-    await screen.notification(/Still true: .*rounds down/);
+    await screen.notification(/Verified: .*rounds down/);
     await until("the hover says nothing of a drift", async () => !/drifted/i.test(await screen.hover("discount", /rounds down/)));
     await clear();
     await screen.command("Lerim: Show Memories by Kind");

@@ -193,7 +193,7 @@ async def test_a_model_that_is_gone_ends_the_asking_and_what_was_found_is_kept(e
     kept = {candidate.title for candidate in report.candidates}
     assert 0 < len(kept) < len(NAMES)
     assert [problem.code for problem in report.problems] == ["model-gone"]
-    assert "took the model away" in report.problems[0].message
+    assert "the editor removed the model" in report.problems[0].message
     assert report.waits.why == "gone"
     assert "stopped" in [step.kind for step in report.steps]
 

@@ -162,10 +162,10 @@ def test_every_row_of_the_table_is_reached() -> None:
         "It was not used for 1000 days, so its confidence of 0.80 counts as 0.08 now."
     )
     assert find_archive_reason(memory("theme"), None, ThemeGround(False, None), day(31), rules) == (
-        "None of the places it is about is there, and no session worked on them for 31 days."
+        "None of its files exist any more, and no session worked on them for 31 days."
     )
     assert find_archive_reason(memory("theme"), None, ThemeGround(True, None), day(46), rules) == (
-        "No session worked on what it is about for 46 days."
+        "No session worked on its files for 46 days."
     )
     assert find_archive_reason(memory("decision", 0.01), None, None, late, rules) is None
     many = [(memory("learning", 0.9, number), day(number)) for number in range(402)]

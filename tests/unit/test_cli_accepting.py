@@ -66,7 +66,7 @@ def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: Revi
 
 
 def test_all_of_nothing_is_nothing(repo: Path) -> None:
-    assert "Nothing is waiting" in run("review", "accept", "--all", "--repo", str(repo)).stdout
+    assert "No waiting candidate can be accepted" in run("review", "accept", "--all", "--repo", str(repo)).stdout
     assert answer("review", "accept", "--all", "--repo", str(repo)) == {"results": []}
 
 

@@ -51,7 +51,7 @@ def test_an_edit_leaves_what_no_option_names(repo: Path, memory: str) -> None:
     assert view["references"] == ["src/app.py"]
     answer("review", "undo", result["action"], "--repo", str(repo))
     assert shown(repo, memory)["body"] == "It is fast."
-    assert "Nothing is to be changed" in act(repo, "edit", memory, code=2)["error"]["message"]
+    assert "There is nothing to change" in act(repo, "edit", memory, code=2)["error"]["message"]
 
 
 def test_the_beginning_of_an_id_names_a_memory_if_no_other_begins_so(repo: Path, memory: str) -> None:
@@ -93,7 +93,7 @@ def test_a_question_is_answered(repo: Path) -> None:
 def test_an_answer_or_a_kind_that_is_not_given_is_wrong_usage(repo: Path, memory: str) -> None:
     asked = answer("memory", "add", "--title", "Which installer?", "--primitive", "question", "--repo", str(repo))["id"]
     assert "What was decided" in act(repo, "promote", asked, code=2)["error"]["message"]
-    assert "What shall it be" in act(repo, "kind", memory, code=2)["error"]["message"]
+    assert "Give --primitive, or --kind for a learning" in act(repo, "kind", memory, code=2)["error"]["message"]
     assert (shown(repo, asked)["status"], shown(repo, memory)["primitive"]) == ("active", "decision")
 
 
@@ -108,14 +108,14 @@ def test_a_text_that_would_be_empty_is_refused(repo: Path, memory: str) -> None:
 def test_what_is_said_to_be_still_true_of_a_file_that_is_not_there_is_told(repo: Path, memory: str) -> None:
     act(repo, "edit", memory, "--reference", "src/nope.py")
     said = say("memory", "verify", memory, "--repo", str(repo))
-    assert "Still true" in said and "src/nope.py is not there" in said
+    assert "Verified" in said and "src/nope.py is not there" in said
 
 
 def test_what_was_added_is_named_and_can_be_taken_back(repo: Path) -> None:
     said = say("memory", "add", "--title", "Use ruff", "--repo", str(repo))
     [added] = answer("memory", "list", "--repo", str(repo))["memories"]
     assert f"Written: {added['id']}\n" in said
-    say(*re.findall(r"take back: lerim (.*)", said)[0].split(), "--repo", str(repo))
+    say(*re.findall(r"undo: lerim (.*)", said)[0].split(), "--repo", str(repo))
     assert answer("memory", "list", "--repo", str(repo))["memories"] == []
 
 
@@ -151,7 +151,7 @@ def test_ones_own_are_acted_on_from_anywhere(repo: Path, memory: str, tmp_path: 
     [view] = answer("memory", "list", *elsewhere)["memories"]
     assert (view["id"], view["scope"]) == (memory, "global")
     said = say("memory", "archive", memory, *elsewhere)
-    [undo] = re.findall(r"take back: lerim (.*)", said)
+    [undo] = re.findall(r"undo: lerim (.*)", said)
     assert undo.endswith(" --global")
     assert answer("memory", "list", *elsewhere)["memories"] == []
     say(*undo.split())

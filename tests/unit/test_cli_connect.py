@@ -78,7 +78,7 @@ def test_what_waited_when_an_agent_was_removed_is_not_learned_from_until_it_is_b
     run("remove", "claude")
     [job] = json.loads(CliRunner().invoke(app, ["queue", "list", "--repo", str(desk.repo), "--json"]).stdout)["jobs"]
     assert job["state"] == "skipped"
-    assert "not read any more" in job["reason"]
+    assert "no longer connected" in job["reason"]
     CliRunner().invoke(app, ["queue", "retry", str(job["id"]), "--repo", str(desk.repo)])
     assert desk.sync().candidates == []
     run("claude")
@@ -103,8 +103,8 @@ def test_auto_connects_what_is_there_and_leaves_what_was_removed(desk: Desk, iso
     (isolated / ".codex").mkdir()
     run("remove", "codex")
     said = run("auto").stdout
-    assert "Claude Code is read: 1 session in" in said
-    assert "Codex was removed and stays so" in said
+    assert "Claude Code is connected: 1 session in" in said
+    assert "Codex was removed before and stays removed" in said
     assert (state("claude"), state("codex"), state("gemini")) == ("connected", "removed", "not-found")
     assert [one["platform"] for one in answer("auto")["agents"]] == ["claude"]
 
@@ -177,7 +177,7 @@ def test_a_broken_file_stops_a_sync_with_a_message_and_is_left_alone(desk: Desk)
     result = CliRunner().invoke(app, ["sync", "--repo", str(desk.repo)])
     assert result.exit_code == 1
     assert str(broken) in result.stderr
-    assert "Mend the file" in result.stderr
+    assert "Correct the file" in result.stderr
     assert run("list").exit_code == run("remove", "claude").exit_code == 1
     assert broken.read_text() == '{"platforms": '
 

@@ -35,7 +35,7 @@ def test_two_memories_of_one_title_are_two_files_unless_they_say_the_same(repo: 
     assert len(answer("memory", "list", "--repo", str(repo))["memories"]) == 2
     assert add(repo, "use  UV", "--body", "It is\nfast.", "--tag", "x") == first
     said = run("memory", "add", "--title", "Use uv", "--body", "It is fast.", "--repo", str(repo))
-    assert said.stdout.startswith("It is there already: Use uv") and first["id"] in said.stdout
+    assert said.stdout.startswith("It exists already: Use uv") and first["id"] in said.stdout
     assert add(repo, "Use uv", "--primitive", "theme", "--body", "It is fast.")["primitive"] == "theme"
     answer("memory", "archive", first["id"], "--repo", str(repo))
     assert add(repo, "Use uv", "--body", "It is fast.")["id"] != first["id"]
@@ -169,4 +169,4 @@ def test_a_file_a_person_named_is_found_by_its_name(repo: Path):
     assert answer("memory", "archive", listed["id"], "--repo", str(repo))["results"][0]["ok"]
     other = path.with_name("my-own-name.md")
     other.write_text("---\nid: 20260801-other\ntitle: Other\n---\n\nYes.\n", encoding="utf-8")
-    assert "which counts" in run("memory", "list", "--repo", str(repo)).stderr
+    assert "which is used" in run("memory", "list", "--repo", str(repo)).stderr

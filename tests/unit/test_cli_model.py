@@ -48,7 +48,7 @@ def test_the_list_tells_which_keys_are_set_and_shows_none(monkeypatch: pytest.Mo
     [role] = shown["roles"]
     assert (role["role"], role["provider"], role["origin"], role["model"]) == ("extract", "none", "default", "")
     text = run("list").stdout
-    assert "no model is asked" in text
+    assert "no model is used" in text
     assert "$1 a day" in text
     assert KEY not in text + json.dumps(shown)
 
@@ -179,7 +179,7 @@ def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch
         "openai:gpt-6-luna@api.openai.com",
     }
     assert answer("allow") == {"allowed": []}
-    assert "Nothing to agree to" in run("allow").stdout
+    assert "There is nothing to agree to" in run("allow").stdout
     assert [role["allowed"] for role in answer("list")["roles"]] == [True, True]
 
 

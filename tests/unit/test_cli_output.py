@@ -84,7 +84,7 @@ def test_a_repository_that_is_not_known_is_not_all_of_them(repo: Path, tmp_path:
     subprocess.run(["git", "init", "-q", str(other)], check=True)
     CliRunner().invoke(app, ["project", "add", "--repo", str(repo)], catch_exceptions=False)
     said = CliRunner().invoke(app, ["project", "list", "--repo", str(other)], catch_exceptions=False).stdout
-    assert said.startswith("This repository is not known yet.")
+    assert said.startswith("Lerim does not know this repository yet.")
 
 
 def test_a_command_line_is_quoted_as_the_platform_s_shell_reads_it() -> None:

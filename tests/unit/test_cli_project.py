@@ -81,7 +81,7 @@ def test_a_broken_setting_is_warned_of_and_the_command_still_works(repo: Path):
     result = run("project", "add", "--repo", str(repo), "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["project"]["root"] == str(repo)
-    assert "none of its settings count" in result.stderr
+    assert "its settings are ignored" in result.stderr
 
 
 def test_a_settings_file_that_is_named_but_missing_stops(repo: Path, monkeypatch: pytest.MonkeyPatch):

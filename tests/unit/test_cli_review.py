@@ -80,7 +80,7 @@ def test_candidates_are_listed_with_what_a_person_needs(place: ReviewPaths, repo
 
 
 def test_an_empty_list_says_so_and_creates_nothing(repo: Path):
-    assert "Nothing is waiting" in run("review", "list", "--repo", str(repo)).stdout
+    assert "No candidates wait for review" in run("review", "list", "--repo", str(repo)).stdout
     assert not (repo / ".lerim").exists()
 
 
@@ -191,9 +191,9 @@ def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
     save = f"path.write_text(path.read_text() + 'More.'); open({str(file)!r}, 'a').write('A line by hand.\\n')"
     monkeypatch.setenv("EDITOR", editor(tmp_path, save))
     result = run("review", "edit", name, "--repo", str(repo))
-    assert result.exit_code != 0 and "changed meanwhile" in result.stderr
+    assert result.exit_code != 0 and "changed in the meantime" in result.stderr
     assert "A line by hand." in file.read_text()
-    [kept] = re.findall(r"what you wrote is kept in (\S+)", result.stderr)
+    [kept] = re.findall(r"what you wrote was saved in (\S+)", result.stderr)
     assert Path(kept).read_text().endswith("More.")
 
 
@@ -224,7 +224,7 @@ def test_an_editor_with_a_quote_that_is_not_closed_is_told(
 ):
     monkeypatch.setenv("EDITOR", "'vim")
     result = run("review", "edit", propose(place), "--repo", str(repo))
-    assert (result.exit_code, "Correct EDITOR" in result.stderr) == (1, True)
+    assert (result.exit_code, "Check EDITOR" in result.stderr) == (1, True)
 
 
 def test_without_an_editor_the_error_names_the_options(place: ReviewPaths, repo: Path, monkeypatch: pytest.MonkeyPatch):
@@ -285,7 +285,7 @@ def test_undo_lists_the_last_steps_and_goes_past_one_whose_file_was_changed(plac
     assert answer("review", "undo", "--repo", str(repo))["results"][0]["action"] == steps[1]["action"]
     said = run("review", "undo", "--list", "--repo", str(repo)).stdout
     assert "undone: Accepted: Use uv, not pip" in said and steps[0]["action"] in said
-    assert "no such step" in run("review", "undo", "nonsense", "--repo", str(repo)).stderr
+    assert "There is no such action" in run("review", "undo", "nonsense", "--repo", str(repo)).stderr
     assert run("review", "undo", "x", "--list", "--repo", str(repo)).exit_code == 2
 
 

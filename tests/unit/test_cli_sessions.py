@@ -194,13 +194,13 @@ def test_a_session_that_only_holds_copies_of_another_one_s_turns_is_listed_too(
 def test_a_session_without_turns_of_its_own_says_so_when_it_is_shown(copied: Desk):
     shown = {name: run("show", name).output for name in ("aaaa1111", "aaaa2222")}
     assert sorted("It waits." in text for text in shown.values()) == [False, True]
-    assert sorted("copied" in text for text in shown.values()) == [False, True]
+    assert sorted("copies from" in text for text in shown.values()) == [False, True]
 
 
 def test_an_empty_list_points_to_the_sessions_of_the_whole_machine(desk: Desk):
     desk.session("aaaa2222", prompt("max_attempts elsewhere"), cwd=desk.repo.parent / "nowhere")
     desk.sync()
-    assert "`lerim sessions list --all` has those of the whole machine" in run("list").stdout
+    assert "`lerim sessions list --all` lists those of all repositories" in run("list").stdout
 
 
 def test_a_match_says_which_session_it_is_in_and_when(said: Desk):

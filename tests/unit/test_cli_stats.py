@@ -68,7 +68,7 @@ def test_days_add_up_and_a_pause_is_no_time_spent(said: Desk) -> None:
     assert (shown["total"]["sessions"], shown["total"]["input"], shown["total"]["output"]) == (2, 3000, 600)
     table = run().stdout
     assert "2026-03-01" in table
-    assert "The cost leaves out 1 session of unknown price" in table
+    assert "The cost does not include 1 session of unknown price" in table
 
 
 def test_a_model_without_a_price_is_left_blank(said: Desk) -> None:
@@ -94,7 +94,7 @@ def test_times_bound_what_was_said(said: Desk) -> None:
 
 def test_without_a_catalog_there_is_nothing_and_none_is_made(desk: Desk, tmp_path: Path) -> None:
     assert answer()["groups"] == []
-    assert "`lerim sync` reads the sessions" in run().stdout
+    assert "Run `lerim sync` to read them" in run().stdout
     assert not desk.home.root.exists()
     assert run("--repo", str(tmp_path)).exit_code == 2
 

@@ -101,13 +101,13 @@ def test_what_is_wrong_with_the_settings_files_is_in_the_report_and_said_once(re
         problems = json.loads(told.stdout)["problems"]
         assert [(one["code"], one["path"]) for one in problems] == [("settings", str(mine)), ("settings", str(its))]
         assert "did you mean 'search.limit'?" in problems[0]["message"]
-        assert "may only be narrowed by a repository" in problems[1]["message"]
+        assert "can only be restricted by a repository" in problems[1]["message"]
         shown = run(command, "--repo", str(repo))
         for stderr in (told.stderr, shown.stderr):
             assert (stderr.count(str(mine)), stderr.count(str(its))) == (1, 1)
     mine.write_text("[search\n", encoding="utf-8")
     problems = json.loads(run("sync", "--repo", str(repo), "--json").stdout)["problems"]
-    assert ["none of its settings count" in one["message"] for one in problems] == [True, False]
+    assert ["its settings are ignored" in one["message"] for one in problems] == [True, False]
 
 
 def test_a_value_that_is_none_of_the_choices_is_answered_with_them():

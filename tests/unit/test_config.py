@@ -85,7 +85,7 @@ def test_an_unknown_setting_is_named_with_the_nearest_known_one(home: Home):
     write(home.config, "[search]\nlimits = 3\n")
     settings, problems = load.load_settings({}, home)
     assert settings.search_limit == 20
-    assert "'search.limits' is no setting; did you mean 'search.limit'?" in problems[0].message
+    assert "'search.limits' is not a setting; did you mean 'search.limit'?" in problems[0].message
     assert problems[0].path == str(home.config)
 
 
@@ -108,7 +108,7 @@ def test_a_value_out_of_bounds_is_a_message_and_the_default_stays(home: Home, li
     settings, problems = load.load_settings({}, home)
     assert set(settings.origins.values()) == {"default"}
     assert len(problems) == 1
-    assert "It was left out." in problems[0].message
+    assert "It is ignored." in problems[0].message
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_broken_file_is_a_message_and_the_other_layers_count(home: Home, tmp_p
     settings, problems = load.load_settings({}, home, tmp_path)
     assert settings.search_limit == 5
     assert len(problems) == 1
-    assert "none of its settings count" in problems[0].message
+    assert "its settings are ignored" in problems[0].message
 
 
 def test_a_named_file_that_is_missing_stops_with_what_to_do(home: Home, tmp_path: Path):
@@ -142,7 +142,8 @@ def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: 
     assert theirs.budget == 1.0
     assert len(problems) == 8
     assert (
-        "'budget.per_day_usd' may only be narrowed by a repository: 9999.0 allows more than 1.0" in problems[-1].message
+        "'budget.per_day_usd' can only be restricted by a repository: 9999.0 allows more than 1.0"
+        in problems[-1].message
     )
     write(home.config, "[roles.extract]\nprovider = 'openai'\nbase_url = 'http://localhost:1/v1'\ntimeout = 2.5\n")
     mine, problems = load.load_settings({}, home)
@@ -154,7 +155,7 @@ def test_a_repository_may_read_less_of_its_sessions_and_not_more(home: Home, tmp
     write(tmp_path / ".lerim/config.toml", "[extract]\ngate = 'all'\n[roles.summarize]\nmax_window_tokens = 1000\n")
     settings, [problem] = load.load_settings({}, home, tmp_path)
     assert (settings.gate, settings.roles["summarize"].max_window_tokens) == ("signal", 1000)
-    assert "'extract.gate' may only be narrowed by a repository: 'all' allows more than 'signal'" in problem.message
+    assert "'extract.gate' can only be restricted by a repository: 'all' allows more than 'signal'" in problem.message
     write(home.config, "[extract]\ngate = 'all'\n")
     settings, problems = load.load_settings({}, home, tmp_path)
     assert (settings.gate, problems) == ("all", [])
@@ -238,7 +239,7 @@ def test_a_file_that_is_the_repository_s_too_is_not_the_person_s(home: Home, rep
     home.config.symlink_to(theirs)
     settings, problems = load.load_settings({}, home, repo)
     assert settings.roles["extract"].provider == "none"
-    assert "it counts as the repository's" in problems[0].message
+    assert "it is treated as the repository's" in problems[0].message
     assert load.load_settings({}, home)[0].roles["extract"].provider == "command", "elsewhere it is the person's"
 
 
@@ -295,7 +296,7 @@ def test_a_broken_setting_of_the_model_is_said_and_left_out(home: Home, line: st
     write(home.config, f"[roles.extract]\n{line}\n")
     settings, [problem] = load.load_settings({}, home)
     assert settings.roles["extract"] == Role()
-    assert "was left out" in problem.message
+    assert "is ignored" in problem.message
     assert settings.faults["extract"] == [problem]
     assert settings.faults["summarize"] == [problem], "it is asked as extract is"
 
@@ -343,7 +344,7 @@ def test_a_broken_gate_or_budget_is_said_and_left_out_and_no_model_is_asked(home
     write(home.config, line)
     settings, [problem] = load.load_settings({}, home)
     assert (settings.gate, settings.budget) == ("signal", 1.0)
-    assert "was left out" in problem.message
+    assert "is ignored" in problem.message
     assert all(settings.faults[role] for role in ROLES)
 
 

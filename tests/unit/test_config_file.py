@@ -81,7 +81,7 @@ def test_a_value_that_has_the_name_of_the_table_is_not_overwritten(text: str) ->
 
 
 def test_a_line_that_would_not_be_kept_is_named() -> None:
-    with pytest.raises(ValueError, match=r"line 3 would not be kept"):
+    with pytest.raises(ValueError, match=r"line 3 would not be preserved"):
         with_values("[search]\n[roles.lead]\n[[list]]\n[roles.extract]\n", TABLE, {"provider": "zai"})
 
 

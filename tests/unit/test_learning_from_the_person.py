@@ -222,6 +222,6 @@ def test_stats_by_signal_tell_what_became_of_what_each_signal_proposed(rejecting
 
 
 def test_stats_by_signal_of_a_home_where_nothing_was_proposed_say_so(desk: Desk) -> None:
-    assert "Nothing was proposed yet" in run("stats", "--by", "signal").output
+    assert "nothing has been proposed yet" in run("stats", "--by", "signal").output
     assert figures() == {"": figures()[""]}
     assert not (desk.home.root / "projects").exists()

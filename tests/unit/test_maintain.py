@@ -283,7 +283,7 @@ def test_a_theme_ends_once_no_session_works_on_its_ground(desk: Desk) -> None:
     said(desk, "Work on the app in `src`", primitive="theme", days=50, references=("src/app.py",))
     Catalog.open(desk.home).close()
     [one] = run(desk).proposals
-    assert (one.action, one.reason) == ("archive", "No session worked on what it is about for 50 days.")
+    assert (one.action, one.reason) == ("archive", "No session worked on its files for 50 days.")
 
 
 def test_a_place_that_git_moved_is_referred_to_where_it_is(desk: Desk, git: Callable[..., str]) -> None:

@@ -118,7 +118,7 @@ def test_what_nobody_calls_wrong_any_more_is_not_archived_for_it(desk: Desk, sin
         acts.verify_memory(desk.place, name)
     else:
         Uses(desk.place.private).unsay(name)  # as by a process killed before it took the proposal back
-    with pytest.raises(StaleError, match="Nobody calls it wrong or outdated any more"):
+    with pytest.raises(StaleError, match="It is no longer rated wrong or outdated"):
         queue.accept_candidate(desk.place, view.id)
     assert waiting(desk) == [] and desk.place.store().read(name).status == "active"
 

@@ -119,7 +119,8 @@ def _take(layer: SettingsLayer, given: Iterable[tuple[str, object]]) -> None:
         try:
             layer.values[name] = _checked(name, value, of_person=layer.of_person)
         except ValueError as error:
-            layer.complain(f"{name!r} {error}. It is ignored.", affected_roles(name))
+            end = "" if str(error).endswith("?") else "."
+            layer.complain(f"{name!r} {error}{end} It is ignored.", affected_roles(name))
 
 
 def affected_roles(name: str) -> tuple[RoleName, ...]:
@@ -147,7 +148,7 @@ def _checked(name: str, value: object, *, of_person: bool) -> SettingValue:
     if key is None:
         near = difflib.get_close_matches(name, SETTING_KEYS, n=1)
         raise ValueError(
-            "is no setting" + (f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(SETTING_KEYS)}")
+            "is not a setting" + (f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(SETTING_KEYS)}")
         )
     return key.check(value)
 

@@ -59,7 +59,7 @@ def test_nothing_known_is_said_and_no_model_is_asked(desk: Desk) -> None:
     with model(desk, says("It is Paris. [1]")) as server:
         answer = asked(desk, "capital of France")
     assert (answer["known"], answer["passages"], answer["said"]) == (False, [], [])
-    assert "Nothing is known of this" in answer["message"]
+    assert "Nothing was found: no active memory and no session of this project is about this" in answer["message"]
     assert server.asked == []
 
 
@@ -114,7 +114,7 @@ def test_an_answer_without_any_source_is_none(desk: Desk) -> None:
     with model(desk, streams("Amounts are cents, I am sure.\nReally.")):
         answer = asked(desk, "Why are amounts of Money cents?")
     assert (answer["said"], answer["sentences"], answer["left_out"], answer["known"]) == ([], [], 2, False)
-    assert "nothing that its sources hold" in answer["message"]
+    assert "was not supported by its sources" in answer["message"]
     assert answer["passages"]
 
 
@@ -123,7 +123,7 @@ def test_a_model_that_finds_no_answer_says_so(desk: Desk) -> None:
     with model(desk, streams("NOTHING ", "KNOWN\n")):
         answer = asked(desk, "When are amounts of Money paid out?")
     assert (answer["known"], answer["sentences"], answer["left_out"]) == (False, [], 0)
-    assert "Nothing that was found answers this" in answer["message"]
+    assert "The model found no answer in what was found" in answer["message"]
 
 
 @pytest.mark.parametrize("end", ["breaks", "fails"])
@@ -136,7 +136,7 @@ def test_a_fault_after_some_words_ends_honestly(desk: Desk, end: str) -> None:
         "partial",
         True,
     )
-    assert "did not answer to the end" in answer["message"]
+    assert "did not finish its answer" in answer["message"]
     assert [one["code"] for one in answer["problems"]] == ["model-silent"]
     assert len(server.asked) == 1
 
@@ -154,7 +154,7 @@ def test_what_is_paid_for_needs_a_yes_before_it_is_asked(desk: Desk, monkeypatch
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-or-x")
     desk.home.config.write_text('[roles.extract]\nprovider = "openrouter"\n')
     answer = asked(desk, "Why are amounts of Money cents?")
-    assert "you did not agree to it yet" in answer["message"]
+    assert "you have not agreed to pay for it" in answer["message"]
     assert (answer["state"], bool(answer["passages"])) == ("done", True)
 
 
@@ -220,7 +220,7 @@ def test_what_was_archived_answers_only_where_it_is_asked_for(desk: Desk) -> Non
     path.rename(gone)
     answer = asked(desk, "uv or pip for installs")
     assert not [ref for ref in refs(answer) if ref.startswith("m:")]
-    assert "One memory about it is over, or changed in the code since" in answer["message"]
+    assert "One memory about it is archived, or its code has changed" in answer["message"]
     answer = asked(desk, "uv or pip for installs", everything=True)
     assert [one["detail"] for one in answer["passages"] if one["citation"]["kind"] == "memory"] == [
         "decision, archived"

@@ -49,7 +49,7 @@ def busy(desk: Desk) -> Desk:
 def test_a_chance_word_is_no_knowledge(busy: Desk, question: str) -> None:
     answer = asked(busy, question, model="none")
     assert (answer["known"], answer["passages"]) == (False, [])
-    assert "Nothing is known of this" in answer["message"]
+    assert "Nothing was found: no active memory and no session of this project is about this" in answer["message"]
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_worktrees_stand_by_themselves(desk: Desk, tmp_path: Path, git: Git) -> 
 def test_what_is_kept_and_damaged_is_told_and_stops_no_verifying(desk: Desk) -> None:
     record = desk.memory(APP)
     (desk.home.project(desk.project.key) / "freshness.sqlite3").write_bytes(b"nonsense" * 1000)
-    with pytest.raises(MemoryError_, match="what memories refer to cannot be used"):
+    with pytest.raises(MemoryError_, match="The record of referenced code cannot be used"):
         desk.fresh.check()
     assert verify_record(desk.project, desk.home, record, LATER) == record
 

@@ -177,10 +177,10 @@ def test_a_full_disk_leaves_no_half_file(store: Store) -> None:
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
     try:
-        with pytest.raises(MemoryError_, match="Cannot write"):
+        with pytest.raises(MemoryError_, match="cannot be written"):
             store.write_new(replace(RECORD, id="20260801-new", title="New"))
         seen = store.read("20260801-use-uv")
-        with pytest.raises(MemoryError_, match="Cannot write"):
+        with pytest.raises(MemoryError_, match="cannot be written"):
             store.rewrite(seen.record.id, seen.hash, render_record(replace(RECORD, body="x" * 1000)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

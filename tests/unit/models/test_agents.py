@@ -205,14 +205,14 @@ def test_tool_servers_of_the_persons_own_settings_are_turned_off(tmp_path: Path)
 
 
 def test_a_models_name_is_never_read_as_an_option() -> None:
-    with pytest.raises(ModelGoneError, match="cannot be asked"):
+    with pytest.raises(ModelGoneError, match="does not offer"):
         build_invocation("claude-code", "--dangerously-skip-permissions", {"HOME": "/home/ana"})
 
 
 def test_what_an_agent_is_paid_with_is_told_before() -> None:
     assert describe_payment("claude-code", {}) == "uses your Claude plan"
     assert describe_payment("claude-code", {"ANTHROPIC_API_KEY": "k"}) == "bills the key in ANTHROPIC_API_KEY"
-    assert "not tried" in describe_payment("cursor-agent", {})
+    assert "not tested by us" in describe_payment("cursor-agent", {})
 
 
 def test_agents_are_found_without_being_started(tmp_path: Path) -> None:

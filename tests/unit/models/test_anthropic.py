@@ -102,7 +102,7 @@ def test_an_error_told_with_a_status_of_success_is_an_error() -> None:
     with chat(raw(json.dumps(body).encode(), headers={"retry-after": "0"}), says("ok")) as server:
         engine = Engine(claude(server.url), never)
         assert engine.complete(REQUEST).text == "ok"
-    assert [step.why for step in engine.steps] == ["the service failed (500); asked again after 0 s"]
+    assert [step.why for step in engine.steps] == ["the service failed (500); retried after 0 s"]
 
 
 def test_what_is_no_message_is_told() -> None:

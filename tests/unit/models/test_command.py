@@ -154,7 +154,7 @@ def test_a_secret_in_its_errors_is_cut_out(made: Made) -> None:
 
 @pytest.mark.parametrize("name", ["no-such-program-anywhere", "/no/such/program", "./here", "", "a\0b"])
 def test_a_program_that_is_not_there_is_told_with_what_to_do(home: Home, name: str) -> None:
-    with pytest.raises(ModelGoneError, match="whole path"):
+    with pytest.raises(ModelGoneError, match="full path"):
         Engine(replace(COMMAND, command=(name,)), never, home=home).complete(REQUEST)
 
 

@@ -105,7 +105,7 @@ def test_of_many_who_agree_at_once_none_is_lost(home: Home) -> None:
 
 def test_what_cannot_be_written_is_said(home: Home) -> None:
     home.root.write_text("a file where the folder should be")
-    with pytest.raises(SettingsError, match="cannot be written"):
+    with pytest.raises(SettingsError, match="could not be saved"):
         allow_model(home, NANO)
     with pytest.raises(FileExistsError):
         keep_limit(home, NANO, 1)

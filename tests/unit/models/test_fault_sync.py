@@ -163,7 +163,7 @@ def test_a_command_that_is_not_there_stops_at_once_and_says_what_to_do(desk: Des
     with model(desk, provider="command", model="mine", base_url="", command=["no-such-agent", "-p"]):
         report = reported(desk)
     assert codes(report) == ["model-gone"]
-    assert "whole path" in report["problems"][0]["message"]
+    assert "full path" in report["problems"][0]["message"]
     assert model_jobs(desk) == {"pending": 2}
 
 

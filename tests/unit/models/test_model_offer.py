@@ -100,4 +100,4 @@ def test_use_says_what_it_is_paid_with(desk: Desk, claude: Path) -> None:
     result = run("model", "use", "claude-code")
     assert "claude-code:sonnet" in result.stdout
     assert "uses your Claude plan" in result.stdout
-    assert "Claude Code is at" in run("model", "list").stdout
+    assert "/bin/claude, uses your Claude plan" in run("model", "list").stdout

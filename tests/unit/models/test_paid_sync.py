@@ -87,7 +87,7 @@ def test_a_budget_that_is_used_up_stops_the_asking_and_keeps_the_rest_waiting(de
         assert "$1.00" in stopped["why"]
         shown = terminal(desk, "sync")
         assert "Today's budget of $1.00 does not allow another call: $1.00 are spent or reserved." in shown.stdout
-        assert "budget.per_day_usd sets the bound" in shown.stdout
+        assert "budget.per_day_usd sets the limit" in shown.stdout
         assert shown.stderr == ""
     desk.home.spending.unlink()
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
@@ -222,7 +222,7 @@ def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monke
         assert (shown["today_usd"], shown["budget_usd"], shown["spent"]) == (0, 1, [])
         assert (shown["waits"]["sessions"], shown["waits"]["why"]) == (1, "consent")
         words = terminal(desk, "status").stdout
-        assert "you have not agreed to it yet" in words
+        assert "you have not agreed to pay for it yet" in words
         terminal(desk, "sync", "--yes")
         shown = json.loads(terminal(desk, "status", "--json").stdout)["model"]
         assert (shown["allowed"], shown["today_usd"], shown["waits"]["sessions"]) == (True, 0.002, 0)
@@ -268,6 +268,6 @@ def test_at_a_terminal_a_trial_that_is_paid_for_asks(desk: Desk, monkeypatch: Pa
         process.stdout.close()
         os.close(ours)
         assert len(service.asked) == calls
-    assert f"{NANO} is paid for" in shown.decode()
+    assert f"{NANO} costs money" in shown.decode()
     assert ("ready" in out) == bool(calls)
     assert consent.load_known_models(desk.home)[0].allowed == frozenset()

@@ -58,8 +58,8 @@ def test_each_wait_is_told_in_our_own_words() -> None:
         engine = Engine(model(server.url), never)
         engine.complete(REQUEST)
     assert [(step.kind, step.role, step.model, step.why) for step in engine.steps] == [
-        ("retried", "extract", "openai:some-model", "too many requests; asked again after 0 s"),
-        ("retried", "extract", "openai:some-model", "the service failed (503); asked again after 0 s"),
+        ("retried", "extract", "openai:some-model", "too many requests; retried after 0 s"),
+        ("retried", "extract", "openai:some-model", "the service failed (503); retried after 0 s"),
     ]
 
 
@@ -284,7 +284,7 @@ def test_an_answer_that_the_service_gave_up_is_asked_for_again() -> None:
     with chat(says("half", "error"), says("ok")) as server:
         engine = Engine(model(server.url), never)
         assert engine.complete(REQUEST).text == "ok"
-    assert [step.why for step in engine.steps] == ["the service failed (500); asked again after 1 s"]
+    assert [step.why for step in engine.steps] == ["the service failed (500); retried after 1 s"]
 
 
 def test_threads_ask_at_once_and_nothing_of_their_figures_is_lost() -> None:

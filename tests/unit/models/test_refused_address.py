@@ -50,7 +50,7 @@ def test_no_byte_reaches_the_provider_where_a_part_of_the_role_is_refused(
     assert any(name in problem["message"] for problem in report["problems"])
     assert (told["model"], told["allowed"], told["waits"]["why"]) == ("", False, "gone")
     assert any(name in problem["message"] for problem in told["problems"])
-    assert "No model is asked for roles.extract until it is corrected." in shown.stderr
+    assert "No model is used for roles.extract until it is corrected." in shown.stderr
     assert [role["model"] for role in listed["roles"] if role["role"] == "extract"] == [""]
     assert name in json.loads(tried.stdout)["error"]["message"]
 
@@ -113,4 +113,4 @@ def test_a_clone_sends_no_more_of_a_session_than_the_person_lets_it(desk: Desk, 
         assert service.asked == []
     told = [problem["message"] for problem in report["problems"] if problem["path"] == str(theirs)]
     assert len(told) == 3
-    assert all("may only be narrowed by a repository" in message for message in told)
+    assert all("can only be restricted by a repository" in message for message in told)

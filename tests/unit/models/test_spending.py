@@ -140,7 +140,7 @@ def test_each_day_has_its_own_budget(home: Home) -> None:
 
 
 def test_a_model_of_unknown_price_is_refused_while_a_budget_is_set_and_asked_without_one(home: Home) -> None:
-    with pytest.raises(SpendingError, match=r"openrouter:some/model@openrouter\.ai costs") as refused:
+    with pytest.raises(SpendingError, match=r"price of openrouter:some/model@openrouter\.ai is unknown") as refused:
         purse(home).reserve(paid("some/model"), 1, 1)
     assert "budget.per_day_usd to 0" in refused.value.todo
     free = purse(home, 0)

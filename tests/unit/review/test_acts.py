@@ -118,7 +118,7 @@ def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: ReviewPaths) -
 
 def test_a_reference_out_of_the_repository_is_refused(place: ReviewPaths) -> None:
     path = put(place)
-    with pytest.raises(MemoryError_, match="no file of the repository"):
+    with pytest.raises(MemoryError_, match="is not a file of the repository"):
         acts.edit_memory(place, NAME, CandidateEdit("Use uv", "x", ()), ["../secret"])
     assert path.read_text() == DECISION
 
@@ -167,7 +167,7 @@ def test_nothing_but_a_question_is_ever_resolved(place: ReviewPaths, primitive: 
     asked = question(place)
     answer = Path(acts.promote_question(place, asked, "Use uv").path or "").stem
     before = files_of(place)
-    with pytest.raises(MemoryError_, match=f"It is resolved, and no {primitive} ever is") as refused:
+    with pytest.raises(MemoryError_, match=f"It is resolved, which a {primitive} cannot be") as refused:
         acts.change_kind(place, asked, primitive)
     assert "Restore it first" in refused.value.todo and files_of(place) == before
     assert acts.archive_memory(place, asked).message == "It is resolved already."
@@ -223,7 +223,7 @@ def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) ->
     assert (old.status, old.record.resolved_by) == ("resolved", new.record.id)
     assert acts.repair_links(place).count == 0
     for one in (name, made.stem):
-        with pytest.raises(MemoryError_, match="no open question"):
+        with pytest.raises(MemoryError_, match="not an open question"):
             acts.promote_question(place, one)
 
 

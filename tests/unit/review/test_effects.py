@@ -144,7 +144,7 @@ def test_references_alone_change_when_a_file_was_moved(place: ReviewPaths, make:
         assert old.path.read_text() == text.replace("src/a.py", "src/new.py")
 
     text = old.path.read_text()
-    accepted_and_undone(place, refer, check, "Points to src/new.py now: Use uv, not pip")
+    accepted_and_undone(place, refer, check, "Refers to src/new.py: Use uv, not pip")
 
 
 def test_a_question_is_closed_by_a_memory_that_is_there(place: ReviewPaths, make: Make) -> None:

@@ -94,7 +94,7 @@ def test_the_file_that_stays_is_named_and_the_other_is_not_shown_as_lost(place: 
     put(place, THEIRS, "archived/decisions")
     look = joining.merge_conflict(place, live, preview=True)
     assert f"+++ b/decisions/{NAME}.md" in look.diff and "@@ -1,20 +0,0 @@" not in look.diff
-    assert f"archived/decisions/{NAME}.md goes" in look.diff.splitlines()[-1]
+    assert f"archived/decisions/{NAME}.md is removed" in look.diff.splitlines()[-1]
 
 
 def test_what_git_is_to_be_told_next_is_said(place: ReviewPaths, git: Git) -> None:
@@ -142,7 +142,7 @@ def test_markers_do_not_come_back_into_what_git_was_told_is_merged(place: Review
     git(place.project.root, "commit", "-q", "-m", "merged")
     joined_file = path.read_bytes()
     for action in (None, done.action if done else None):
-        with pytest.raises(StaleError, match="git has it as merged") as told:
+        with pytest.raises(StaleError, match="git has merged it") as told:
             queue.undo_last(place, action)
         assert path.read_bytes() == joined_file and "<<<<<<<" not in told.value.diff
     assert queue.list_steps(place)[0].state == "changed"

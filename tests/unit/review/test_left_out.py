@@ -160,7 +160,7 @@ def test_what_cannot_be_a_memory_says_so(place: ReviewPaths) -> None:
     [item] = leave_out(place, DroppedSignal("invalid", "cut in the", "s1", "t1", "cut in the middle"))
     with pytest.raises(NotFoundError, match="cannot be proposed"):
         queue.propose_anyway(place, item.id)
-    with pytest.raises(NotFoundError, match="Nothing that was left out"):
+    with pytest.raises(NotFoundError, match="Nothing left out has the id"):
         queue.propose_anyway(place, "nope")
     with pytest.raises(NotFoundError):
         queue.propose_anyway(place, "")

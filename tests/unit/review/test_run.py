@@ -56,7 +56,7 @@ def test_what_is_done_after_the_folder_was_written_is_added_to_it(place: ReviewP
         told = msgspec.json.decode((folder / "memory_actions.json").read_bytes(), type=list[MemoryAction])
         assert told == [*before, second]
     (folder / "memory_actions.json").write_text("{}")
-    with pytest.raises(MemoryError_, match="no list of actions"):
+    with pytest.raises(MemoryError_, match="not a list of actions"):
         add_memory_actions(folder, [second])
 
 

@@ -84,7 +84,7 @@ def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back
     assert isinstance(later, queue.CandidateProposed)
     proposal = later.proposal
     assert (proposal.action, proposal.target, proposal.ends) == ("add", was.id, ())
-    assert "comes back" in proposal.reason
+    assert "is restored" in proposal.reason
     before = {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")}
     done = queue.accept_candidate(place, proposal.id)
     now = place.store().load(path)[0].record

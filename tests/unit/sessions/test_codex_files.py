@@ -80,7 +80,7 @@ def test_a_packed_rollout_that_is_cut_gives_what_it_holds_and_one_that_is_damage
     whole = zstd.compress(lines.encoded(lines.meta(), *(lines.prompt(f"Step {at}") for at in range(2000))))
     turns, _ = lines.reading(put(tmp_path / "cut.jsonl.zst", whole[: len(whole) // 2]))
     assert len(turns) < 2000
-    with pytest.raises(Exception, match="not packed as it should be"):
+    with pytest.raises(Exception, match="not compressed correctly"):
         lines.reading(put(tmp_path / "damaged.jsonl.zst", b"\0" * 100))
 
 

@@ -135,7 +135,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b'{"id": "ses')
     (transcript,) = opencode.scan_root(tmp_path, ()).transcripts
-    with pytest.raises(TranscriptError, match="half written"):
+    with pytest.raises(TranscriptError, match="damaged or incomplete"):
         list(opencode.open_session(transcript))
 
 
