@@ -194,7 +194,7 @@ async def test_a_folder_added_later_that_holds_the_home_is_told_and_not_read(
         event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
         editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
         await editor.until(lambda: editor.client.messages)
-        assert "lies in the repository" in editor.client.messages[0].message
+        assert "is inside the repository" in editor.client.messages[0].message
         refused = await editor.refused(core.SYNC, {"root": clone.as_uri(), "explicit": True})
         assert refused.data["kind"] == "project"
     assert tree(clone) == before

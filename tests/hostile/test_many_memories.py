@@ -138,5 +138,5 @@ def test_what_was_not_compared_is_told_in_the_report(repo: Path) -> None:
     done = subprocess.run(command, capture_output=True, timeout=HANG, check=False)
     report = json.loads(done.stdout)
     [problem] = [one for one in report["problems"] if one["code"] == "too-many-alike"]
-    assert "compared with the nearest only" in problem["message"]
+    assert "compared only with the most similar ones" in problem["message"]
     assert report["counts"]["merged"] >= 3

@@ -48,7 +48,7 @@ async def test_a_removed_worktree_takes_no_candidate_with_it_and_is_not_made_aga
     git(desk.repo, "worktree", "remove", "--force", str(worktree))
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
 
-    with pytest.raises(JsonRpcException, match="not there any more"):
+    with pytest.raises(JsonRpcException, match="no longer exists"):
         await editor.ask(core.REVIEW_ACT, wanted)
     assert not worktree.exists()
     assert desk.waiting() == [view.title]
