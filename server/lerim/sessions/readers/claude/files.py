@@ -31,7 +31,7 @@ def find_first_cwd(path: Path) -> str:
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
     """Lists the transcripts under a Claude Code folder (the one that contains `projects/`) from stat alone, and the
-    problems met. A folder that does not exist contains none."""
+    problems found. A folder that does not exist contains none."""
     found = StoreContents()
     for project in list_folder(root / "projects", found.problems):
         if not is_folder(project):

@@ -30,7 +30,7 @@ _NOBODYS = (
     "<local-command-caveat>",
     "<task-notification>",
 )
-"""A text that begins with one of these comes from a program entirely."""
+"""A text that begins with one of these was written entirely by a program."""
 
 _INJECTED = (
     *(f"<{tag}>" for tag in _CONTEXT),

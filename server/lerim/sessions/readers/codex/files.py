@@ -30,7 +30,7 @@ _ENDINGS = (".jsonl", ".json", ".jsonl" + SUFFIX)
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """Lists the rollouts under a folder of Codex from stat alone, and the problems met.
+    """Lists the rollouts under a folder of Codex from stat alone, and the problems found.
 
     If a rollout exists both packed and unpacked, only the unpacked one is listed. A folder that does not exist contains
     none.

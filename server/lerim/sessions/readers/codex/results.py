@@ -79,13 +79,13 @@ class CodexResults:
         return counted[0] + own[0], counted[1] + own[1]
 
     def ran(self, said: CodexPayload, offset: int) -> None:
-        """Takes the exit code from an event about a command, in case the result does not contain it."""
+        """Notes the exit code of a command, according to an event, in case the result does not contain it."""
         code = said.exit_code
         if code is not None and abs(code) < 1 << 32:
             self._foretell(said, code, offset)
 
     def served(self, said: CodexPayload, offset: int) -> bool:
-        """Takes from an event about an MCP tool call whether it failed. Returns whether the person refused the call, in
+        """Notes whether an MCP tool call failed, according to an event. Returns whether the person refused the call, in
         which case no result follows."""
         told = decode_fields(said.result)
         ended, fault = told.get("Ok"), told.get("Err")
@@ -110,7 +110,7 @@ class CodexResults:
             self._drafts.change(waiting.id, offset, lambda one: replace(one, exit_code=code))
 
     def patched(self, said: CodexPayload, offset: int) -> None:
-        """Takes the full paths of the changed files from an event about a patch, and whether it failed."""
+        """Notes the full paths of the files that a patch changed, and whether it failed, according to an event."""
         if said.success is False:
             self._foretell(said, 1, offset)
         whole = [without_nul(path)[:4096] for path in list(_changes(said.changes))[:200]]

@@ -104,7 +104,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             tally.at(time)
         how(self, said)
 
-    # --- where and when ------------------------------------------------------------------------------------------
+    # --- context -------------------------------------------------------------------------------------------------
 
     def _meta(self, said: CodexPayload) -> None:
         tally = self._tally
@@ -152,7 +152,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         if said.model:
             self._tally.engine = without_nul(said.model)[:200]
 
-    # --- what people and the model said --------------------------------------------------------------------------
+    # --- messages ------------------------------------------------------------------------------------------------
 
     def _message(self, said: CodexPayload) -> None:
         if said.role == "assistant":
@@ -256,7 +256,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             self._wait()
             self._thinking += thoughts
 
-    # --- what was done -------------------------------------------------------------------------------------------
+    # --- tool calls ----------------------------------------------------------------------------------------------
 
     def _call(self, said: CodexPayload) -> None:
         tally = self._tally
@@ -280,7 +280,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             self._tally.denials += denials
             self._tally.tool_errors += errors
 
-    # --- what else is told ---------------------------------------------------------------------------------------
+    # --- other events --------------------------------------------------------------------------------------------
 
     def _used(self, said: CodexPayload) -> None:
         usage = said.info.total_token_usage if said.info else None
@@ -330,7 +330,8 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
     # --- turns ---------------------------------------------------------------------------------------------------
 
     def _skipped(self) -> bool:
-        """Checks whether this is not the thread's own work: either copied from a parent to a subagent, or a judge's."""
+        """Checks whether the current lines are not the thread's own work: copied from a parent to a subagent, or in a
+        thread that only judges another."""
         return self._tally.mute or (self._tally.child and self._tally.replayed)
 
     def _answer(self, native: str, text: str, *, told: bool) -> TurnDraft:

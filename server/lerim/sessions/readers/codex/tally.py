@@ -35,11 +35,11 @@ class CodexTally(TranscriptTally, gc=False):
     """Totals of a rollout up to a point in it.
 
     `thread` is the id of the thread in which the following lines were first written, `task` of the task within it.
-    `said` counts how often each text occurred in it; `unpaired` contains the texts that only the event or only the item
-    has contained so far. `inherited` means that the current lines were copied from a parent. `owed` are the tokens of a
-    message that has not begun yet. `bare` is the time the rollout began, if its lines have no time; there are no events
-    then. `forked` means that a parent's lines follow the first one and were written at once with it; `copied` is the
-    time of the last of them.
+    `said` counts how often each text occurred in the task; `unpaired` lists the texts seen so far in only one of event
+    and item. `inherited` means that the current lines were copied from a parent. `owed` are the tokens of a message
+    that has not begun yet. `bare` is the time the rollout began, set only if its lines have no time; such rollouts have
+    no events. `forked` means that a parent's lines follow the first one, all written at once; `copied` is the time of
+    the last of them.
     """
 
     own: str = ""

@@ -165,7 +165,7 @@ class ChatPart(msgspec.Struct, rename="camel", gc=False):
 
 def chat_parts(request: ChatRequest) -> list[ChatPart]:
     """Returns the parts of an answer. A plain string is markdown; anything else that is not an object is left out. If a
-    tool call appears again with its progress, the later part takes the place of the first."""
+    tool call appears again later, that part replaces the first one in its place."""
     found: list[ChatPart] = []
     places: dict[str, int] = {}
     for one in split_json_array(request.response):

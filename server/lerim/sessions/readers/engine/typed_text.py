@@ -65,7 +65,7 @@ def text_outside_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "syste
     return "".join([*kept, text[at:]])
 
 
-# --- what a person pasted ----------------------------------------------------------------------------------------
+# --- pasted text -------------------------------------------------------------------------------------------------
 
 _DOCUMENTS = (
     "article|attachments?|channel|comments?|contents?|context|data|documents?|docs?|e?mails?|errors?|excerpt|files?|html|issue|"

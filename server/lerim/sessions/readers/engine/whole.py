@@ -65,7 +65,7 @@ class WholeReading:
         yield from loaded.turns[start:]
 
     def checkpoint(self) -> bool:
-        """Always returns False: the turns handed out so far say nothing about the rest."""
+        """Always returns False, because a session that is read as a whole cannot be resumed in the middle."""
         return False
 
     def _start(self, turns: list[Turn]) -> int:
