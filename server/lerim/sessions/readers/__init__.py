@@ -1,4 +1,4 @@
-"""One reader for each agent, and where each agent keeps its sessions."""
+"""The readers, one for each agent, and the locations of each agent's sessions."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""The agents whose sessions are read: where the store of each may lie, and the module that reads it.
+"""The supported agents: where the store of each may be, and the module that reads it.
 
-Every call of a reader goes through the functions at the end of this file. Stores are damaged in ways nobody thought of,
-and readers have faults: whatever is raised becomes the problem of that one store or session, and the others go on.
+Every call of a reader goes through the functions at the end of this file. Stores can be damaged in unforeseen ways, and
+readers have bugs: any exception becomes a problem of that one store or session, and reading continues with the others.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from lerim.sessions.readers.opencode import store as opencode
 
 
 class PlatformReader(Protocol):
-    """What a module that reads one agent's sessions offers."""
+    """The interface of a module that reads one agent's sessions."""
 
     def scan_root(self, root: Path, folders: Sequence[str], /) -> StoreContents:
-        """What lies at a root, by stat alone; `folders` are working folders known on this machine."""
+        """Lists what a root contains, from stat alone. `folders` are working folders known on this machine."""
         ...
 
     def probe_folder(self, transcript: Transcript, /) -> str:
-        """The working folder a session begins in; '' where that is not known."""
+        """Returns the working folder a session begins in, or '' if it is not known."""
         ...
 
     def open_session(self, transcript: Transcript, resume: bytes | None = None, /, *, brief: bool = False) -> Readable:
-        """A reading of one session, from where `resume` says."""
+        """Returns a reading of one session that starts where `resume` says."""
         ...
 
 
 class DatabaseLister(Protocol):
-    """What a module offers besides whose agent keeps many sessions in one database."""
+    """What the module of an agent that keeps many sessions in one database offers in addition."""
 
     def list_database(self, database: Database, folders: Sequence[str], /) -> tuple[list[Transcript], list[Problem]]:
-        """The sessions in a database, each with its stamp."""
+        """Lists the sessions in a database, each with its stamp."""
         ...
 
 
@@ -82,7 +82,8 @@ ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ..
 
 
 def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> StoreContents:
-    """What lies at a root, by stat alone; a root that cannot be looked at is a problem of the result."""
+    """Lists what a root contains, from stat alone. A root that cannot be read is reported as a problem in the
+    result."""
     try:
         with faults_as_errors(platform, str(root)):
             found = PLATFORM_READERS[platform].scan_root(root, folders)
@@ -96,19 +97,19 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Sto
 
 
 def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
-    """The sessions in a database, each with its stamp. Raises LerimError, and nothing else."""
+    """Lists the sessions in a database, each with its stamp. Raises only LerimError."""
     with faults_as_errors(database.platform, str(database.path)):
         transcripts, problems = DATABASE_LISTERS[database.platform].list_database(database, folders)
         return _with_real_folders(transcripts), problems
 
 
 def _with_real_folders(transcripts: list[Transcript]) -> list[Transcript]:
-    """Transcripts without the folders that can be none on any machine."""
+    """Clears the working folder of transcripts if it cannot be a folder on any machine."""
     return [one if can_be_folder(one.cwd) else replace(one, cwd="") for one in transcripts]
 
 
 def read_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
-    """A reading of a session of any agent. Iterating it raises LerimError, and nothing else."""
+    """Returns a reading of one session of any agent. Iterating it raises only LerimError."""
     try:
         with faults_as_errors(transcript.platform, transcript.place):
             found = PLATFORM_READERS[transcript.platform].open_session(transcript, resume, brief=brief)
@@ -118,8 +119,8 @@ def read_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 
 def find_working_folder(transcript: Transcript) -> str:
-    """The working folder a session of any agent begins in; '' where that is not known. A session that cannot be read is
-    reported when it is read."""
+    """Returns the working folder a session of any agent begins in, or '' if it is not known. A session that cannot be
+    read is not reported here, but when it is read."""
     if transcript.cwd:
         return transcript.cwd
     try:
@@ -131,8 +132,8 @@ def find_working_folder(transcript: Transcript) -> str:
 
 
 class GuardedReading:
-    """A reading that raises no other error than LerimError while it is iterated, tells of no folder that can be none on
-    any machine, and passes over a session in which Lerim itself asked an agent."""
+    """A reading that raises only LerimError while it is iterated, clears working folders that cannot exist on any
+    machine, and yields no turns from the first prompt on if that prompt is a question Lerim itself asked an agent."""
 
     def __init__(self, transcript: Transcript, inner: Readable) -> None:
         self._transcript = transcript
@@ -140,7 +141,7 @@ class GuardedReading:
 
     def __iter__(self) -> Iterator[Turn]:
         with faults_as_errors(self._transcript.platform, self._transcript.place):
-            ours: bool | None = None  # until the first prompt tells
+            ours: bool | None = None  # unknown until the first prompt
             for turn in self._inner:
                 if ours is None and turn.kind == "prompt":
                     ours = turn.text.lstrip().startswith(ASKS_MARK)
@@ -155,7 +156,7 @@ class GuardedReading:
         return self._inner.checkpoint()
 
     def _nothing(self) -> TranscriptError:
-        """The error for a session of which everything is lost."""
+        """Returns the error for a session of which nothing could be read."""
         first = self._inner.problems[0].message.rstrip(".")
         what = f"Nothing of this session of {PLATFORM_NAMES[self._transcript.platform]} could be read. {first}."
         return TranscriptError(what, where=self._transcript.place, todo="Lerim tries again when it changes.")
@@ -191,9 +192,10 @@ class GuardedReading:
 
 @contextmanager
 def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
-    """Turns every exception that is none of ours into a LerimError which names agent and place. An interrupt passes.
+    """Turns every exception that is not a LerimError into one that names the agent and the place; interrupts pass
+    through.
 
-    It stands around each call of a reader, and around what learns from a turn that was read.
+    Used around each call of a reader, and around the code that processes the turns it returns.
     """
     try:
         yield
@@ -209,15 +211,15 @@ def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
 
 
 def _place(error: Exception) -> str:
-    """The kind of an exception and the deepest line of our own that it came through; never its text, which may quote
-    the session."""
+    """Returns the type of an exception and the innermost line of Lerim's own code in its traceback. Leaves out its
+    message, which may quote the session."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN)] or frames
     return f"{type(error).__name__} in {Path(own[-1].filename).name}, line {own[-1].lineno}"
 
 
 _LOSSES = ("bad-line", "bad-row", "line-too-long", "cut-short")
-"""The problem codes of what is lost from a session."""
+"""The problem codes which mean that a part of the session was lost."""
 
 _OWN = Path(__file__).parents[2]
 

@@ -1,4 +1,4 @@
-"""GitHub Copilot's sessions: of its command line, and of its chat in VS Code, told apart by where they lie."""
+"""Sessions of GitHub Copilot, from its command line and its chat in VS Code, distinguished by where their files are."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _CHATS = ("chatSessions", *store.FOLDERLESS)
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
-    """The sessions at a root: an editor's `User` folder, or the folder of the command line."""
+    """Lists the sessions at a root: an editor's `User` folder, or the folder of the command line."""
     if root.name == "User" or any((root / name).is_dir() for name in _EDITOR):
         return store.scan_chats(root, folders)
     return copilot_cli.scan_cli_sessions(root, folders)
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """The working folder a session begins in; '' where that is not known."""
+    """Returns the working folder a session begins in, or '' if it is not known."""
     return store.probe_chat_folder(transcript) if _is_chat(transcript) else copilot_cli.probe_cli_folder(transcript)
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
-    """A reading of one session."""
+    """Returns a reading of one session."""
     if _is_chat(transcript):
         return store.open_chat(transcript, resume, brief=brief)
     return copilot_cli.open_cli_session(transcript, resume, brief=brief)

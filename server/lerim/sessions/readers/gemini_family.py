@@ -1,4 +1,4 @@
-"""Sessions of Gemini CLI, and of Antigravity that follows it: where they lie, and what is in one."""
+"""Sessions of Gemini CLI and of its successor Antigravity: finds and reads them."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ from lerim.sessions.readers.gemini import (
 )
 
 PROBLEMS = 100
-"""Problems told one by one; what comes after is only counted."""
+"""How many problems are reported one by one; further ones are only counted."""
 
 _PEEK = 256 * 1024
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
-    """The sessions under `~/.gemini`: of Gemini CLI, its folders matched against `folders`, and of Antigravity."""
+    """Lists the sessions under `~/.gemini`: those of Gemini CLI, whose folders are matched against `folders`, and those
+    of Antigravity."""
     transcripts, problems = find_chats(root, folders)
     steps, more = store.find_conversations(root)
     return StoreContents([*transcripts, *steps], [], [*problems, *more])
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """The folder a session begins in; '' where its first 256 kB do not tell."""
+    """Returns the folder a session begins in, or '' if its first 256 kB do not name it."""
     if transcript.cwd:
         return transcript.cwd
     try:
@@ -64,14 +65,14 @@ def probe_folder(transcript: Transcript) -> str:
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
-    """A reading of one session. Iterating it raises TranscriptError where its file cannot be read, UnfinishedError
+    """Returns a reading of one session. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
     while it is being written."""
     load = store.load_conversation if store.is_antigravity_log(transcript.path) else _load
     return WholeReading(transcript, partial(load, brief=brief), resume)
 
 
 def _store(path: Path) -> str:
-    """The name of the project's folder in the store, around `chats/`."""
+    """Returns the name of the project's folder in the store, the one that contains `chats/`."""
     return next((parent.parent.name for parent in path.parents if parent.name == "chats"), "")
 
 
@@ -117,7 +118,7 @@ def _turns(session: GeminiSession, native: str, cwd: str, *, child: bool, brief:
     injected = 0
     plans = GeminiPlans()
     for key, message in session.messages.items():
-        # A key that begins with @ is a place in the file: the record has no id of its own.
+        # A key that begins with @ is an offset in the file, used because the record has no id.
         name = f"{native}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
         if message.type == "gemini":
             turn = _answer(message, name, len(turns), plans, cwd, child=child, brief=brief)
@@ -170,8 +171,8 @@ def _answer(
 
 
 def _tokens(used: GeminiUsage | None) -> Tokens:
-    """What was sent uncached, came back (thoughts too), was read from the cache. Each answer sends the whole context,
-    and the part of it that was cached is in `input` too."""
+    """Converts token counts: uncached input, output (including thoughts) and cache reads. Each answer sends the whole
+    context, and `input` includes the cached part of it."""
     if used is None:
         return NO_TOKENS
     sent, cached = _count(used.input), _count(used.cached)

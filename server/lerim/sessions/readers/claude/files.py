@@ -1,4 +1,4 @@
-"""Where Claude Code's transcripts lie, and which project one begins in."""
+"""Finds Claude Code's transcripts, and the project each one begins in."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ _NOT_NAMED = re.compile(r"[^A-Za-z0-9]")
 
 
 def claude_folder_name(cwd: str) -> str:
-    """How the folder is called that holds the sessions begun in `cwd`; of a long one how its name begins."""
+    """Returns the name of the folder that contains the sessions begun in `cwd`; for a long path, only its first 200
+    characters."""
     return _NOT_NAMED.sub("-", cwd)[:_NAMED]
 
 
 def find_first_cwd(path: Path) -> str:
-    """The first working directory named in a transcript's first 256 kB; '' if none, or if it cannot be read."""
+    """Returns the first working folder named in a transcript's first 256 kB; '' if there is none or the file cannot be
+    read."""
     cwd = next((record.cwd for record in read_beginning(path, decode_claude_line) if record.cwd), "")
     return without_nul(cwd)[:4096]
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """The transcripts under a Claude Code folder (the one holding `projects/`), known by stat alone, and what could not
-    be looked at. A folder that does not exist holds none."""
+    """Lists the transcripts under a Claude Code folder (the one that contains `projects/`) from stat alone, and the
+    problems found. A folder that does not exist contains none."""
     found = StoreContents()
     for project in list_folder(root / "projects", found.problems):
         if not is_folder(project):

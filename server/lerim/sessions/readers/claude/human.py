@@ -1,4 +1,4 @@
-"""What a person typed, told from what Claude Code, its hooks and Lerim itself put into user records."""
+"""Separates what a person typed from what Claude Code, its hooks and Lerim itself put into user records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOBODYS = (
     "<local-command-caveat>",
     "<task-notification>",
 )
-"""What begins with one of these is a program's to its end."""
+"""A text that begins with one of these was written entirely by a program."""
 
 _INJECTED = (
     *(f"<{tag}>" for tag in _CONTEXT),
@@ -42,13 +42,13 @@ _INJECTED = (
 )
 
 _UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
-"""How the entry points begin at which a program prompts: `claude -p`, the SDKs, Claude as a server, CI."""
+"""Prefixes of the entry points where a program sends the prompts: `claude -p`, the SDKs, Claude as a server, CI."""
 
 _SOURCES = ("", "typed", "queued", "suggestion_accepted")
-"""Where a person's prompt comes from; older versions do not say."""
+"""The values of `promptSource` for a person's prompt; older versions leave it out."""
 
 _APPS = ("claude-desktop", "claude-vscode")
-"""Entry points of windows in which a person types and which hand it on by the SDK."""
+"""Entry points of apps in which a person types, but which send the prompt through the SDK."""
 
 _COMMAND = ("<command-name>", "<command-message>")
 
@@ -56,7 +56,7 @@ INTERRUPTED = "[Request interrupted"
 
 
 def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
-    """What a person typed in a user record; None for everything that no person typed."""
+    """Returns what a person typed in a user record, or None if no person typed it."""
     if record.message is None or record.is_sidechain or record.is_meta or record.source_tool_use_id:
         return None
     if record.is_compact_summary or record.is_visible_in_transcript_only or record.prompt_source == "system":
@@ -73,26 +73,28 @@ def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
 
 
 def is_unattended_record(record: ClaudeRecord) -> bool:
-    """Whether the record says that a program sent its prompt, or names a source that is not known to be a person."""
+    """Checks whether a record says that a program sent its prompt, or names a source that is not known to be a
+    person."""
     entry, source = record.entrypoint or "", record.prompt_source or ""
     handed_on = source == "sdk" and entry in _APPS
     return (source not in _SOURCES and not handed_on) or entry.startswith(_UNATTENDED)
 
 
 def _by_person(origin: PromptOrigin | str | None) -> bool:
-    """Whether a prompt's origin, where the record names one, is a person."""
+    """Checks whether the origin of a prompt is a person; True if the record names no origin."""
     return origin is None or (origin if isinstance(origin, str) else origin.kind) == "human"
 
 
 def command_key(record: ClaudeRecord) -> str:
-    """What the record of a slash command is known by when its text follows; '' for any other record."""
+    """Returns the key of a slash command's record, by which the record with the command's text is recognised; '' for
+    any other record."""
     told = block_texts(record.message.content) if record.message is not None else []
     return _moment(record.uuid, record) if any(text.lstrip().startswith(_COMMAND) for text in told) else ""
 
 
 def is_command_expansion(record: ClaudeRecord, command: str) -> bool:
-    """Whether a record is what a slash command stands for, a skill or a prompt in a file: it hangs on the command's
-    record, written in the same second."""
+    """Checks whether a record contains the text of a slash command, from a skill or a prompt file: the command's record
+    is its parent and was written in the same second."""
     return bool(command) and command == _moment(record.parent_uuid, record)
 
 
@@ -101,7 +103,7 @@ def _moment(native: str | None, record: ClaudeRecord) -> str:
 
 
 def parse_queued_attachment(attachment: Attachment) -> TypedText | None:
-    """What a person typed while the agent was busy; None for any other attachment."""
+    """Returns what a person typed while the agent was busy, or None for any other attachment."""
     if attachment.type != "queued_command" or attachment.is_meta:
         return None
     if not _by_person(attachment.origin):
@@ -116,7 +118,7 @@ def parse_queued_attachment(attachment: Attachment) -> TypedText | None:
 
 
 def parse_text_beside_result(blocks: list[ClaudeBlock]) -> TypedText | None:
-    """What a person typed beside a tool's result; None where nothing."""
+    """Returns what a person typed beside a tool's result, or None if there is nothing."""
     return _words([block for block in blocks if block.type == "text"])
 
 
@@ -124,7 +126,7 @@ _PRINTED = ("<bash-input>", "<bash-stdout>", "<bash-stderr>")
 
 
 def parse_command_output(record: ClaudeRecord) -> str | None:
-    """What a person's own `!command` printed, if this record tells of it."""
+    """Returns the output of a person's own `!command`, or None if this record does not contain any."""
     if record.message is None or record.is_sidechain:
         return None
     told: list[str] = []
@@ -136,7 +138,8 @@ def parse_command_output(record: ClaudeRecord) -> str | None:
 
 
 def parse_queue_content(content: object) -> TypedText | None:
-    """What a person typed, in the `content` of a queue operation; None for task notices in either of their forms."""
+    """Returns what a person typed, from the `content` of a queue operation, or None for task notices in either of their
+    forms."""
     if isinstance(content, list):
         content = "\n".join(block["text"] for block in content if isinstance(block, dict) and _is_text(block))
     if not isinstance(content, str) or content.startswith('{"task_id"'):
@@ -150,7 +153,8 @@ def _is_text(block: dict[object, object]) -> bool:
 
 
 def parse_slash_command(words: TypedText) -> TypedText | None:
-    """A queued prompt that is a slash command: with its arguments, or None when it has none."""
+    """Turns a queued prompt that is a slash command into a command with its arguments, or None if it has none. Returns
+    any other prompt as it is."""
     head, _, rest = words.text.partition(" ")
     name = head[1:]
     if not head.startswith("/") or not name or not name.replace("-", "").replace("_", "").replace(":", "").isalnum():
@@ -162,7 +166,7 @@ def _words(content: str | list[ClaudeBlock] | None) -> TypedText | None:
     kept: list[str] = []
     for text in block_texts(content):
         if text.lstrip().startswith(_COMMAND):
-            return _one(text)  # what else the record holds is the command's own text
+            return _one(text)  # the rest of the record is the command's own text
         words = _one(text)
         if words is None:
             continue
@@ -203,6 +207,6 @@ def _between(text: str, tag: str, *, last: bool = False) -> str:
 
 
 def is_interruption(record: ClaudeRecord) -> bool:
-    """Whether a user record says that the person stopped the agent."""
+    """Checks whether a user record says that the person stopped the agent."""
     message = record.message
     return message is not None and any(text.startswith(INTERRUPTED) for text in block_texts(message.content))

@@ -1,8 +1,8 @@
-"""Prompts typed while the agent was busy: each is one prompt, however many records tell of it.
+"""Prompts typed while the agent was busy: each is one prompt, even if several records contain it.
 
-Since 2.1.96 such a prompt is an attachment. Before, only the queue's own log holds it: what was enqueued and then
-removed went to the model in the middle of its work (what was dequeued comes back as an ordinary user record, and what
-was popped went back into the person's input line).
+Since 2.1.96 such a prompt is an attachment. Before that, only the log of the queue contains it: a prompt that was
+enqueued and then removed went to the model in the middle of its work. (A dequeued prompt is repeated as an ordinary
+user record, and a popped one went back into the person's input line.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LENGTH = 20_000
 
 
 def apply_queue_operation(tally: TranscriptTally, record: ClaudeRecord) -> TypedText | None:
-    """Follows a queue operation; returns the prompt that only the queue tells of."""
+    """Applies a queue operation to the tally. Returns the prompt if no other record contains it."""
     content = decode_plain(record.content)
     if record.operation == "enqueue":
         words = parse_queue_content(content)
@@ -41,7 +41,7 @@ def _only_queued(version: str) -> bool:
 
 
 def register_queued_prompt(tally: TranscriptTally, words: TypedText) -> bool:
-    """Whether a queued prompt is new; if so, a user record repeating it will not be."""
+    """Returns whether a queued prompt is new. If it is, a user record that repeats it later does not count as new."""
     one = hash_text(words.text)
     if not tally.answered and (one in tally.echoes or one == tally.prompt):
         return False
@@ -50,7 +50,8 @@ def register_queued_prompt(tally: TranscriptTally, words: TypedText) -> bool:
 
 
 def consume_queued_repeat(tally: TranscriptTally, words: TypedText, source: str | None) -> bool:
-    """Whether a user record repeats a queued prompt: it says so itself, or the model has not spoken in between."""
+    """Returns whether a user record repeats a queued prompt: either it says so itself, or the model has not answered in
+    between."""
     if not tally.echoes or not (source == "queued" or not tally.answered):
         return False
     one = hash_text(words.text)

@@ -1,4 +1,4 @@
-"""One line of a Claude Code transcript to typed records; bytes of any kind come in, and only `BadLine` comes out."""
+"""Decodes one line of a Claude Code transcript into typed records. Accepts any bytes and raises only `BadLine`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_patie
 
 
 class ClaudeUsage(msgspec.Struct, gc=False):
-    """Tokens as the API reported them so far; repeated on every record of a message."""
+    """Token counts as the API reported them so far; repeated on every record of a message."""
 
     input_tokens: int | None = 0
     output_tokens: int | None = 0
@@ -17,7 +17,7 @@ class ClaudeUsage(msgspec.Struct, gc=False):
 
 
 class ClaudeBlock(msgspec.Struct, gc=False):
-    """One content block of any kind."""
+    """One content block of any type."""
 
     type: str = ""
     text: str | None = ""
@@ -31,7 +31,7 @@ class ClaudeBlock(msgspec.Struct, gc=False):
 
 
 class ClaudeMessage(msgspec.Struct, gc=False):
-    """What was said; `content` is text or blocks."""
+    """A message; `content` is text or blocks."""
 
     id: str | None = ""
     model: str | None = ""
@@ -40,13 +40,13 @@ class ClaudeMessage(msgspec.Struct, gc=False):
 
 
 class PromptOrigin(msgspec.Struct, gc=False):
-    """Who caused a prompt: `human`, or a machine."""
+    """The source of a prompt: `human`, or a machine."""
 
     kind: str | None = ""
 
 
 class Attachment(msgspec.Struct, gc=False):
-    """Context attached by the agent; only `queued_command` can hold a person's words."""
+    """Context attached by the agent; only `queued_command` can contain a person's words."""
 
     type: str = ""
     prompt: str | list[ClaudeBlock] | None = ""
@@ -56,7 +56,7 @@ class Attachment(msgspec.Struct, gc=False):
 
 
 class ClaudeRecord(msgspec.Struct, rename="camel", gc=False):
-    """Every field of every record type that is used; all others are skipped unread."""
+    """Every field that is used, of every record type; all others are skipped unread."""
 
     type: str = ""
     subtype: str | None = ""
@@ -98,7 +98,8 @@ _NEAR = 2048
 
 
 def decode_claude_line(line: bytes) -> list[ClaudeRecord]:
-    """The records of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
+    """Returns the records of one line, none for an empty one. A `BadLine` carries the records that could be read as its
+    second argument."""
     if line.find(_ATTACHED, 0, _NEAR) >= 0 and _is_progress(line):
         return []
     try:
@@ -108,13 +109,13 @@ def decode_claude_line(line: bytes) -> list[ClaudeRecord]:
 
 
 def _is_progress(line: bytes) -> bool:
-    """Whether the outermost object says it is a progress record: nothing but its brace is open before the type."""
+    """Checks whether the outermost object is a progress record: only its own brace is open before the type."""
     before = line[: line.index(_ATTACHED)]
     return before.count(b"{") == 1 and b"[" not in before and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
 
 
 def block_texts(content: str | list[ClaudeBlock] | None) -> list[str]:
-    """The text of a content, one string a text block."""
+    """Returns the texts of a content, one for each text block."""
     if isinstance(content, str):
         return [content]
     return [block.text for block in content or () if block.type == "text" and block.text]

@@ -1,4 +1,4 @@
-"""Outputs too long for the transcript, which Claude Code writes to files beside it."""
+"""Reads outputs that are too long for the transcript and that Claude Code writes to files beside it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _END = 16 * 1024
 
 
 def results_folder(transcript: Path) -> Path:
-    """The folder of a session's own spilled outputs; a subagent shares its parent's."""
+    """Returns the folder of a session's own spilled outputs; a subagent shares its parent's."""
     folder = transcript.with_suffix("")
     for parent in transcript.parents:
         if parent.name == "subagents":
@@ -21,9 +21,10 @@ def results_folder(transcript: Path) -> Path:
 
 
 def read_spilled_output(folder: Path, named: str) -> tuple[str, int] | None:
-    """The ends of the file `named` in a record; None unless it is a plain file inside `folder`, symlinks resolved.
+    """Returns the ends of the file `named` in a record, or None unless it is a regular file inside `folder` after
+    resolving symlinks.
 
-    Only the name is taken from the record: the session may have been written on another machine.
+    Only the name is taken from the record, since the session may have been written on another machine.
     """
     name = PureWindowsPath(named).name
     if not name or "\0" in name:
@@ -34,7 +35,7 @@ def read_spilled_output(folder: Path, named: str) -> tuple[str, int] | None:
         if own not in path.parents:
             return None
         return _ends_of(path)
-    except (OSError, ValueError, RuntimeError):  # gone, unreadable, a loop of links: the preview is shown instead
+    except (OSError, ValueError, RuntimeError):  # gone, unreadable or a symlink loop: the preview is used instead
         return None
 
 

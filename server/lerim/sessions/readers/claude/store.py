@@ -1,5 +1,5 @@
-"""Reading a transcript of Claude Code: each record is folded into a `ClaudeTally` and, where it says something, into a
-`TurnDraft` of a turn."""
+"""Reads a transcript of Claude Code: each record updates a `ClaudeTally` and, if it contains a part of a turn, a
+`TurnDraft`."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _OWN = ("lerim-memories",)
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """The working folder the session begins in; '' if its transcript does not say."""
+    """Returns the working folder the session begins in, or '' if its transcript does not name it."""
     return find_first_cwd(transcript.path)
 
 
 class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
-    """One pass over a transcript; see `LineReading`. What calls that went well brought back, what was written to files
-    and reasoning is a fifth of the time: that is what `brief` leaves out."""
+    """One pass over a transcript; see `LineReading`. `brief` leaves out the results of successful tool calls, text
+    written to files, and reasoning, which take a fifth of the time."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
         path = transcript.path
@@ -67,7 +67,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
     # --- records -------------------------------------------------------------------------------------------------
 
     def _opens(self, record: ClaudeRecord) -> bool:
-        """Whether a turn may begin with this record, so that the tally before it has to be kept."""
+        """Checks whether a turn may begin with this record, so that the tally before it has to be kept."""
         message = record.message
         if record.type == "assistant":
             return message is None or self._drafts.of(message.id or "") is None
@@ -108,7 +108,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             tally.api_errors += 1
 
     def _entered(self, record: ClaudeRecord) -> None:
-        """Notes who prompts from here on, which records of the queue do not tell."""
+        """Notes whether a program sends the prompts from here on, because queue records do not say so."""
         if record.entrypoint:
             self._tally.unattended = is_unattended_record(record)
 
@@ -173,7 +173,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
                 self._drafts.printed(told, self._line)
 
     def _unread(self, record: ClaudeRecord, block: ClaudeBlock) -> bool:
-        """Whether the catalog keeps nothing of this result: it does of errors, answers and plans."""
+        """Checks whether the catalog keeps nothing of this result; it does keep errors, answers and plans."""
         failed = block.is_error or record.tool_denial_kind
         return not failed and self._drafts.kind(block.tool_use_id) not in ("ask", "plan")
 

@@ -1,4 +1,4 @@
-"""What is counted while a transcript of Claude Code is read."""
+"""The totals kept while a transcript of Claude Code is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ClaudeTally(TranscriptTally, gc=False):
     """Totals of a transcript of Claude Code up to a point in it."""
 
     def meet(self, record: ClaudeRecord, time: datetime | None) -> None:
-        """Notes what every kind of record tells: where, when, which version."""
+        """Records the fields that all types of record have: folder, branch, version, session and time."""
         cwd, branch, version = record.cwd, record.git_branch, record.version
         if cwd and cwd != self.cwd:
             self.cwd = without_nul(cwd)[:4096]
@@ -44,7 +44,7 @@ class ClaudeTally(TranscriptTally, gc=False):
                 self.started = time
 
     def name(self, record: ClaudeRecord, seen: RecentMarks) -> None:
-        """Takes a title from a title or summary record; the last one of each kind wins."""
+        """Sets a title from a title or summary record; the last one of each type wins."""
         if record.type == "custom-title":
             self.custom_title = make_title(record.custom_title) or self.custom_title
         elif record.type == "ai-title":
@@ -57,7 +57,8 @@ class ClaudeTally(TranscriptTally, gc=False):
                 self.summaries = (*self.summaries[-NAMES:], (leaf, make_title(record.summary)))
 
     def spend(self, key: str, usage: ClaudeUsage | None) -> TokenCounts:
-        """Counts what one API message has used so far, once, whatever number of records repeat it."""
+        """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its
+        counts."""
         before = self.spent.get(key, NO_TOKEN_COUNTS)
         if usage is None:
             return before

@@ -1,4 +1,4 @@
-"""Tool calls of Claude Code: what was asked of a tool, and what came back."""
+"""Tool calls of Claude Code: their arguments and their results."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _NO_OUTCOME = _Outcome()
 
 
 class ClaudeToolResult(NamedTuple):
-    """How a call ended, as far as the result block itself says."""
+    """How a tool call ended, according to the result block alone."""
 
     status: ToolStatus
     text: str
@@ -99,11 +99,11 @@ class ClaudeToolResult(NamedTuple):
 
 
 SUCCESSFUL_RESULT = ClaudeToolResult("ok", "", "")
-"""How a call ended the result of which was left unread."""
+"""The result of a successful tool call whose output was not read."""
 
 
 def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
-    """The call a `tool_use` block asks for, still without a result; `brief`: without what it writes to files."""
+    """Parses a `tool_use` block into a tool call without a result; `brief` leaves out text it writes to files."""
     name = without_nul(block.name)[:200]
     kind = _KINDS.get(name, "other")
     edits: tuple[FileEdit, ...] = ()
@@ -134,7 +134,7 @@ def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
 
 
 def attach_command_output(call: ToolCall, text: str) -> ToolCall:
-    """`call` with what it printed. Whether it failed is not recorded."""
+    """Adds the output to `call`. Whether the command failed is not recorded."""
     output, left_out = keep_ends(without_nul(cut_blocks(text)))
     return replace(call, status="ok", output=output, output_cut=left_out)
 
@@ -183,12 +183,12 @@ _REJECTED_PLAN = "\n\nRejected plan:"
 
 _REFUSED_BY_PERSON = "user-rejected"
 _OWN_RESULTS: frozenset[ToolKind] = frozenset({"edit", "write", "plan", "ask"})
-"""Built-in tools whose results Claude Code words itself: nothing a command prints or a page says stands in them."""
+"""Built-in tools whose results Claude Code words itself, without output of a command or text of a page."""
 
 
 def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> ClaudeToolResult:
-    """What a `tool_result` block says. The result of a denied call may hold words of the person as `feedback`; whose
-    they are is decided once the call is known (`close_claude_call`)."""
+    """Parses a `tool_result` block. `feedback` of a denied call may be the person's words; `close_claude_call` decides
+    that once the call is known."""
     text = _text(block.content)
     head = text[:200].lstrip()
     kind = record.tool_denial_kind or ""
@@ -202,13 +202,13 @@ def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> ClaudeToolR
 def _feedback(record: ClaudeRecord, text: str) -> str:
     if record.user_feedback:
         return without_nul(record.user_feedback).strip()
-    told = text.partition(_REJECTED_PLAN)[0]  # the plan behind it is the agent's
+    told = text.partition(_REJECTED_PLAN)[0]  # the plan after it is the agent's
     said = _FEEDBACK.search(told[:2000])
     return told[said.end() :].partition(_HINT)[0].strip() if said else ""
 
 
 def _remark(record: ClaudeRecord) -> str:
-    """What the person said on approving a plan: a field of the record, or a text beside the result."""
+    """Returns what the person said when approving a plan: in a field of the record, or in a text beside the result."""
     if record.user_feedback:
         return without_nul(record.user_feedback).strip()
     content = record.message.content if record.message else None
@@ -217,14 +217,14 @@ def _remark(record: ClaudeRecord) -> str:
 
 
 SpilledOutputReader = Callable[[str], tuple[str, int] | None]
-"""From the path a record names for an output written to a file to its ends (`keep_ends`); None where it may not be
-read."""
+"""Takes the path that a record names for an output written to a file. Returns its ends (`keep_ends`), or None if it may
+not be read."""
 
 
 def close_claude_call(
     call: ToolCall, ended: ClaudeToolResult, record: ClaudeRecord, spilled: SpilledOutputReader
 ) -> ToolCall:
-    """`call` with its result."""
+    """Adds its result to `call`."""
     if ended is SUCCESSFUL_RESULT:
         return replace(call, status="ok")
     status, text, feedback = ended
@@ -249,15 +249,15 @@ def close_claude_call(
 
 
 def _is_served(call: ToolCall) -> bool:
-    """Whether an MCP server answers the call: whatever its result looks like, the server wrote it."""
+    """Checks whether an MCP server answers the call, in which case the server wrote the whole result."""
     return call.name.startswith("mcp__")
 
 
 def _shows_a_person(call: ToolCall, record: ClaudeRecord) -> bool:
-    """Whether the record itself, not the text of the result, shows that what was said to the call is the person's.
+    """Checks whether the record itself, and not only the text of the result, shows that the feedback is the person's.
 
-    Claude Code writes `toolDenialKind` and `userFeedback` since 2.1.205. Before that only the tools whose results it
-    words itself can tell: what a command, a page or a server returns may begin with any text.
+    Claude Code has written `toolDenialKind` and `userFeedback` since 2.1.205. Before that, only tools whose results it
+    words itself are reliable: the result of a command, a page or a server may begin with any text.
     """
     if _is_served(call):
         return False
@@ -266,7 +266,7 @@ def _shows_a_person(call: ToolCall, record: ClaudeRecord) -> bool:
 
 
 def _wants_outcome(call: ToolCall, record: ClaudeRecord) -> bool:
-    """Results of reads and edits hold whole files: they are left unread."""
+    """Checks whether to decode the structured result. Those of reads and edits contain whole files and are skipped."""
     return call.kind in ("shell", "ask", "plan", "agent", "other") and record.tool_use_result is not JSON_NULL
 
 
@@ -282,7 +282,7 @@ def _exit_code(call: ToolCall, status: ToolStatus, text: str, outcome: _Outcome)
 
 
 def _plan(call: ToolCall, outcome: _Outcome, text: str) -> str:
-    """The plan as the person approved it: they may have edited it."""
+    """Returns the plan as the person approved it, since they may have edited it."""
     start = text.find(_APPROVED)
     if start >= 0:
         return text[start:].partition("\n")[2].strip()
@@ -311,7 +311,7 @@ def _listed(value: object) -> str:
 
 
 def _quoted(question: str, asked: tuple[QuestionAnswer, ...], text: str) -> str:
-    """The answer in a text of the form `"question"="answer", "question"="answer". You can now continue …`."""
+    """Extracts the answer from `"question"="answer", "question"="answer". You can now continue …`."""
     mark = f'"{question}"="'
     start = text.find(mark)
     if start < 0:

@@ -1,4 +1,4 @@
-"""Turns of Claude Code in the making: results of tools and the output of the person's own commands."""
+"""Drafts of Claude Code turns: adds tool results and the output of the person's own commands."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class ClaudeDrafts(TurnDrafts):
         self._spilled = spilled
 
     def run(self, draft: TurnDraft) -> None:
-        """Adds the person's own command to its turn, which then waits for what it prints."""
+        """Adds the person's own command to its turn, which then waits for the output."""
         draft.calls.append(make_own_command(draft.texts[0]))
         draft.waiting = 1
 
     def printed(self, text: str, offset: int) -> None:
-        """Gives the person's last command its output; if none waits it is left alone."""
+        """Adds output to the person's last command; does nothing if none is waiting for it."""
         for draft in reversed(self._queue):
             if draft.kind == "shell" and draft.waiting:
                 draft.calls = [attach_command_output(draft.calls[0], text)]
@@ -35,12 +35,12 @@ class ClaudeDrafts(TurnDrafts):
                 return
 
     def kind(self, native: str | None) -> ToolKind | None:
-        """What the call of this id is, while its turn is unfinished."""
+        """Returns the kind of the tool call with this id, or None if its turn is final or unknown."""
         held = self._calls.get(native or "")
         return held[-1][0].calls[held[-1][1]].kind if held else None
 
     def close(self, ended: ClaudeToolResult, block: ClaudeBlock, record: ClaudeRecord, offset: int) -> None:
-        """Gives a call its result; one that belongs to no open turn is left alone."""
+        """Adds a result to its tool call; does nothing if no open turn contains that call."""
         held = self._calls.get(block.tool_use_id or "")
         if not held:
             return
@@ -52,12 +52,12 @@ class ClaudeDrafts(TurnDrafts):
 
 
 def _waiting(held: list[tuple[TurnDraft, int]]) -> tuple[TurnDraft, int]:
-    """The first call without a result of those that share an id, else the last."""
+    """Of the tool calls that share an id, returns the first one without a result, or else the last."""
     return next((one for one in held if one[0].calls[one[1]].status == "pending"), held[-1])
 
 
 def api_message_key(record: ClaudeRecord) -> str:
-    """What the records of one API message share."""
+    """Returns an id that all records of one API message share."""
     message = record.message
     native = message.id if message else ""
     if native and native != REDACTED:

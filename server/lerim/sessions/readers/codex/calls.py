@@ -1,4 +1,4 @@
-"""Tool calls of Codex: what was asked of a tool, in the forms of every era."""
+"""Tool calls of Codex: their arguments, in the format of every version."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ CALLS = frozenset(
 )
 OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
 CALLS_WITHOUT_OUTPUT = frozenset({"web_search_call", "image_generation_call"})
-"""Calls that tell themselves how they ended: no output comes."""
+"""Calls that already say how they ended; no output follows."""
 
 CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}
-"""Tools that go on with a process an earlier call left running, and the argument that names it."""
+"""Tools that continue a process which an earlier call left running, and the argument that names it."""
 
 _KINDS: dict[str, ToolKind] = {
     "shell": "shell",
@@ -74,7 +74,7 @@ _STEPS = {"completed": "[x]", "in_progress": "[~]"}
 
 
 def parse_codex_call(asked: CodexPayload, *, brief: bool = False) -> ToolCall:
-    """The call an item asks for, still without a result; `brief`: without what it writes to files."""
+    """Parses an item into a tool call without a result; `brief` leaves out text it writes to files."""
     kind_of_item = asked.type or ""
     native = without_nul(asked.call_id) or without_nul(asked.id)
     if kind_of_item == "local_shell_call":
@@ -114,7 +114,7 @@ def _shell(native: str, name: str, command: str, *, brief: bool) -> ToolCall:
 
 
 def _script(native: str, name: str, text: str, *, brief: bool) -> ToolCall:
-    """A call written as a script: the commands it runs, or the patch it applies."""
+    """Builds a tool call from a script: the commands it runs, or the patch it applies."""
     commands = [_literal(found[1]) for found in _ASKED.finditer(text[:_SCRIPT])]
     if commands:
         return _shell(native, name, "\n".join(commands), brief=brief)
@@ -127,7 +127,7 @@ def _script(native: str, name: str, text: str, *, brief: bool) -> ToolCall:
 
 
 def _literal(text: str) -> str:
-    """A string as a script writes it."""
+    """Decodes a string literal of a script."""
     value = decode_plain(text.encode("utf-8", "replace")) if text.startswith('"') else None
     if isinstance(value, str):
         return without_nul(value)
@@ -152,7 +152,7 @@ def _function(native: str, name: str, arguments: msgspec.Raw, *, brief: bool) ->
 
 
 def _is_served(asked: CodexPayload) -> bool:
-    """Whether an MCP server answers the call, whatever its tool is called: what comes back is the server's."""
+    """Checks whether an MCP server answers the call, whatever its tool is called; the server then wrote the output."""
     return (asked.namespace or "").startswith("mcp__")
 
 
@@ -168,7 +168,7 @@ def _other(native: str, name: str, given: dict[str, object], kind: ToolKind) -> 
 
 
 def continued_process(asked: CodexPayload) -> str:
-    """The process that a call goes on with; '' for any other call."""
+    """Returns the process that a call continues, or '' for any other call."""
     key = "" if _is_served(asked) else CONTINUES.get(asked.name or "")
     value = decode_fields(asked.arguments).get(key) if key else None
     return str(value)[:100] if isinstance(value, str | int) else ""
@@ -198,14 +198,15 @@ def _questions(given: dict[str, object]) -> tuple[QuestionAnswer, ...]:
 
 
 def question_ids(asked: CodexPayload) -> tuple[str, ...]:
-    """What the answers to the questions of an item will be told under, in the order of the questions."""
+    """Returns the ids under which the answers to an item's questions will be recorded, in the order of the
+    questions."""
     questions = decode_fields(asked.arguments).get("questions")
     listed = questions if isinstance(questions, list) else []
     return tuple(_first(one, "id") for one in listed if isinstance(one, dict) and isinstance(one.get("question"), str))
 
 
 def parse_codex_answers(call: ToolCall, ids: tuple[str, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    """The questions of a call with what the person chose or typed."""
+    """Returns the questions of a call with what the person chose or typed."""
     given = decode_plain(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
     answers = given.get("answers") if isinstance(given, dict) else None
     found: list[QuestionAnswer] = []
@@ -223,7 +224,7 @@ def _value(raw: msgspec.Raw) -> dict[str, object]:
 
 
 def _first(given: object, *names: str) -> str:
-    """The first of these fields that holds a text."""
+    """Returns the first non-empty text among these fields, or ''."""
     if isinstance(given, dict):
         for name in names:
             value = given.get(name)

@@ -1,4 +1,4 @@
-"""Where Codex's rollouts lie, the names given to them, and the folder one begins in."""
+"""Finds Codex's rollouts, the names of their threads, and the folder each one begins in."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _ENDINGS = (".jsonl", ".json", ".jsonl" + SUFFIX)
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """The rollouts under a folder of Codex, known by stat alone, and what could not be looked at.
+    """Lists the rollouts under a folder of Codex from stat alone, and the problems found.
 
-    Of one that lies there packed and unpacked only the latter is told. A folder that does not exist holds none.
+    If a rollout exists both packed and unpacked, only the unpacked one is listed. A folder that does not exist contains
+    none.
     """
     found = StoreContents()
     for name in ROLLOUT_FOLDERS:
@@ -54,13 +55,14 @@ def _look(folder: Path, deep: int, found: StoreContents) -> None:
 
 
 def parse_thread_id(name: str) -> str:
-    """The thread's id in a rollout's name: what follows the date, and the time where it has one."""
+    """Extracts the thread's id from the name of a rollout: the part after the date and, if there is one, the time."""
     stem = name.removesuffix(SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
     return stem[-36:] if len(stem) >= 36 and stem[-36:].count("-") == 4 else stem
 
 
 def parse_rollout_time(name: str) -> datetime | None:
-    """When a rollout was begun as its name tells it, in the time of this machine; None where it does not."""
+    """Parses when a rollout was begun from its name, which is in local time. Returns None if the name does not contain
+    it."""
     try:
         return datetime.strptime(name[8:27], "%Y-%m-%dT%H-%M-%S").astimezone(UTC)
     except (ValueError, OverflowError, OSError):
@@ -68,7 +70,7 @@ def parse_rollout_time(name: str) -> datetime | None:
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """The working folder named in a rollout's first 256 kB; '' if none, or if it cannot be read."""
+    """Returns the working folder named in a rollout's first 256 kB; '' if there is none or the file cannot be read."""
     for record in read_beginning(transcript.path, decode_codex_line):
         said = line_payload(record)
         if said.cwd:
@@ -81,7 +83,7 @@ def probe_folder(transcript: Transcript) -> str:
 
 
 def load_thread_name(transcript: Transcript) -> str:
-    """The name of the thread in `session_index.jsonl`, where Codex or the person gave it one."""
+    """Returns the name of the thread in `session_index.jsonl`, given by Codex or the person, or '' if it has none."""
     for parent in transcript.path.parents:
         if parent.name in ROLLOUT_FOLDERS:
             index = parent.parent / "session_index.jsonl"

@@ -1,4 +1,4 @@
-"""What a person typed, told from what Codex puts into messages of the user."""
+"""Separates what a person typed from what Codex puts into messages of the user."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _INJECTED = (
 )
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n?", re.MULTILINE)
 _WRAPPED = re.compile(r"\A#.*^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL)
-"""What an application says of its files and pages before the person's words, as it has been written of late."""
+"""Matches what recent versions of an application put before the person's words, about its files and pages."""
 _HEADINGS = ("## My request for Codex:", "## My request:")
 _PICTURE = re.compile(r"</?image(?: [^<>\n]{1,4000})?>\Z")
 _SPOKEN = "<realtime_delegation>"
@@ -77,14 +77,14 @@ _UNATTENDED = ("codex_exec", "codex_sdk", "codex_mcp", "codex_action")
 
 
 def is_unattended_thread(source: str, thread: str, originator: str) -> bool:
-    """Whether a thread is one that a program prompts: `codex exec`, the SDK, Codex as a server, CI, or a source that is
-    not known to be a person."""
+    """Checks whether a program sends the prompts of a thread: `codex exec`, the SDK, Codex as a server, CI, or a source
+    that is not known to be a person."""
     program = originator.lower().replace("-", "_").startswith(_UNATTENDED)
     return program or source not in _SOURCES or thread not in ("", "user")
 
 
 def parse_codex_prompt(text: str) -> TypedText | None:
-    """What a person typed in a message; None for everything that no person typed."""
+    """Returns what a person typed in a message, or None if no person typed it."""
     text = _leading(without_nul(text_outside_blocks(text)).strip())
     if text.startswith(_SHELL):
         command = _between(text, "command", last=False)
@@ -102,7 +102,7 @@ def parse_codex_prompt(text: str) -> TypedText | None:
 
 
 def _replied(text: str) -> str:
-    """What the person answered to questions that did not wait for it."""
+    """Returns the person's answers to questions that the agent asked without waiting for them."""
     told = decode_plain(text.encode("utf-8", "replace"))
     replies = told if isinstance(told, list) else [told]
     answers = [one.get("answer") for one in replies if isinstance(one, dict)]
@@ -110,10 +110,10 @@ def _replied(text: str) -> str:
 
 
 def _leading(text: str) -> str:
-    """`text` without the blocks of context it begins with."""
+    """Removes the blocks of context at the beginning of `text`."""
     at = 0
     while tag := _OPENING.match(text, at):
-        end = text.rfind(f"</{tag[1]}>", at)  # what stands in it may forge an earlier end
+        end = text.rfind(f"</{tag[1]}>", at)  # its contents may include a forged closing tag
         if end < 0:
             return ""
         at = _words(text, end + len(tag[1]) + 3)
@@ -121,14 +121,14 @@ def _leading(text: str) -> str:
 
 
 def _words(text: str, at: int) -> int:
-    """Where the next word begins."""
+    """Returns the index where the next word begins."""
     while at < len(text) and text[at].isspace():
         at += 1
     return at
 
 
 def parse_prompt_event(event: CodexPayload) -> tuple[TypedText | None, str]:
-    """What a person typed in a `user_message` event, and the event's whole text."""
+    """Returns what a person typed in a `user_message` event, and the event's whole text."""
     text = decode_string(event.message)
     if event.kind not in ("plain", "", None):
         return None, text
@@ -139,7 +139,7 @@ def parse_prompt_event(event: CodexPayload) -> tuple[TypedText | None, str]:
 
 
 def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
-    """What a person typed in a message item of the user, and the item's whole text."""
+    """Returns what a person typed in a message item of the user, and the item's whole text."""
     said = content_texts(item.content)
     kept: list[str] = []
     for text in said:
@@ -157,12 +157,12 @@ def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
 
 
 def parse_shell_output(text: str) -> str:
-    """What the person's own command brought back: its exit code and output, as Codex frames them."""
+    """Returns the result of the person's own command: its exit code and output, in the format of Codex."""
     return _between(text, "result")
 
 
 def parse_context_cwd(text: str) -> str:
-    """The working folder an injected message names; '' if none."""
+    """Returns the working folder that an injected message names, or ''."""
     if "<cwd>" not in text and "Current working directory: " not in text[:2000]:
         return ""
     found = _WHERE.search(text[:20_000])

@@ -1,4 +1,5 @@
-"""What came back from a tool of Codex: its text without the frame, the exit code in any of its forms, how it ended."""
+"""Parses outputs of Codex's tools: the text without its header, the exit code in any of its formats, and how the call
+ended."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ _FAILED = (
 _DENIED = ("exec command rejected by user", "patch rejected by user", "rejected by user", "user rejected")
 _STOPPED = ("aborted by user", "aborted", "user cancelled", "cancelled by user", 'err: "user cancelled')
 _REFUSED = re.compile(r'(?:Rejected\(\\?"rejected by user\\?"\)|\Aerr: "user rejected MCP tool call)')
-"""A person's refusal inside the error that it became."""
+"""Matches a person's refusal inside the error message it caused."""
 _ABORTED = re.compile(r"Wall time: [^\n]{1,40}\n(?:aborted|user cancelled)")
 
 _WELL = re.compile(
@@ -54,7 +55,7 @@ _WELL_BEHIND = re.compile(rb'\\"metadata\\":\{\\"exit_code\\":0,\\"duration_seco
 
 
 def is_success_output(raw: msgspec.Raw) -> bool:
-    """Whether an output, as it is written, begins or ends as that of a command that went well."""
+    """Checks whether a raw output begins or ends like that of a successful command."""
     data = memoryview(raw)
     return bool(
         _WELL.match(data) or (bytes(data[:12]) == b'"{\\"output\\":' and _WELL_BEHIND.search(bytes(data[-100:])))
@@ -62,7 +63,7 @@ def is_success_output(raw: msgspec.Raw) -> bool:
 
 
 class CodexOutput(NamedTuple):
-    """How a call ended. `running` names the process that goes on; `status` is None where the text does not tell."""
+    """How a call ended. `running` names a process that is still running; `status` is None if the text does not say."""
 
     text: str
     status: ToolStatus | None
@@ -71,7 +72,7 @@ class CodexOutput(NamedTuple):
 
 
 def parse_codex_output(raw: msgspec.Raw) -> CodexOutput:
-    """The output of a call, in any form: text, content parts, an object, or JSON in a text."""
+    """Parses the output of a call in any format: text, content parts, an object, or JSON in a text."""
     value = decode_plain(raw) if raw is not JSON_NULL else None
     if isinstance(value, dict):
         text = value.get("content", value.get("output"))
@@ -110,13 +111,13 @@ def _is_framed(head: str) -> bool:
 
 
 def _body(text: str) -> str:
-    """What a command printed, behind the lines that tell how it went."""
+    """Returns what a command printed, without the header lines."""
     at = text.find(_OUTPUT, 0, _HEAD)
     return text[at + len(_OUTPUT) :] if at >= 0 else ""
 
 
 def _object(text: str) -> CodexOutput | None:
-    """`{"output": …, "metadata": {"exit_code": …}}`, or the code beside the output."""
+    """Parses `{"output": …, "metadata": {"exit_code": …}}`, or an object with the exit code next to the output."""
     value = decode_plain(text.encode("utf-8", "surrogatepass"))
     if not isinstance(value, dict):
         return None
@@ -133,7 +134,8 @@ def _ended(text: str, code: int) -> CodexOutput:
 
 
 def resolve_call_status(told: CodexOutput, kind: ToolKind, code: int | None) -> tuple[ToolStatus, int | None]:
-    """Status and exit code of a call of this kind that ended so; `code` is what another record said of it."""
+    """Returns the status and exit code of a call of this kind with this output; `code` is the exit code from another
+    record."""
     exit_code = told.exit_code if told.exit_code is not None else code
     if told.status is not None and told.status != "ok":
         return told.status, exit_code if kind == "shell" else None

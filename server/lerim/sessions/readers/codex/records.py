@@ -1,7 +1,7 @@
-"""One line of a Codex rollout to a typed record; bytes of any kind come in, and only `BadLine` comes out.
+"""Decodes one line of a Codex rollout into a typed record. Accepts any bytes and raises only `BadLine`.
 
-Three forms are known: `{timestamp, type, payload}`, the fields of the payload beside the timestamp, and bare items
-without either. A `CodexRecord` holds them all: what a payload has, the line may have itself.
+There are three formats: `{timestamp, type, payload}`, the fields of the payload beside the timestamp, and bare items
+with neither. `CodexRecord` covers them all: a line may itself have the fields of a payload.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_lenie
 
 
 class CodexUsage(msgspec.Struct, gc=False):
-    """Tokens; `input_tokens` has those read from and written to the cache in it."""
+    """Token counts; `input_tokens` includes those read from and written to the cache."""
 
     input_tokens: int | None = 0
     cached_input_tokens: int | None = 0
@@ -23,20 +23,20 @@ class CodexUsage(msgspec.Struct, gc=False):
 
 
 class CodexTokenInfo(msgspec.Struct, gc=False):
-    """What was used since the thread began, or since that of which it is a fork did; and by the last answer."""
+    """Tokens used since the thread began (of a fork, since the original thread began), and by the last answer."""
 
     total_token_usage: CodexUsage | None = None
     last_token_usage: CodexUsage | None = None
 
 
 class CodexGitInfo(msgspec.Struct, gc=False):
-    """Where the repository stood at the start."""
+    """The state of the repository at the start."""
 
     branch: str | None = ""
 
 
 class CodexPayload(msgspec.Struct, gc=False):
-    """Every field of every kind of payload that is used; all others are skipped unread."""
+    """Every field that is used, of every type of payload; all others are skipped unread."""
 
     type: str | None = ""
     timestamp: str | None = ""
@@ -77,13 +77,13 @@ class CodexPayload(msgspec.Struct, gc=False):
 
 
 class CodexRecord(CodexPayload, gc=False):
-    """A line."""
+    """A line, which may have the fields of a payload itself."""
 
     payload: CodexPayload | None = None
 
 
 class CodexLine(msgspec.Struct, gc=False):
-    """A line with a payload, as all but the oldest are."""
+    """A line with a payload, the format of all but the oldest versions."""
 
     type: str | None = ""
     timestamp: str | None = ""
@@ -97,11 +97,13 @@ _UNREAD = re.compile(
     rb'(?:world_state|compacted|inter_agent_communication_metadata|event_msg","payload":\{"type":"agent_reasoning)"'
 )
 _WORTH = 2048
-"""Bytes from which on leaving a line unread is faster than looking whether it may be."""
+"""Only lines longer than this many bytes are checked for whether they can be skipped; for shorter ones decoding is
+faster."""
 
 
 def decode_codex_line(line: bytes) -> list[CodexLine | CodexRecord]:
-    """The records of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
+    """Returns the records of one line, none for an empty one. A `BadLine` carries the records that could be read as its
+    second argument."""
     if len(line) > _WORTH and _UNREAD.match(line) and _alone(line):
         return []
     try:
@@ -112,10 +114,10 @@ def decode_codex_line(line: bytes) -> list[CodexLine | CodexRecord]:
 
 
 def line_payload(line: CodexLine | CodexRecord) -> CodexPayload:
-    """What a line tells: its payload, or in the oldest ones the line itself."""
+    """Returns the payload of a line, or the line itself in the oldest versions."""
     return line.payload or (line if isinstance(line, CodexRecord) else CodexPayload())
 
 
 def _alone(line: bytes) -> bool:
-    """Whether this is a whole line with one object on it."""
+    """Checks whether this is a complete line with a single object on it."""
     return line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line

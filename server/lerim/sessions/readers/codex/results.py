@@ -1,4 +1,4 @@
-"""What comes back to the calls of a rollout: results, and what a process printed that an earlier call left running."""
+"""Adds results to the calls of a rollout, including what a process prints that an earlier call left running."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _by_name = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _READ: frozenset[ToolKind] = frozenset({"ask", "plan", "agent"})
 
 OutputCounts = tuple[int, int]
-"""Denials and errors among the calls that ended."""
+"""Number of denials and of errors among the calls that ended."""
 
 
 class CodexResults:
-    """Gives the calls in `drafts` their results. `brief`: what calls that went well brought back is left unread."""
+    """Adds results to the calls in `drafts`. `brief` skips the results of successful calls unread."""
 
     def __init__(self, drafts: CallDrafts, *, brief: bool) -> None:
         self._drafts = drafts
@@ -45,17 +45,17 @@ class CodexResults:
         self._continued: dict[str, str] = {}
 
     def expect(self, said: CodexPayload, call: ToolCall) -> None:
-        """A call that began: notes what its result will be understood with."""
+        """Notes what is needed to interpret the result of a call that began."""
         if call.kind == "ask":
             self._asked[call.id] = question_ids(said)
         if process := continued_process(said):
             self._continued[call.id] = process
 
     def take(self, said: CodexPayload, offset: int) -> OutputCounts:
-        """A result. Returns how many denials and errors it tells of."""
+        """Adds a result to its call. Returns how many denials and errors it contains."""
         native = without_nul(said.call_id)
         call = self._drafts.held(native, offset)
-        if call is not None and call.status in ("ok", "error", "denied"):  # told again
+        if call is not None and call.status in ("ok", "error", "denied"):  # a repeated result
             return 0, 0
         process = self._continued.pop(native, "")
         unread = self._brief and not process and (call is None or call.kind not in _READ)
@@ -79,14 +79,14 @@ class CodexResults:
         return counted[0] + own[0], counted[1] + own[1]
 
     def ran(self, said: CodexPayload, offset: int) -> None:
-        """What an event tells of a command: its exit code, for where the result does not."""
+        """Notes the exit code of a command, according to an event, in case the result does not contain it."""
         code = said.exit_code
         if code is not None and abs(code) < 1 << 32:
             self._foretell(said, code, offset)
 
     def served(self, said: CodexPayload, offset: int) -> bool:
-        """What an event tells of a call of a server's tool: whether it failed. Returns whether the person refused it,
-        which no result will tell."""
+        """Notes whether an MCP tool call failed, according to an event. Returns whether the person refused the call, in
+        which case no result follows."""
         told = decode_fields(said.result)
         ended, fault = told.get("Ok"), told.get("Err")
         if isinstance(ended, dict) and (ended.get("isError") is True or ended.get("is_error") is True):
@@ -110,7 +110,7 @@ class CodexResults:
             self._drafts.change(waiting.id, offset, lambda one: replace(one, exit_code=code))
 
     def patched(self, said: CodexPayload, offset: int) -> None:
-        """What an event tells of a patch: the files it changed, in full, and that it failed."""
+        """Notes the full paths of the files that a patch changed, and whether it failed, according to an event."""
         if said.success is False:
             self._foretell(said, 1, offset)
         whole = [without_nul(path)[:4096] for path in list(_changes(said.changes))[:200]]
@@ -118,7 +118,7 @@ class CodexResults:
             self._drafts.change(without_nul(said.call_id), offset, lambda one: _in_full(one, whole))
 
     def leave(self, offset: int) -> None:
-        """Nobody waits any more for the processes that are still running."""
+        """Marks the calls of processes that are still running as ok, because no result is expected any more."""
         self._processes.leave(offset)
 
     def _closed(self, call: ToolCall, told: CodexOutput) -> ToolCall:
@@ -142,7 +142,7 @@ def _well(call: ToolCall) -> ToolCall:
 
 
 def _changes(raw: msgspec.Raw) -> Iterable[str]:
-    """The files of a patch, by whose names its changes stand: those are left unread."""
+    """Returns the files of a patch, which are the keys of its changes; the changes themselves are left unread."""
     try:
         return _by_name(raw)
     except DECODE_ERRORS:
@@ -155,7 +155,7 @@ def _counted(told: CodexOutput, call: ToolCall | None) -> OutputCounts:
 
 
 def _in_full(call: ToolCall, whole: list[str]) -> ToolCall:
-    """`call` with the paths as the record of what was changed spells them."""
+    """Replaces the paths in `call` by the full paths from the record of the changes."""
 
     def full(path: str) -> str:
         tail = "/" + path.replace("\\", "/").lstrip("/")
@@ -166,7 +166,7 @@ def _in_full(call: ToolCall, whole: list[str]) -> ToolCall:
 
 
 def _child(text: str) -> str:
-    """The thread a call began."""
+    """Returns the id of the thread that a call started, or ''."""
     value = decode_plain(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
     found = (value.get("agent_id") or value.get("new_thread_id")) if isinstance(value, dict) else None
     return without_nul(found)[:200] if isinstance(found, str) else ""

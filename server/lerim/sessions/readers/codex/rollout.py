@@ -1,7 +1,7 @@
-"""Reading a rollout of Codex of any era: prompts, answers with their calls and results, and what was used.
+"""Reads a rollout of any version of Codex: prompts, answers with their tool calls and results, and token usage.
 
-A message of the model is what stands between two batches of results: texts and calls up to the first result, and the
-results. Events and items tell most things twice; each makes one turn.
+A turn of the model consists of its texts and tool calls up to the first result, and of the results that follow. Most
+messages are recorded twice, as an event and as an item, but make only one turn.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PLAN, _PLAN_END = "<proposed_plan>", "</proposed_plan>"
 
 
 def _around_plans(text: str) -> list[str]:
-    """A text without the plans proposed in it, and then those plans."""
+    """Returns a text without the plans proposed in it, followed by those plans."""
     around: list[str] = []
     plans: list[str] = []
     at = 0
@@ -63,7 +63,7 @@ def _around_plans(text: str) -> list[str]:
 
 
 class _Held(NamedTuple):
-    """A message of the user that nothing has confirmed to be typed by a person yet."""
+    """A message of the user that is not confirmed yet to be typed by a person."""
 
     words: TypedText
     time: datetime | None
@@ -104,7 +104,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             tally.at(time)
         how(self, said)
 
-    # --- where and when ------------------------------------------------------------------------------------------
+    # --- context -------------------------------------------------------------------------------------------------
 
     def _meta(self, said: CodexPayload) -> None:
         tally = self._tally
@@ -152,7 +152,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         if said.model:
             self._tally.engine = without_nul(said.model)[:200]
 
-    # --- what people and the model said --------------------------------------------------------------------------
+    # --- messages ------------------------------------------------------------------------------------------------
 
     def _message(self, said: CodexPayload) -> None:
         if said.role == "assistant":
@@ -162,11 +162,12 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
 
     def _say_event(self, said: CodexPayload) -> None:
         text = decode_string(said.message)
-        if text:  # between agents, an item of this name holds content: that is no word of this one
+        if text:  # an item of this name has `content` instead: it is a message between agents, not this agent's
             self._say("event", text, "")
 
     def _say(self, source: str, text: str, native: str) -> None:
-        """Something the model said. An event leaves out the plan that its item proposes."""
+        """Adds a text of the model. Plans are split off, because an event leaves out the plan that its item
+        contains."""
         text = without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))
         for said in _around_plans(text):
             self._say_once(source, said, native)
@@ -180,7 +181,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         self._confirm(words, decode_string(said.message))
 
     def _confirm(self, words: TypedText | None, text: str) -> None:
-        """An event tells what a person typed; what messages held before it told the same, or nothing typed."""
+        """Handles an event with what a person typed. The messages held before it either repeat it or were not typed."""
         tally = self._tally
         held, self._held = self._held, []
         tally.events += 1
@@ -209,7 +210,8 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             self._held.append(_Held(words, self._time, text))
 
     def _promote(self) -> None:
-        """No event came for what messages held: where there are none at all they tell what was typed."""
+        """Handles held messages that no event confirmed: if the rollout has no such events, they are what the person
+        typed."""
         held, self._held = self._held, []
         if self._tally.events:
             self._tally.injected += len(held)
@@ -254,7 +256,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             self._wait()
             self._thinking += thoughts
 
-    # --- what was done -------------------------------------------------------------------------------------------
+    # --- tool calls ----------------------------------------------------------------------------------------------
 
     def _call(self, said: CodexPayload) -> None:
         tally = self._tally
@@ -278,7 +280,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             self._tally.denials += denials
             self._tally.tool_errors += errors
 
-    # --- what else is told ---------------------------------------------------------------------------------------
+    # --- other events --------------------------------------------------------------------------------------------
 
     def _used(self, said: CodexPayload) -> None:
         usage = said.info.total_token_usage if said.info else None
@@ -287,7 +289,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         more, tally, draft = self._tally.use(usage, said.info.last_token_usage), self._tally, self._draft
         if draft is not None and not any(draft.tokens):
             draft.tokens, draft.last = more, self._line
-        else:  # told before the message it is for
+        else:  # reported before the message it belongs to
             owed = tally.owed
             tally.owed = (owed[0] + more[0], owed[1] + more[1], owed[2] + more[2], owed[3] + more[3])
 
@@ -316,7 +318,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         self._tally.thread_name = without_nul(said.thread_name)[:120] or self._tally.thread_name
 
     def _completed(self, said: CodexPayload) -> None:
-        """In threads kept by pages the items stand where others have events."""
+        """Handles a completed item, which paginated threads contain instead of an event."""
         item = shaped(said.item, CodexPayload)
         if item.type == "UserMessage":
             self._confirm(*parse_prompt_item(item))
@@ -328,11 +330,13 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
     # --- turns ---------------------------------------------------------------------------------------------------
 
     def _skipped(self) -> bool:
-        """Whether this is no part of the thread's own work: a parent's, copied for a subagent, or a judge's."""
+        """Checks whether the current lines are not the thread's own work: copied from a parent to a subagent, or in a
+        thread that only judges another."""
         return self._tally.mute or (self._tally.child and self._tally.replayed)
 
     def _answer(self, native: str, text: str, *, told: bool) -> TurnDraft:
-        """The message of the model that a text or call belongs to. `told`: it is certain that `native` is new."""
+        """Returns the draft of the model's turn that a text or call belongs to, and begins one if needed. `told` means
+        that `native` is known to be new."""
         if self._held:
             self._promote()
         draft = self._draft
@@ -357,7 +361,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         return native
 
     def _wait(self) -> None:
-        """What this line says belongs to a turn that begins later."""
+        """Notes that this line belongs to a turn that begins later."""
         if self._open is None:
             self._open = (self._line, self._before)
 

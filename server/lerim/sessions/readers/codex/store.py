@@ -1,4 +1,4 @@
-"""Rollouts of Codex: where they lie, what folder each begins in, and its turns."""
+"""Rollouts of Codex: finds them, the folder each one begins in, and its turns."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class _Rollout(msgspec.Struct):
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
-    """A reading of a rollout, from where `resume` says."""
+    """Returns a reading of a rollout that starts where `resume` says."""
     if transcript.path.suffix == ".json":
         return WholeReading(transcript, partial(_load, brief=brief), resume)
     return CodexReading(transcript, resume, brief=brief)
 
 
 def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
-    """A rollout of the first Codex, written in TypeScript: one object that holds all items."""
+    """Loads a rollout of the first Codex, written in TypeScript: one object that contains all items."""
     return one_object.load_single_object(transcript, _Rollout, _records, CodexReading(transcript, brief=brief))
 
 

@@ -1,7 +1,7 @@
-"""What is counted while a rollout is read, and what the ids of its turns are made of.
+"""The totals kept while a rollout is read, and the ids of its turns.
 
-Few records have ids of their own, and a fork writes its parent's lines again with new times. So the id of a turn is
-made of what stays: the call's id, or the thread (of the task within it) with the text and how often it was said there.
+Few records have an id, and a fork copies its parent's lines with new times. So the id of a turn is derived from what
+stays the same: the call's id, or the thread (or the task within it) with the text and how often it occurred there.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ _PAIRS = 8
 _MOST = 1 << 48
 _WHOLE = 32
 _AT_ONCE = timedelta(seconds=0.5)
-"""Lines of one write follow each other within this; no answer of a model does."""
+"""Maximum time between lines that were written at once; a model never answers that fast."""
 
 
 class CodexTally(TranscriptTally, gc=False):
     """Totals of a rollout up to a point in it.
 
-    `thread` is the id of the thread in which what follows was said first, `task` of the task within. `said` counts what
-    was said in it, `unpaired` what only one of an event and its item has told so far. `inherited`: what stands here was
-    copied from a parent. `owed` are the tokens of a message that has not begun yet. `bare`:
-    lines have no time of their own, this is when all began; and there are no events. `forked`: a parent's lines follow
-    the first one; they were written with it, `copied` is when the last of them was.
+    `thread` is the id of the thread in which the following lines were first written, `task` of the task within it.
+    `said` counts how often each text occurred in the task; `unpaired` lists the texts seen so far in only one of event
+    and item. `inherited` means that the current lines were copied from a parent. `owed` are the tokens of a message
+    that has not begun yet. `bare` is the time the rollout began, set only if its lines have no time; such rollouts have
+    no events. `forked` means that a parent's lines follow the first one, all written at once; `copied` is the time of
+    the last of them.
     """
 
     own: str = ""
@@ -61,13 +62,13 @@ class CodexTally(TranscriptTally, gc=False):
     bare: datetime | None = None
 
     def be(self, cwd: str | None) -> None:
-        """Notes the working folder of what follows."""
+        """Sets the working folder of the following lines."""
         if cwd and cwd != self.cwd:
             self.cwd = without_nul(cwd)[:4096]
             self.cwds = append_name(self.cwds, self.cwd)
 
     def at(self, time: datetime) -> None:
-        """Notes when something was written."""
+        """Notes the time of a record."""
         if self.ended is None or time > self.ended:
             self.ended = time
         if self.started is None or time < self.started:
@@ -77,13 +78,13 @@ class CodexTally(TranscriptTally, gc=False):
 
     @property
     def replayed(self) -> bool:
-        """Whether what stands here is a parent's, as the ids of its tasks tell, or, where they do not, the time."""
+        """Whether the current lines are a parent's, judging by the ids of their tasks or else by their time."""
         return self.inherited or (self.forked and self.copied is not None)
 
     def begin_task(self, native: str | None) -> None:
-        """What follows belongs to the task of this id."""
+        """Notes that the following lines belong to the task with this id."""
         task = usable_id(native)
-        if 0 < len(task) < _WHOLE:  # a number, which every thread has
+        if 0 < len(task) < _WHOLE:  # a number that is not unique across threads
             task = f"{self.thread} {task}"
         if task and task != self.task:
             self.task = task
@@ -94,7 +95,7 @@ class CodexTally(TranscriptTally, gc=False):
                 self.copied = None
 
     def native(self, role: str, text: str) -> str:
-        """What stands for a turn without an id of its own: the same in a fork, another each time it is said."""
+        """Returns a key for a turn without an id. It is the same in a fork, but differs each time the text occurs."""
         one = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
         times = self.said.get(one, 0)
         said = {key: count for key, count in self.said.items() if key != one}
@@ -104,7 +105,8 @@ class CodexTally(TranscriptTally, gc=False):
         return f"{role}\n{self.task or self.thread}\n{times}\n{text}"
 
     def paired(self, source: str, text: str) -> bool:
-        """Whether the other of event and item has told this text already, white space apart."""
+        """Returns whether the counterpart (the item of an event, or the event of an item) already contained this text,
+        ignoring white space."""
         one = blake2b("".join(text.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
         other = ("item" if source == "event" else "event", one)
         if other in self.unpaired:
@@ -115,8 +117,8 @@ class CodexTally(TranscriptTally, gc=False):
         return False
 
     def use(self, usage: CodexUsage, last: CodexUsage | None) -> TokenCounts:
-        """Counts what was used since the running total was told last; returns it. `last` is what one answer used: a
-        fork's first total holds all that its parent had used."""
+        """Counts the tokens used since the last running total and returns them. `last` is the usage of one answer,
+        needed because a fork's first total includes all that its parent used."""
         now = _counted(usage)
         before = self.total if sum(now) >= sum(self.total) else NO_TOKEN_COUNTS
         if not self.counted and (self.forked or self.born) and last is not None and not self.replayed:
@@ -131,7 +133,7 @@ class CodexTally(TranscriptTally, gc=False):
         return more
 
     def thread_session(self, transcript: Transcript, title: str) -> Session:
-        """The session these totals are of."""
+        """Builds the session from these totals."""
         parent = transcript.parent or self.parent
         session = self.session(
             transcript.session_id, transcript.path, "" if parent == transcript.session_id else parent
@@ -150,7 +152,7 @@ def _count(number: int | None) -> int:
 
 
 def _born(native: str) -> int:
-    """When an id of version 7 was made, in milliseconds; 0 for any other."""
+    """Returns when a version 7 UUID was created, in milliseconds; 0 for any other id."""
     digits = native.replace("-", "")
     if len(digits) != 32 or digits[12] != "7":
         return 0

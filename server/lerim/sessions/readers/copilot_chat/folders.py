@@ -1,4 +1,4 @@
-"""The folder that VS Code's addresses and workspaces stand for."""
+"""Finds the folders that VS Code's URIs and workspaces refer to."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from lerim.files import open_buffered
 from lerim.sessions.readers.engine import parse_json
 
 LIMIT = 1024 * 1024
-"""Bytes of a workspace's file that are read."""
+"""Maximum number of bytes read from a workspace file."""
 
 
 def folder_of_address(uri: str) -> str:
-    """The path of a `file:` or `vscode-remote:` address, as it is written on the machine it is on; '' for any other."""
+    """Returns the path of a `file:` or `vscode-remote:` URI, as written on the machine it is on; '' for any other
+    URI."""
     try:
         split = urlsplit(uri)
     except ValueError:
@@ -39,7 +40,8 @@ def _native(path: str) -> str:
 
 
 def find_workspace_folder(storage: Path) -> str:
-    """The folder that was open in a workspace's storage: of several, the first one; '' where it does not tell."""
+    """Returns the folder that was open in a workspace's storage, the first one if there were several; '' if it is not
+    recorded."""
     told = _read(storage / "workspace.json")
     folder = told.get("folder")
     if isinstance(folder, str):
@@ -49,7 +51,8 @@ def find_workspace_folder(storage: Path) -> str:
 
 
 def _first(workspace: str) -> str:
-    """The first folder of a `.code-workspace` file on this machine; the folder it lies in where it cannot be read."""
+    """Returns the first folder of a `.code-workspace` file on this machine, or the folder that contains the file if it
+    lists none; '' if the file does not exist."""
     if not workspace:
         return ""
     around = Path(workspace).parent

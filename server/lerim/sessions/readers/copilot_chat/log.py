@@ -1,4 +1,5 @@
-"""The state of a chat as VS Code keeps it: one JSON object (`.json`), or a log of its changes (`.jsonl`), replayed."""
+"""Loads the state of a chat as VS Code stores it: one JSON object (`.json`), or a log of its changes (`.jsonl`) that is
+replayed."""
 
 from __future__ import annotations
 
@@ -19,16 +20,16 @@ from lerim.sessions.readers.engine import (
 )
 
 GAP = 8
-"""Places beyond its end at which an array may be written to."""
+"""How many places beyond its end an array may be written to."""
 
 DEEP = 64
-"""Steps that a change may be inside the state."""
+"""Maximum depth of a change within the state."""
 
 PIECES = 1000
-"""Entries that are looked for in a line that cannot be read."""
+"""Maximum number of entries searched for in an unreadable line."""
 
 MENDED = 50
-"""Damaged lines of a log in which whole entries are looked for: a crash damages one or two."""
+"""Maximum number of damaged lines of a log that are searched for complete entries; a crash damages one or two."""
 
 _PUSHED = re.compile(rb'\{"kind":2,"k":\["requests"\]')
 _HEAD = re.compile(rb'(?=\{"kind":[0-3],"[kv]":)')
@@ -39,9 +40,9 @@ ChatFault = tuple[str, str]
 
 
 def load_chat_state(path: Path) -> tuple[ChatState, list[ChatFault]]:
-    """The state in a chat's file, or in the log that goes on with it, and what could not be read of it.
+    """Returns the state in a chat's file, or in the log that continues it, and what could not be read.
 
-    Raises UnfinishedError while the file is being written whole, TranscriptError where nothing can be read, OSError.
+    Raises UnfinishedError while the file is being rewritten, TranscriptError if nothing can be read, and OSError.
     """
     log = path.with_suffix(".jsonl")
     if path.suffix == ".json" and not log.is_file():
@@ -97,7 +98,7 @@ def _replayed(path: Path) -> tuple[ChatState, list[ChatFault]]:
     if found.stopped:
         faults.insert(0, ("", f"Only part of this chat was read: it {found.stopped}"))
     if half and not now:
-        # VS Code rewrites a long log as one line: until that is whole, nothing of the chat is there.
+        # VS Code rewrites a long log as one line; until that line is complete, the file contains nothing of the chat.
         if is_settling(path):
             raise UnfinishedError("This chat is still being written", where=str(path))
         faults.append(("", "This chat's file is damaged; the readable part was used"))
@@ -115,9 +116,9 @@ def _changed(now: ChatState, entries: list[object], start: int, faults: list[Cha
 
 
 def _mended(data: bytes) -> list[object]:
-    """What a line that cannot be read comes to: the entries that are whole in it (a line cut short by a crash has the
-    next one on its end), and for the others the requests in them. Each lost request keeps its place, since later lines
-    name requests by it."""
+    """Salvages entries from an unreadable line: those that are complete (a line cut short by a crash has the next one
+    appended to it), and the requests in the others. Each lost request keeps its place, because later lines refer to
+    requests by index."""
     entries: list[object] = []
     for piece in _HEAD.split(data, maxsplit=PIECES):
         try:
@@ -136,7 +137,7 @@ def _saved(data: bytes) -> list[object]:
 
 
 def _applied(now: ChatState, entry: object) -> ChatState:
-    """The state after one entry of the log. Raises what indexing raises where it does not fit."""
+    """Returns the state after one entry of the log. Raises TypeError if the entry does not fit."""
     if not isinstance(entry, dict):
         raise TypeError("no entry")
     kind, keys, given = entry.get("kind"), entry.get("k"), entry.get("v")

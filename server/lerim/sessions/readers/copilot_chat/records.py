@@ -1,4 +1,4 @@
-"""The parts of a chat in VS Code that are used, in every version of its form; all others are skipped unread."""
+"""The parts of a VS Code chat that are used, in every version of its format; all others are skipped unread."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import msgspec
 from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, parse_object, split_json_array
 
 CALLS = ("toolInvocationSerialized", "toolInvocation")
-"""The kinds of parts that show a call of a tool."""
+"""The kinds of parts that show a tool call."""
 
 
 class ModelRound(msgspec.Struct, rename="camel", gc=False):
-    """One answer of the model, with the calls it asked for."""
+    """One answer of the model, with the tool calls it requested."""
 
     response: str | None = ""
     tool_calls: msgspec.Raw = JSON_NULL
 
 
 class RequestedCall(msgspec.Struct, gc=False):
-    """A call as the model asked for it; `arguments` is JSON."""
+    """A tool call as the model requested it; `arguments` is JSON."""
 
     id: str | None = ""
     name: str | None = ""
@@ -26,7 +26,7 @@ class RequestedCall(msgspec.Struct, gc=False):
 
 
 class AnswerMetadata(msgspec.Struct, rename="camel", gc=False):
-    """What the agent keeps of an answer."""
+    """What the agent records about an answer."""
 
     tool_call_rounds: msgspec.Raw = JSON_NULL
     tool_call_results: msgspec.Raw = JSON_NULL
@@ -34,7 +34,7 @@ class AnswerMetadata(msgspec.Struct, rename="camel", gc=False):
 
 
 class ChatUsage(msgspec.Struct, rename="camel", gc=False):
-    """Tokens of a request, in the versions that tell them."""
+    """Token counts of a request, in the versions that record them."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -63,13 +63,13 @@ class ModelState(msgspec.Struct, rename="camel", gc=False):
 
 
 class ChatAgent(msgspec.Struct, rename="camel", gc=False):
-    """Who answered."""
+    """The agent that answered."""
 
     extension_version: str | None = ""
 
 
 class ChatRequest(msgspec.Struct, rename="camel", gc=False):
-    """What a person asked, with the answer."""
+    """A person's request, with the answer."""
 
     request_id: str | None = ""
     response_id: str | None = ""
@@ -93,7 +93,7 @@ class ChatRequest(msgspec.Struct, rename="camel", gc=False):
 
 
 class ChatHeader(msgspec.Struct, rename="camel", gc=False):
-    """What is told of a chat itself."""
+    """The metadata of a chat."""
 
     session_id: str | None = ""
     creation_date: float | None = None
@@ -104,7 +104,7 @@ class ChatHeader(msgspec.Struct, rename="camel", gc=False):
 
 
 class ChatRepository(msgspec.Struct, rename="camel", gc=False):
-    """The repository that was open, as newer versions note it."""
+    """The repository that was open, as recorded by newer versions."""
 
     local_branch: str | None = ""
 
@@ -130,7 +130,7 @@ class ChatCommandOutput(msgspec.Struct, gc=False):
 
 
 class CallDetails(msgspec.Struct, rename="camel", gc=False):
-    """What is told of a call by its kind; `command` is of older versions."""
+    """The details of a tool call, which depend on its kind; older versions use `command`."""
 
     kind: str | None = ""
     command_line: CommandLine | None = None
@@ -141,7 +141,7 @@ class CallDetails(msgspec.Struct, rename="camel", gc=False):
 
 
 class ChatPart(msgspec.Struct, rename="camel", gc=False):
-    """One part of an answer, of any kind; '' is markdown."""
+    """One part of an answer, of any kind; the kind '' is markdown."""
 
     kind: str | None = ""
     value: msgspec.Raw = JSON_NULL
@@ -164,8 +164,8 @@ class ChatPart(msgspec.Struct, rename="camel", gc=False):
 
 
 def chat_parts(request: ChatRequest) -> list[ChatPart]:
-    """The parts of an answer; a part that is no object is left out, a plain text is markdown. A call that is shown
-    again once it went on stands where it began."""
+    """Returns the parts of an answer. A plain string is markdown; anything else that is not an object is left out. If a
+    tool call appears again later, that part replaces the first one in its place."""
     found: list[ChatPart] = []
     places: dict[str, int] = {}
     for one in split_json_array(request.response):
@@ -185,7 +185,8 @@ def chat_parts(request: ChatRequest) -> list[ChatPart]:
 
 
 def list_requested_calls(request: ChatRequest) -> list[tuple[str, list[RequestedCall]]]:
-    """The answers of the model that a request took, each with its calls; none while it goes on."""
+    """Returns the answers of the model to a request, each with its tool calls; empty while the request is in
+    progress."""
     metadata = request.result.metadata if request.result else None
     found: list[tuple[str, list[RequestedCall]]] = []
     for one in split_json_array(metadata.tool_call_rounds) if metadata else ():
@@ -207,7 +208,7 @@ def _asked(raw: msgspec.Raw) -> RequestedCall | None:
 
 
 def collect_call_results(request: ChatRequest) -> dict[str, str]:
-    """What each call brought back, by the call's id."""
+    """Returns the result of each tool call, by the call's id."""
     metadata = request.result.metadata if request.result else None
     found = parse_json_or_none(metadata.tool_call_results) if metadata else None
     if not isinstance(found, dict):
@@ -228,7 +229,7 @@ def _shown(result: object) -> str:
 
 
 def _rendered(node: object) -> str:
-    """The text of a tree of prompt elements, in its order."""
+    """Returns the text of a tree of prompt elements, in order."""
     pieces: list[str] = []
     waiting = [node]
     while waiting:
@@ -243,7 +244,7 @@ def _rendered(node: object) -> str:
 
 
 def markdown_text(raw: msgspec.Raw) -> str:
-    """The text of a markdown value: a text, several, or an object that holds one."""
+    """Returns the text of a markdown value: a string, a list of strings, or an object that contains one."""
     return _markdown(parse_json_or_none(raw))
 
 
@@ -256,7 +257,7 @@ def _markdown(found: object) -> str:
 
 
 def address_path(raw: msgspec.Raw) -> str:
-    """The path of an address kept as an object, as written on its own machine; '' where there is none."""
+    """Returns the path of a URI stored as an object, as written on its own machine, or '' if there is none."""
     found = parse_json_or_none(raw)
     if isinstance(found, dict) and isinstance(inner := found.get("uri"), dict):
         found = inner

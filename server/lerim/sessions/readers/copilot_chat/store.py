@@ -1,4 +1,4 @@
-"""GitHub Copilot's chats in VS Code and editors made from it: where they lie, and what is in one."""
+"""GitHub Copilot's chats in VS Code and editors derived from it: finds and reads them."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ from lerim.sessions.readers.engine import (
 )
 
 PROBLEMS = 100
-"""Problems told one by one; what comes after is only counted."""
+"""How many problems are reported one by one; further ones are only counted."""
 
 _PEEK = 256 * 1024
 _FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
 
 FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
-"""Where chats lie that belong to no folder."""
+"""The folders with chats that belong to no workspace."""
 
 
 def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
-    """The chats under an editor's `User` folder; `folders` are not needed, since each workspace names its own."""
+    """Lists the chats under an editor's `User` folder; `folders` is unused, since each workspace names its own
+    folder."""
     problems: list[Problem] = []
     found: list[Transcript] = []
     for storage in list_folder(root / "workspaceStorage", problems):
@@ -61,7 +62,8 @@ def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
 
 
 def probe_chat_folder(transcript: Transcript) -> str:
-    """The folder that was open in the chat's window; of an empty one, the folder its beginning names, or ''."""
+    """Returns the folder that was open in the chat's window. If none was open, returns the one named at the beginning
+    of the chat, or ''."""
     if transcript.cwd:
         return transcript.cwd
     try:
@@ -74,8 +76,8 @@ def probe_chat_folder(transcript: Transcript) -> str:
 
 
 def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
-    """A reading of one chat. Iterating it raises TranscriptError where its file cannot be read, UnfinishedError while
-    it is being written."""
+    """Returns a reading of one chat. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
+    while it is being written."""
     return WholeReading(transcript, partial(_load, brief=brief), resume)
 
 
@@ -95,7 +97,7 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
         try:
             requests.append(parse_object(encode_json(one), ChatRequest))
         except ValueError:
-            if one is not None:  # the place of a request that was lost is told already
+            if one is not None:  # None marks a lost request, which is already reported
                 faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
     cwd = transcript.cwd or folder_of_address(without_nul(chat.working_directory))
     branch = (

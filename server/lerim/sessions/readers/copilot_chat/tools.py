@@ -1,4 +1,4 @@
-"""Tool calls of Copilot's chat in VS Code: as the model asked for them, as the chat shows them, and what came back."""
+"""Tool calls of Copilot's chat in VS Code: as the model requested them, as the chat shows them, and their results."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ _CODE = re.compile(r"ommand exited with (?:exit )?code:? (-?\d{1,10})\b|[Ee]xit 
 _CODE_AT_ENDS = 400
 _LINK = re.compile(r"\[[^\]\n]{0,500}\]\(file://([^)\n]{1,2000})\)")
 _DENIED = (0, 5)
-"""Denied, and skipped."""
+"""The values for denied and skipped."""
 
 
 def chat_tool_kind(name: str) -> ToolKind:
-    """What a tool is for, by its name in any of its spellings."""
+    """Returns the kind of a tool, from its name in any spelling."""
     bare = name.removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal").replace("_", "").lower()
     return _KINDS.get(bare, "other")
 
@@ -71,7 +71,8 @@ def chat_tool_kind(name: str) -> ToolKind:
 def build_chat_call(
     shown: ChatPart | None, asked: RequestedCall | None, brought: str | None, *, over: bool, brief: bool
 ) -> ToolCall:
-    """A call as far as it is known: `brought` is None while nothing came back, `over` says that nothing will."""
+    """Builds a tool call as far as it is known. `brought` is None while there is no result; `over` means that none will
+    come."""
     name = without_nul(asked.name if asked else "") or without_nul(shown.tool_id if shown else "")
     specific = (shown.tool_specific_data if shown else None) or CallDetails()
     given = _given(asked) or _detailed(shown)
@@ -93,7 +94,7 @@ def build_chat_call(
 
 
 def build_edit_call(path: str, edits: msgspec.Raw, *, brief: bool) -> ToolCall:
-    """The call that changes of a file stand for which no tool asked for: what was there before is not told."""
+    """Builds a tool call for changes to a file that no tool requested; the text before them is not recorded."""
     found = parse_json_or_none(edits)
     texts = [
         one["text"]
@@ -113,7 +114,7 @@ def build_edit_call(path: str, edits: msgspec.Raw, *, brief: bool) -> ToolCall:
 
 
 def build_question_call(shown: ChatPart, *, over: bool) -> ToolCall:
-    """The call that questions to the person stand for which no tool asked."""
+    """Builds a tool call for questions to the person that no tool requested."""
     questions = parse_json_or_none(shown.questions)
     data = parse_json_or_none(shown.data)
     given = data if isinstance(data, dict) else {}
@@ -128,7 +129,7 @@ def _given(asked: RequestedCall | None) -> dict[str, object]:
 
 
 def _detailed(shown: ChatPart | None) -> dict[str, object]:
-    """What was asked as the details of a shown call tell it: all that a cancelled request keeps."""
+    """Returns the arguments from the details of a shown call, the only place where a cancelled request keeps them."""
     found = parse_json_or_none(shown.result_details) if shown is not None else None
     told = found.get("input") if isinstance(found, dict) else None
     return _arguments(told) if isinstance(told, str) else {}
@@ -164,7 +165,7 @@ def _command(specific: CallDetails) -> str:
 
 
 def _linked(shown: ChatPart | None) -> str:
-    """The file that the shown message of a call links to."""
+    """Returns the file that the displayed message of a call links to."""
     if shown is None:
         return ""
     found = _LINK.search(markdown_text(shown.invocation_message)[:4000])
@@ -202,7 +203,7 @@ def _question(one: dict[str, object]) -> QuestionAnswer:
 
 
 def _said(found: object) -> str:
-    """An answer in any of its forms: a text, several, or an object with what was selected and what was typed."""
+    """Returns an answer in any of its formats: a text, several, or an object with the selected and the typed answer."""
     if not isinstance(found, dict):
         return _named(found)
     picked = _named(found.get("selected") or found.get("selectedValues") or found.get("selectedValue"))
@@ -266,7 +267,8 @@ def _failure(shown: ChatPart | None) -> str:
 
 
 def _began(shown: ChatPart) -> bool:
-    """Whether a call was let run. While it waits for that, it is said to be complete all the same, and nothing else."""
+    """Checks whether a call was allowed to run. A call that waits for permission is marked complete too, but has no
+    other data."""
     return parse_json_or_none(shown.is_confirmed) is not None or shown.result_details != JSON_NULL
 
 

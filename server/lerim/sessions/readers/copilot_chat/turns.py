@@ -1,7 +1,7 @@
-"""The turns of a chat: what the person asked, and each step of the answer with its tool calls.
+"""The turns of a chat: the person's prompt, and each step of the answer with its tool calls.
 
-A step ends where text or reasoning follows tool calls: that is where the model was asked again. The chat shows calls
-under ids of its own and under other names than the model asked for them, so that they are matched in their order.
+A step ends where text or reasoning follows tool calls, because there the model was called again. The chat shows tool
+calls with other ids and names than the model used, so they are matched by their order.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from lerim.sessions.readers.engine import cut_blocks, parse_json_or_none, text_o
 
 _OVER = (1, 2, 3)
 _FENCE = "```"
-"""Stands by itself around the changes of a file."""
+"""A part with only this text is put before and after the changes to a file."""
 _UNIQUE = 20
-"""Characters from which an id is one of a kind: older versions only count their requests."""
+"""Ids with at least this many characters are unique; older versions only number their requests."""
 
 
 @dataclass(slots=True)
@@ -47,14 +47,15 @@ class _Step:
 
 
 def milliseconds_to_time(milliseconds: float | None) -> datetime | None:
-    """Milliseconds since 1970 as a time; None where there is none."""
+    """Converts milliseconds since 1970 to a datetime, or returns None if there are none."""
     if not milliseconds or not 0 < milliseconds < 1e14:
         return None
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def request_tokens(request: ChatRequest) -> Tokens | None:
-    """The tokens of a request, where its version tells them: in one of three places."""
+    """Returns the tokens of a request, from one of three places depending on the version, or None if they are not
+    recorded."""
     own = ChatUsage(request.prompt_tokens, request.completion_tokens)
     for used in (request.result.usage if request.result else None, request.usage, own):
         if used is not None and (used.prompt_tokens is not None or used.completion_tokens is not None):
@@ -67,7 +68,8 @@ def _count(number: int | None) -> int:
 
 
 def parse_chat_prompt(request: ChatRequest) -> str:
-    """What the person typed; '' for what they did not type (a button that was pressed, a system's own request)."""
+    """Returns what the person typed, or '' if they typed nothing (they pressed a button, or the system made the
+    request)."""
     if request.confirmation or request.is_system_initiated:
         return ""
     if request.hidden_from_transcript or request.request_hidden_from_transcript:
@@ -87,7 +89,7 @@ def parse_chat_prompt(request: ChatRequest) -> str:
 
 
 def is_request_over(request: ChatRequest, *, last: bool) -> bool:
-    """Whether nothing more comes of a request."""
+    """Checks whether a request is finished, so that nothing will be added to it."""
     state = request.model_state.value if request.model_state else None
     return state in _OVER or bool(request.is_canceled) or not last or (state is None and request.result is not None)
 
@@ -95,7 +97,7 @@ def is_request_over(request: ChatRequest, *, last: bool) -> bool:
 def build_request_turns(
     request: ChatRequest, session: str, ordinal: int, cwd: str, *, last: bool, brief: bool
 ) -> list[Turn]:
-    """The turns of one request."""
+    """Builds the turns of one request."""
     made: list[Turn] = []
     name = _name(request.request_id, session, f"{ordinal}\n{request.timestamp}")
     if said := parse_chat_prompt(request):
@@ -133,7 +135,7 @@ def build_request_turns(
 
 
 def _model(request: ChatRequest) -> str:
-    """The model that answered, also where the editor was left to choose it."""
+    """Returns the model that answered, even if the editor was left to choose it."""
     metadata = request.result.metadata if request.result else None
     chosen = without_nul(request.model_id)
     picked = without_nul(metadata.resolved_model) if metadata and (not chosen or chosen.endswith("/auto")) else ""
@@ -188,7 +190,8 @@ def _steps(request: ChatRequest, *, over: bool, brief: bool) -> list[_Step]:
 
 
 def _place(steps: list[_Step], at: int, matched: dict[int, int]) -> _Step:
-    """The step of the last call before the one at this place that the chat shows; the first step where none is."""
+    """Returns the step with the last shown call before the requested call at index `at`, or the first step if there is
+    none."""
     before = {name for name, place in matched.items() if place < at}
     held = [step for step in steps if any(id(one) in before for one in step.shown)]
     return held[-1] if held else steps[0]
@@ -227,7 +230,7 @@ def _laid_out(shown: list[ChatPart]) -> list[_Step]:
 
 
 def _text(one: ChatPart) -> str:
-    """The words of a part that the person was shown as the answer."""
+    """Returns the text of a part that was shown to the person as the answer."""
     if one.kind in ("", None):
         text = markdown_text(one.value)
         return "" if text.strip() == _FENCE else text
@@ -243,7 +246,8 @@ def _file_name(path: str) -> str:
 
 
 def _matched(shown: list[ChatPart], wanted: list[RequestedCall]) -> dict[int, int]:
-    """Which call that was asked for each shown one is: by id, else the next one of the same kind, else the next."""
+    """Maps the `id()` of each shown call to the index of the requested one: by call id, else the next one of the same
+    kind, else the next."""
     found: dict[int, int] = {}
     free = list(range(len(wanted)))
     by_id = {one.id: at for at, one in enumerate(wanted) if one.id}

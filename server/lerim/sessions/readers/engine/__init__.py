@@ -1,4 +1,4 @@
-"""What the readers share: lines, JSON, drafts of turns, counting."""
+"""What all readers share: lines, JSON, drafts of turns, totals."""
 
 import lazy_loader
 

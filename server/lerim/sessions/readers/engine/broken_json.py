@@ -1,4 +1,5 @@
-"""JSON as stores really hold it: lone surrogates, control characters, fields of a wrong type, a damaged middle."""
+"""Parses JSON as stores really contain it: with lone surrogates, control characters, fields of a wrong type, or damage
+in the middle."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from lerim.sessions.readers.engine.shapes import DECODE_ERRORS, OBJECT_DECODER, 
 _LONE = re.compile("[\ud800-\udfff]")
 
 ATTEMPTS = 200
-"""Places of a damaged text at which an object is looked for in vain before the rest is given up."""
+"""How many failed attempts to find an object in a damaged text are made before the rest is given up."""
 
 EFFORT = 1_000_000_000
-"""Characters that may be looked at in vain: of a text of many megabytes fewer places are tried."""
+"""Characters that failed attempts may scan in total, so that fewer places are tried in a text of many megabytes."""
 
 
 def parse_json(data: bytes | msgspec.Raw) -> object:
-    """Any JSON as plain Python values without lone surrogates. Raises ValueError where it is none."""
+    """Parses any JSON into plain Python values, replacing lone surrogates. Raises ValueError if it is not JSON."""
     try:
         return msgspec.json.decode(data)
     except DECODE_ERRORS:
@@ -34,7 +35,7 @@ def parse_json(data: bytes | msgspec.Raw) -> object:
 
 
 def parse_leading_json(data: bytes) -> object:
-    """The JSON at the start of `data`, whatever stands behind it. Raises ValueError where there is none."""
+    """Parses the JSON at the start of `data` and ignores what follows it. Raises ValueError if there is none."""
     try:
         return msgspec.json.decode(_clean(OBJECT_DECODER.raw_decode(data.decode("utf-8", "replace"))[0]))
     except RecursionError as error:
@@ -42,7 +43,7 @@ def parse_leading_json(data: bytes) -> object:
 
 
 def parse_json_or_none(data: bytes | msgspec.Raw) -> object:
-    """The same of a part of a record; None where it cannot be read."""
+    """Parses one part of a record like `parse_json`, but returns None if it cannot be read."""
     try:
         return parse_json(data)
     except ValueError:
@@ -50,7 +51,7 @@ def parse_json_or_none(data: bytes | msgspec.Raw) -> object:
 
 
 def split_json_array(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
-    """The items of an array, each to be read by itself; none where it is no array."""
+    """Splits an array into its items, to be parsed separately. Returns an empty list if it is not an array."""
     try:
         return msgspec.json.decode(data, type=list[msgspec.Raw])
     except DECODE_ERRORS:
@@ -59,7 +60,7 @@ def split_json_array(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
 
 
 def encode_json(found: object) -> bytes:
-    """Plain values as JSON; `null` for what is nested too deeply."""
+    """Encodes plain values as JSON, or as `null` if they are nested too deeply."""
     try:
         return msgspec.json.encode(found)
     except DECODE_ERRORS:
@@ -67,7 +68,8 @@ def encode_json(found: object) -> bytes:
 
 
 def parse_object(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
-    """A JSON object as `shape`; fields of a wrong type get their default. Raises ValueError where it is no object."""
+    """Parses a JSON object as `shape`; fields of a wrong type get their default. Raises ValueError if it is not an
+    object."""
     try:
         return msgspec.json.decode(data, type=shape)
     except DECODE_ERRORS:
@@ -78,7 +80,8 @@ def parse_object(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
 
 
 def salvage_objects(data: bytes, key: str) -> list[bytes]:
-    """The whole objects in a damaged text that begin with `key`, as JSON; outermost ones only, in their order."""
+    """Finds the complete objects in a damaged text that begin with `key`, and returns them as JSON: only the outermost
+    ones, in order."""
     text = data.decode("utf-8", "replace")
     found: list[bytes] = []
     failed = position = 0
@@ -95,5 +98,5 @@ def salvage_objects(data: bytes, key: str) -> list[bytes]:
 
 
 def _clean(found: object) -> bytes:
-    """JSON without lone surrogates."""
+    """Encodes a value as JSON, replacing lone surrogates."""
     return _LONE.sub("\ufffd", json.dumps(found, ensure_ascii=False)).encode()

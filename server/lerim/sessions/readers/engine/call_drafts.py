@@ -1,4 +1,4 @@
-"""Turns that are not final yet, and what later records tell of their calls."""
+"""Turns that are not final yet, and updates to their tool calls from later records."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from lerim.sessions.readers.engine.turn_drafts import TurnDraft, TurnDrafts
 
 
 class CallDrafts(TurnDrafts):
-    """Turns whose calls are told about by id."""
+    """Turns that are not final yet, with access to their tool calls by id."""
 
     def held(self, native: str, offset: int) -> ToolCall | None:
-        """The call of this id, while its turn is unfinished at `offset`."""
+        """Returns the tool call with this id, or None if its turn is final at `offset` or unknown."""
         place = self._place(native, offset)
         return place[0].calls[place[1]] if place else None
 
     def change(self, native: str, offset: int, how: Callable[[ToolCall], ToolCall]) -> ToolCall | None:
-        """Makes a call what `how` makes of it; None where its turn is final or unknown."""
+        """Replaces a tool call by what `how` returns for it. Returns None if its turn is final or unknown."""
         place = self._place(native, offset)
         if place is None:
             return None
@@ -32,16 +32,17 @@ class CallDrafts(TurnDrafts):
         return after
 
     def settle(self, natives: list[str], offset: int) -> None:
-        """Calls that go on in the background: nobody waits for them any more."""
+        """Marks pending calls as ok that continue in the background, because no result is expected any more."""
         for native in natives:
             call = self.held(native, offset)
             if call is not None and call.status == "pending":
                 self.change(native, offset, lambda one: replace(one, status="ok"))
 
     def _place(self, native: str, offset: int) -> tuple[TurnDraft, int] | None:
-        """Where a call stands; of those that share an id, the first without a result.
+        """Finds the draft and the index of a tool call; if several share an id, the first one without a result.
 
-        A turn that is final but waits behind another one counts as handed out: a reading that begins with it does so.
+        A final turn that waits behind another one counts as already handed out, because a reading that resumes with it
+        would hand it out at once.
         """
         held = self._calls.get(native)
         if held is None:

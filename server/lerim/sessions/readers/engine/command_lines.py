@@ -1,4 +1,4 @@
-"""Commands as a person would type them."""
+"""Converts recorded commands to what a person would type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _SWITCHES = frozenset({"-c", "-lc", "-ic", "-lic", "/c", "-command", "-noprofile
 
 
 def normalize_command(value: object) -> str:
-    """A command as one would type it, from an argument list or a string; of `bash -lc script` the script."""
+    """Converts an argument list or a string to the command one would type; for `bash -lc script`, that is the
+    script."""
     if isinstance(value, str):
         return without_nul(value)
     words = [without_nul(word) for word in value if isinstance(word, str)] if isinstance(value, list) else []

@@ -1,7 +1,9 @@
-"""Files packed with zstd, read as a stream: memory stays flat whatever the file claims to hold, and so does the work.
+"""Reads files compressed with zstd as a stream, so that neither memory nor work depends on the size a file claims to
+have.
 
-A few kilobytes can unpack to gigabytes of lines. What is handed out is bounded by what lies on the disk: real rollouts
-unpack to 5 to 15 times their size, with a line for every 300 packed bytes; the bounds are at least six times that.
+A few kilobytes can unpack to gigabytes of lines, so the output is limited in proportion to the size on disk. Real
+rollouts unpack to 5 to 15 times their size, with one line for every 300 packed bytes; the limits are at least six times
+that.
 """
 
 from __future__ import annotations
@@ -20,42 +22,43 @@ else:
 SUFFIX = ".zst"
 
 WINDOW = 26
-"""A frame that wants more than 2^26 bytes of its past kept is not read; Codex writes frames that want 2^21."""
+"""Frames that need a window of more than 2^26 bytes are not read; Codex writes frames that need 2^21."""
 
 BYTES, BYTES_A_BYTE = 16_000_000, 100
-"""Unpacked bytes that are read of every packed file, and more for each of its own bytes."""
+"""Unpacked bytes read from every packed file, and the additional ones for each packed byte."""
 
 LINES, BYTES_A_LINE = 10_000, 20
-"""Lines that are read of every packed file, and the packed bytes that allow one more."""
+"""Lines read from every packed file, and the number of packed bytes that allow one more."""
 
 SECONDS, SECONDS_A_BYTE = 10.0, 10 / 1_000_000
-"""Time of the processor that all work on a packed file may take, the caller's too, and more for each of its bytes."""
+"""CPU time that all work on a packed file may take, including the caller's, and the additional time for each packed
+byte."""
 
 _NEWLINE = 10
 
 
 class UnpackedFile(BufferedReader):
-    """The contents of a packed file as a stream of lines. It ends where the file is damaged, and where a bound is met;
-    `stopped` tells of either, and is '' at the end of the file."""
+    """The contents of a packed file as a stream of lines. It ends where the file is damaged or a limit is reached;
+    `stopped` then says why, and is '' at the end of the file."""
 
     def __init__(self, file: IO[bytes], block: int, size: int, clock: Callable[[], float] = time.thread_time) -> None:
-        """`size` of the packed file decides the bounds; `clock` gives the seconds this thread worked."""
+        """`size` of the packed file determines the limits; `clock` returns the seconds this thread has worked."""
         self._stream = _Bounded(file, size, clock)
         super().__init__(self._stream, block)
 
     @property
     def stopped(self) -> str:
-        """Why this ended before the file did, in words that follow on “it”."""
+        """Why the stream ended before the file did, worded to follow “it”."""
         return self._stream.stopped
 
     @property
     def unpacked(self) -> int:
-        """How many bytes were unpacked so far."""
+        """How many bytes have been unpacked so far."""
         return self._stream.unpacked
 
 
 class _Bounded(RawIOBase):
-    """What a packed file holds, up to its bounds."""
+    """The unpacked contents of a file, up to its limits."""
 
     def __init__(self, file: IO[bytes], size: int, clock: Callable[[], float]) -> None:
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW}
@@ -79,7 +82,7 @@ class _Bounded(RawIOBase):
             return 0
         given = cast(bytearray, buffer)
         try:
-            block = self._inner.read1(len(given))  # one frame's at most, so that damage in the next costs none of it
+            block = self._inner.read1(len(given))  # at most one frame, so that damage in the next one does not lose it
         except EOFError:  # the packed file ends in the middle: it is being written, or was cut
             return 0
         except zstd.ZstdError as error:
@@ -97,7 +100,7 @@ class _Bounded(RawIOBase):
         return 0
 
     def _end_of_lines(self, block: bytes) -> int:
-        """How many of the first bytes hold no more lines than are left."""
+        """Returns how many leading bytes of a block may be read without exceeding the number of lines left."""
         lines = block.count(_NEWLINE)
         if lines <= self._lines:
             self._lines -= lines

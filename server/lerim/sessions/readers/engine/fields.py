@@ -1,4 +1,4 @@
-"""What fields of any agent's records come to: texts that can be kept, ends of long ones, titles, times, ids."""
+"""Normalises fields of any agent's records: texts without NUL, shortened outputs, titles, times, ids."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from datetime import UTC, datetime
 from lerim.redaction import redact_secrets
 
 KEPT_CHARACTERS = 4000
-"""Characters of a result kept at each end."""
+"""Characters of a result that are kept at each end."""
 
 CUT_MARK = "\n…\n"
-"""Stands in `output` where the middle was left out."""
+"""Marks the place in `output` where the middle was left out."""
 
 REDACTED = "REDACTED"
-"""What a redactor wrote in place of an id."""
+"""Placeholder that a redactor wrote in place of an id."""
 
 _TITLE = 120
-_WORD = 200  # characters, the longest word that is looked for where a text is cut
+_WORD = 200  # characters, the longest torn word that is removed where a text is cut
 _WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
-"""What names and secrets are made of. Of other scripts no word is taken away: they are written without spaces."""
+"""The characters of names and secrets. Words in other scripts are never removed, since some are written without
+spaces."""
 
 
 def without_nul(text: str | None) -> str:
-    """Text that every later stage can store: no NUL."""
+    """Replaces NUL characters, so that every later stage can store the text."""
     if not text:
         return ""
     return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
 def keep_ends(text: str) -> tuple[str, int]:
-    """The head and tail of a long text, and how many characters were left out between them."""
+    """Returns the head and tail of a long text, and how many characters were left out between them."""
     if len(text) <= 2 * KEPT_CHARACTERS + len(CUT_MARK):
         return text, 0
     head, tail = trim_torn_words(text[:KEPT_CHARACTERS], text[-KEPT_CHARACTERS:])
@@ -37,8 +38,8 @@ def keep_ends(text: str) -> tuple[str, int]:
 
 
 def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
-    """What is left of a text between whose head and tail something was cut out, without the words that the cuts went
-    through: half of a name says nothing, and half of a secret is not known for one."""
+    """Removes the words that a cut between `head` and `tail` went through: half of a name means nothing, and half of a
+    secret is not recognised as one."""
     end, begin = len(head), 0
     while end > 0 and len(head) - end < _WORD and head[end - 1] in _WORDS:
         end -= 1
@@ -48,13 +49,13 @@ def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
 
 
 def make_title(text: str | None) -> str:
-    """The beginning of a text, on one line, without secrets."""
+    """Returns the beginning of a text, on one line, with secrets redacted."""
     words = " ".join(redact_secrets(without_nul(text)).text.split())
     return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
-    """An ISO timestamp as an aware time; None where there is none that can be read."""
+    """Parses an ISO timestamp into an aware datetime in UTC. Returns None if there is none or it cannot be parsed."""
     if not text:
         return None
     try:
@@ -67,5 +68,5 @@ def parse_timestamp(text: str | None) -> datetime | None:
 
 
 def usable_id(native: str | None) -> str:
-    """A native id, or '' when it is missing or was replaced by a redactor and so stands for many."""
+    """Returns a native id, or '' if it is missing or was replaced by a redactor, because many records then share it."""
     return native if native and native != REDACTED else ""

@@ -1,4 +1,4 @@
-"""The totals of a session, summed over its turns: for stores that are read as a whole."""
+"""Computes the totals of a session from its turns, for stores that are read as a whole."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def sum_session(
     times: Iterable[datetime | None] = (),
     branches: tuple[str, ...] = (),
 ) -> Session:
-    """The session these turns are of. `times` are moments told outside its turns; the title falls back to the first
-    prompt."""
+    """Builds the session that these turns belong to. `times` are timestamps recorded outside its turns; the title falls
+    back to the first prompt."""
     calls = [call for turn in turns for call in turn.tool_calls]
     moments = [one for one in (*times, *(turn.time for turn in turns)) if one is not None]
     first = next((turn.text for turn in turns if turn.kind == "prompt"), "")
@@ -54,12 +54,12 @@ def sum_session(
 
 
 def sum_tokens(turns: Iterable[Turn]) -> Tokens:
-    """The tokens of all turns."""
+    """Returns the sum of the tokens of all turns."""
     return sum((turn.tokens for turn in turns), start=NO_TOKENS)
 
 
 def count_final_turns(turns: Sequence[Turn]) -> int:
-    """How many turns from the start are final: all before the person's last words."""
+    """Returns how many turns from the start are final: all before the last turn of the person."""
     return next((at for at in range(len(turns) - 1, -1, -1) if turns[at].role == "user"), 0)
 
 

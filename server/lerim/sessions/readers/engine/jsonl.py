@@ -1,7 +1,8 @@
-"""Reading a transcript that only grows, line by line, from its start or from where the last reading ended.
+"""Reads a transcript that only grows, line by line, from its start or from where the last reading ended.
 
-The state to resume from is the tally as it stood before the first line of the oldest turn that is not final, together
-with that offset: what follows is then read again in exactly the same way. What the lines mean is the subclass's.
+The state to resume from is the offset of the first line of the oldest turn that is not final, together with the tally
+before that line: everything from there on is then read again in exactly the same way. Subclasses define what the lines
+mean.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from lerim.sessions.readers.engine.turn_drafts import TurnDraft, TurnDrafts
 from lerim.sessions.readers.live import CUT_SHORT
 
 PROBLEMS = 100
-"""Problems told one by one; what comes after is only counted."""
+"""How many problems are reported one by one; further ones are only counted."""
 
 PEEK = 256 * 1024
 
@@ -38,7 +39,7 @@ Ended = TypeVar("Ended", bound=TurnDrafts)
 
 
 def read_beginning(path: Path, decode: Callable[[bytes], list[Record]]) -> Iterator[Record]:
-    """The records in a transcript's first 256 kB, as far as they can be read; none where the file cannot be."""
+    """Yields the readable records in a transcript's first 256 kB; none if the file cannot be read."""
     try:
         with open_buffered(path) as file:
             packed = path.name.endswith(SUFFIX)
@@ -62,12 +63,12 @@ class _Resume(msgspec.Struct):
 
 
 class LineReading(ABC, Generic[Record, Kept, Ended]):
-    """One pass over a transcript. Iterate it to the end; then `session`, `resume` and `problems` hold.
+    """One pass over a transcript. Iterate it to the end; after that, `session`, `resume` and `problems` are valid.
 
-    Without `resume` the whole file is read. With it, only what is new and the turns that were not final: those come
-    again with the same id and ordinal. `restarted` says that the file is not the one `resume` was made from, or is
-    packed, and that it was read from the start. `brief` leaves out what the catalog does not keep. Raises
-    TranscriptError when the file cannot be opened or read.
+    Without `resume` the whole file is read. With it, only new lines and the turns that were not final are read; those
+    turns are yielded again with the same id and ordinal. `restarted` is True if the file is not the one `resume` was
+    made from, or is packed, and so was read from the start. `brief` leaves out what the catalog does not keep. Raises
+    TranscriptError if the file cannot be opened or read.
     """
 
     FORMAT = 1
@@ -105,16 +106,16 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
 
     @abstractmethod
     def _decode(self, line: bytes) -> list[Record]:
-        """The records of a line. Raises BadLine."""
+        """Returns the records of a line. Raises BadLine."""
 
     @abstractmethod
     def _take(self, record: Record) -> None:
-        """Folds a record into the tally and the drafts. What may belong to a turn that has not begun yet is noted in
-        `_open`: where it stands, and the tally before it."""
+        """Adds a record to the tally and the drafts. If it may belong to a turn that has not begun yet, its offset and
+        the tally before it are kept in `_open`."""
 
     @abstractmethod
     def _session(self) -> Session:
-        """The session as far as it was read."""
+        """Returns the session as far as it was read."""
 
     def __iter__(self) -> Iterator[Turn]:
         try:
@@ -134,7 +135,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
             self._file = None
 
     def fold(self, records: Iterable[Record]) -> list[Turn]:
-        """The turns of records that do not come from a file of lines; `session` holds after it."""
+        """Returns the turns of records that do not come from a file of lines; `session` is valid afterwards."""
         for self._line, record in enumerate(records):
             self._take(record)
         turns = list(self._drafts.rest())
@@ -142,9 +143,10 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         return turns
 
     def checkpoint(self) -> bool:
-        """In the middle of the iteration: makes `resume` and `session` what they are after the turns handed out so far.
+        """Called during the iteration: sets `resume` and `session` to their state after the turns handed out so far.
 
-        False where that cannot be said: before the first turn, and once the last ones are handed out.
+        Returns False if that is not possible: for a packed file, before the first turn, and once the last turns are
+        handed out.
         """
         if self._file is None or not self._offset:
             return False
@@ -198,12 +200,12 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
         return offset
 
     def _keep(self) -> None:
-        """Before a record with which a turn may begin: keeps the tally as it was before the line."""
+        """Keeps the tally as it was before the line; called before a record that may begin a turn."""
         if not self._several:
             self._before = self._tally.snapshot()
 
     def _turn(self, role: Role, kind: TurnKind, native: str, *, aside: bool, key: str = "") -> TurnDraft:
-        """Begins a turn: with this line, or where what belongs to it was noted first."""
+        """Begins a turn, at this line or at the earlier one kept in `_open`."""
         first, before = self._open or (self._line, self._before)
         self._open = None
         tally = self._tally

@@ -1,7 +1,8 @@
-"""Lines of a file that may be growing, huge, or garbage: bytes in, bytes out, memory bounded by one line, work by what
-the file holds.
+"""Splits a file that may be growing, huge or garbage into lines of bytes. Memory is limited by one line, work by the
+size of the file.
 
-Split on `\\n` only: JSON leaves U+2028 and friends raw inside strings, where `str.splitlines` would split.
+Lines are split on `\\n` only: JSON leaves U+2028 and similar characters raw inside strings, where `str.splitlines`
+would split.
 """
 
 from __future__ import annotations
@@ -13,40 +14,41 @@ from io import BufferedReader, FileIO
 from typing import Any
 
 LINE_LIMIT = 32 * 1024 * 1024
-"""Longer lines are skipped without being held; the longest line seen in real sessions has 2 MB. Decoding takes about
-four times the length of a line, and a reading has to stay below 200 MB."""
+"""Longer lines are skipped without being kept in memory; the longest line seen in real sessions has 2 MB. Decoding
+takes about four times the length of a line, and a reading must stay below 200 MB."""
 
 HEAD = 4096
-"""Bytes at the start of a file that tell a rewritten file from one that grew."""
+"""Bytes at the start of a file that are compared to tell a rewritten file from one that grew."""
 
 TAIL = 256
-"""Bytes before the stored offset that do the same."""
+"""Bytes before the stored offset that are compared for the same purpose."""
 
 BLOCK = 1024 * 1024
-"""Bytes asked of the system at once."""
+"""Bytes read from the system at once."""
 
 
 LINES, BYTES_A_LINE = 100_000, 64
-"""Lines that are read of every file, and the bytes that allow one more; lines of real sessions have about 2,000."""
+"""Lines read from every file, and the number of bytes that allow one more; lines of real sessions have about 2,000."""
 
 EMPTY = 64 * 1024 * 1024
-"""Bytes without content that are passed over: a crash may leave blocks of NUL bytes, but a few kilobytes of disk can
-stand for terabytes of them."""
+"""How many bytes without content are skipped: a crash may leave blocks of NUL bytes, but a sparse file of a few
+kilobytes can contain terabytes of them."""
 
 _BLANKS = 1000
-"""Blank lines in a row that are read one by one; the rest of them is passed over at once."""
+"""Blank lines in a row that are read one by one; the rest of them is skipped at once."""
 
 _BLANK = re.compile(rb"[\n\r\t ]*")
 
 FileLine = tuple[int, int, bytes | None, bool]
-"""Where it starts and ends in the file; its bytes, None when it was too long; whether its `\\n` is there yet."""
+"""Start and end in the file; the bytes, or None if the line was too long; whether its `\\n` has been written yet."""
 
 
 class LineStream:
-    """Lines from `offset` to the end; only the last one can be incomplete. What cannot seek stands there already.
+    """Yields lines from `offset` to the end; only the last one can be incomplete. A file that cannot seek must already
+    be at `offset`.
 
-    They end early where there are more of them, or more empty space, than any session has: `stopped` says so, in words
-    that follow on “it”, and is '' otherwise.
+    It ends early if there are more lines, or more empty space, than any session has: `stopped` then says so, worded to
+    follow “it”, and is '' otherwise.
     """
 
     def __init__(self, file: BufferedReader[Any], offset: int, limit: int = LINE_LIMIT) -> None:
@@ -84,7 +86,7 @@ class LineStream:
             start = end
 
     def _skip(self, offset: int) -> tuple[int, bool]:
-        """Passes over the rest of a line: where that ends, and whether it does."""
+        """Skips the rest of a line. Returns the offset after it, and whether the line is complete."""
         while not self.stopped and (block := self._file.readline(BLOCK)):
             offset += len(block)
             self._count_empty(block)
@@ -93,7 +95,7 @@ class LineStream:
         return offset, False
 
     def _past_blanks(self, offset: int) -> int:
-        """Passes over blank lines, a buffer at a time; where they end."""
+        """Skips blank lines, a buffer at a time. Returns the offset where they end."""
         while block := self._file.peek():
             found = _BLANK.match(block)
             blank = found.end() if found else 0
@@ -114,9 +116,10 @@ class LineStream:
 
 
 def fingerprint_file(raw: FileIO, offset: int) -> bytes:
-    """What stands at the start of the file and just before `offset`, as 16 bytes; equal while the file only grows.
+    """Returns a 16-byte digest of the start of the file and the bytes just before `offset`; it stays equal while the
+    file only grows.
 
-    `raw` is left where it was, so that whoever reads lines from it through a buffer goes on undisturbed.
+    The position of `raw` is restored, so that a buffered reader on top of it is not disturbed.
     """
     place = raw.tell()
     raw.seek(0)

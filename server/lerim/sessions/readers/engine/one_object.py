@@ -1,4 +1,5 @@
-"""Sessions kept as one JSON object, as by the first Codex and Copilot CLI: folded like those kept in lines."""
+"""Reads sessions stored as one JSON object, as the first versions of Codex and Copilot CLI do, with the code for
+sessions stored in lines."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ def load_single_object(
     records: Callable[[Kept], Iterable[Record]],
     reading: LineReading[Record, Any, Any],
 ) -> LoadedSession:
-    """The session in an object of this shape, told by `records` as its lines would. Raises TranscriptError when the
-    file cannot be read."""
+    """Loads the session in an object of this shape; `records` yields the records that its lines would contain. Raises
+    TranscriptError if the file cannot be read."""
     try:
         data = read_session_file(transcript.path)
     except OSError as error:

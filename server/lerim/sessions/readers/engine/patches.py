@@ -1,4 +1,4 @@
-"""Patches in the form agents of OpenAI write them (`*** Begin Patch`), as edits."""
+"""Parses patches in the format of OpenAI's agents (`*** Begin Patch`) into edits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEADERS = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): .{
 
 
 class Patch(NamedTuple):
-    """What a patch changes. `adds` where it does nothing but make files."""
+    """What a patch changes. `adds` is True if it only creates files."""
 
     paths: tuple[str, ...]
     edits: tuple[FileEdit, ...]
@@ -23,8 +23,8 @@ class Patch(NamedTuple):
 
 
 def parse_patch(text: str, *, brief: bool = False) -> Patch:
-    """The patches in `text`, which may stand in a shell command: a replacement for each hunk, a whole file for each
-    file that is added. `brief`: their files alone."""
+    """Parses the patches in `text`, which may be part of a shell command, into one replacement for each hunk and a
+    whole file for each file added. With `brief`, only the paths are returned."""
     paths: dict[str, None] = {}
     edits: list[FileEdit] = []
     kinds: set[str] = set()

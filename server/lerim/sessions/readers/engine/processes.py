@@ -1,4 +1,4 @@
-"""Commands that run on after their call has come back: how they end is told by a later call."""
+"""Commands that keep running after their tool call returned; a later call reports how they end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST = 64
 
 
 class RunningProcesses:
-    """The calls in `drafts` whose processes go on, by what names the process."""
+    """The tool calls in `drafts` whose processes are still running, keyed by the name of the process."""
 
     def __init__(self, drafts: CallDrafts, *, brief: bool) -> None:
         self._drafts = drafts
@@ -20,14 +20,14 @@ class RunningProcesses:
         self._calls: dict[str, str] = {}
 
     def begin(self, process: str, native: str) -> None:
-        """The call of this id left a process running."""
+        """Notes that the tool call with this id left a process running."""
         self._calls[process] = native
         if len(self._calls) > _MOST:
             del self._calls[next(iter(self._calls))]
 
     def end(self, process: str, status: ToolStatus, code: int | None, text: str, offset: int) -> bool:
-        """Gives how a process ended, and what it printed since, to the call that began it; False where that is not
-        known any more."""
+        """Adds to the call that began a process how it ended and what it has printed since. Returns False if that call
+        is not known any more."""
         native = self._calls.pop(process, "")
 
         def ended(call: ToolCall) -> ToolCall:
@@ -40,5 +40,5 @@ class RunningProcesses:
         return self._drafts.change(native, offset, ended) is not None
 
     def leave(self, offset: int) -> None:
-        """Nobody waits any more for the processes that are still running."""
+        """Marks the calls of processes that are still running as ok, because no result is expected any more."""
         self._drafts.settle(list(self._calls.values()), offset)

@@ -1,4 +1,5 @@
-"""Session files in folders, by stat alone: one file a session, or an older form and the newer one that continues it."""
+"""Finds session files in folders, from stat alone. A session is one file, or a file in an older format and the newer
+one that continues it."""
 
 from __future__ import annotations
 
@@ -13,17 +14,18 @@ from lerim.files import open_buffered
 from lerim.sessions.model import PLATFORM_NAMES, Platform, Transcript
 
 LIMIT = 256 * 1024 * 1024
-"""Larger files are not read by who would have to hold them as a whole."""
+"""Maximum size of a file that has to be read as a whole; larger files are not read."""
 
 SETTLING_SECONDS = 60
-"""Seconds since its last change during which a file that makes no sense is taken for one that is being written."""
+"""If a file that cannot be parsed was changed less than this many seconds ago, it is assumed to be still being
+written."""
 
 
 def collect_sessions(
     platform: Platform, files: list[os.DirEntry[str]], problems: list[Problem], *, parent: str = "", cwd: str = ""
 ) -> list[Transcript]:
-    """The transcripts among files, known by the folder that others tell for them too. A `.json` and the `.jsonl` of the
-    same name are one session, known by the older one's path."""
+    """Returns the transcripts among files. `cwd`, their working folder if another file names it, is part of their
+    stamp. A `.json` and a `.jsonl` of the same name are one session, identified by the path of the `.json`."""
     stems: dict[str, Path] = {}
     stats: dict[str, list[os.stat_result]] = {}
     for entry in files:
@@ -60,8 +62,8 @@ def stat_transcript(
     parent: str = "",
     cwd: str = "",
 ) -> list[Transcript]:
-    """The transcript that a file is, under the session's own id, known by the folder that others tell for it too; none
-    for what is no file."""
+    """Returns the transcript of a file, with the session's native id, or an empty list if it is not a regular file.
+    `cwd`, its working folder if another file names it, is part of its stamp."""
     known_as = stat_regular_file(platform, entry, problems)
     if known_as is None:
         return []
@@ -70,14 +72,14 @@ def stat_transcript(
 
 
 def stamp_inode(inode: int, cwd: str) -> int:
-    """An inode changed by the folder told for its file, so that the session is read again once that is known. It fits
-    in the 63 bits of a database's number."""
+    """Combines an inode with the working folder, so that the session is read again once that is known. The result fits
+    in the 63 bits of a database integer."""
     return (inode ^ zlib.crc32(cwd.encode("utf-8", "surrogatepass"))) & (1 << 63) - 1
 
 
 def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]:
-    """What is in a folder, by name; a folder that does not exist holds nothing, one that cannot be listed is a
-    problem."""
+    """Lists a folder, sorted by name. A folder that does not exist is empty; one that cannot be listed is added to the
+    problems."""
     try:
         with os.scandir(folder) as found:
             return sorted(found, key=lambda entry: entry.name)
@@ -89,7 +91,7 @@ def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder, or a link to one that may be looked at."""
+    """Checks whether an entry is a folder, or a link to an accessible one."""
     try:
         return entry.is_dir()
     except OSError:
@@ -97,8 +99,8 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
-    """The stat of a file; None for what was deleted meanwhile, and for what is a problem: anything else, what cannot be
-    looked at, a link to nowhere."""
+    """Returns the stat of a regular file. Returns None if it was deleted meanwhile, and also, adding a problem, if it
+    is no regular file, cannot be accessed or is a broken link."""
     try:
         known_as = entry.stat()
     except OSError as error:
@@ -117,7 +119,7 @@ def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: lis
 
 
 def read_session_file(path: Path) -> bytes:
-    """The bytes of a file. Raises TranscriptError for one that is too large, OSError."""
+    """Reads a file. Raises TranscriptError if it is too large, and OSError."""
     if path.stat().st_size > LIMIT:
         raise TranscriptError(
             f"This session is larger than {LIMIT >> 20} MB", where=str(path), todo="It is not added to the catalog."
@@ -127,5 +129,5 @@ def read_session_file(path: Path) -> bytes:
 
 
 def is_settling(path: Path) -> bool:
-    """Whether a file was changed so lately that somebody may be writing it. Raises OSError."""
+    """Checks whether a file was changed so recently that it may still be being written. Raises OSError."""
     return abs(time.time() - path.stat().st_mtime) < SETTLING_SECONDS

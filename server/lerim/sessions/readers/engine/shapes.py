@@ -1,8 +1,8 @@
-"""JSON of any agent as typed records, as far as it fits; bytes of any kind come in, and only `BadLine` comes out.
+"""Decodes JSON of any agent into typed records as far as it fits. Accepts any bytes and raises only `BadLine`.
 
-What the quick way of an agent's module refuses (two objects on one line, invalid UTF-8, lone surrogates, control
-characters, a field of an unexpected type) goes the patient way here, which takes a line apart object by object and
-leaves out the fields it cannot use.
+What the fast decoder of an agent's module rejects (two objects on one line, invalid UTF-8, lone surrogates, control
+characters, a field of an unexpected type) is decoded slowly here: object by object, leaving out the fields that cannot
+be used.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
 _PATIENT = 8 * 1024 * 1024
 
 _TOGETHER = 1000
-"""Objects that are read of one line: programs that are killed leave two or three on one."""
+"""Maximum number of objects read from one line; programs that are killed leave two or three on one."""
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 
 class BadLine(Exception):  # noqa: N818 - a finding about a line, turned into a Problem by the reader
-    """A line, or the rest of one, that holds no JSON object."""
+    """A line, or the rest of one, that contains no JSON object."""
 
 
 def decode_patiently(line: bytes, shape: type[Shape]) -> list[Shape]:
-    """The objects of a line that the quick way refused, each as `shape`. Raises BadLine, which carries
-    what could be read in its second argument."""
+    """Decodes the objects of a line that the fast decoder rejected, each as `shape`. Raises BadLine, with the objects
+    that could be read as its second argument."""
     if len(line) > _PATIENT:
         raise BadLine("broken, and too long to be repaired", [])
     text = line.decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
@@ -61,7 +61,7 @@ def _finite(text: str) -> float | None:
 
 
 OBJECT_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_float=_finite)
-"""Takes control characters in texts, and numbers that are none."""
+"""Accepts control characters in strings, and turns NaN and infinite numbers into None."""
 
 
 def _record(value: dict[str, Any], shape: type[Shape]) -> Shape:
@@ -70,7 +70,7 @@ def _record(value: dict[str, Any], shape: type[Shape]) -> Shape:
 
 
 def decode_leniently(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
-    """JSON as `shape`; fields of a wrong type get their default, and so does everything when `data` cannot be read."""
+    """Decodes JSON as `shape`. Fields of a wrong type get their default; if `data` cannot be read, all fields do."""
     try:
         return cast(Shape, _decoder(shape).decode(data))
     except DECODE_ERRORS:
@@ -104,7 +104,7 @@ def _fit(value: object, shape: type[Shape]) -> Shape:
 
 
 def _fitted(value: object, kind: Any) -> Iterator[object]:
-    """`value` as `kind`, once, or nothing where it does not fit at all."""
+    """Yields `value` once as type `kind`, or nothing if it does not fit."""
     options = getattr(kind, "__args__", (kind,)) if not hasattr(kind, "__origin__") else (kind,)
     for option in options:
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
@@ -121,10 +121,10 @@ def _fitted(value: object, kind: Any) -> Iterator[object]:
 
 
 def decode_plain(data: bytes | str | msgspec.Raw) -> object:
-    """Any JSON as plain Python values; None where it cannot be read (deep nesting)."""
+    """Decodes any JSON into plain Python values. Returns None if it cannot be read (deep nesting)."""
     try:
         return msgspec.json.decode(data)
-    except UnicodeError:  # skipped unread by the quick way, so met only now
+    except UnicodeError:  # the fast decoder skips such a field unread, so the error appears only here
         raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
         return decode_plain(raw.decode("utf-8", "replace").encode())
     except DECODE_ERRORS:
@@ -132,13 +132,13 @@ def decode_plain(data: bytes | str | msgspec.Raw) -> object:
 
 
 def decode_string(raw: msgspec.Raw) -> str:
-    """A JSON string; '' for anything else."""
+    """Decodes a JSON string; returns '' for anything else."""
     value = decode_plain(raw) if raw is not JSON_NULL else None
     return value if isinstance(value, str) else ""
 
 
 def content_texts(raw: msgspec.Raw) -> list[str]:
-    """The texts of a content: one string, or a list of parts; pictures stand as `[image]`."""
+    """Returns the texts of a content, which is one string or a list of parts; an image becomes `[image]`."""
     value = decode_plain(raw) if raw is not JSON_NULL else None
     if isinstance(value, str):
         return [value]
@@ -154,7 +154,7 @@ def content_texts(raw: msgspec.Raw) -> list[str]:
 
 
 def decode_fields(raw: msgspec.Raw) -> dict[str, object]:
-    """A JSON object, also one that stands as text in a string; empty for anything else."""
+    """Decodes a JSON object, or a string that contains one as JSON; returns {} for anything else."""
     value = decode_plain(raw) if raw is not JSON_NULL else None
     if isinstance(value, str):
         value = decode_plain(value) if value.startswith("{") or value.lstrip().startswith("{") else None

@@ -1,7 +1,7 @@
-"""What is counted while a transcript is read: a fold over records that never looks at turns.
+"""The totals kept while a transcript is read: a fold over records that never looks at turns.
 
-The same records in the same order give the same tally, wherever a reading was interrupted and taken up again. A tally
-holds only values that are replaced, never changed in place, so that a shallow copy is a snapshot.
+The same records in the same order give the same tally, no matter where a reading was interrupted and resumed. The
+values in a tally are replaced, never changed in place, so that a shallow copy is a snapshot.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lerim.sessions.readers.engine.fields import make_title
 from lerim.sessions.readers.engine.typed_text import TypedText
 
 SEEN_LIMIT = 32_768
-"""Records remembered to recognise copies of them; a resume state holds 8 bytes for each."""
+"""Records remembered to recognise copies of them; each takes 8 bytes of the resume state."""
 
 
 NAMES = 64
@@ -28,12 +28,12 @@ NO_TOKEN_COUNTS: TokenCounts = (0, 0, 0, 0)
 
 
 def hash_text(text: str) -> bytes:
-    """Eight bytes that stand for a text."""
+    """Returns an 8-byte hash of a text."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 class RecentMarks:
-    """The last `SEEN_LIMIT` marks, in order; `count` says how many there ever were."""
+    """The last `SEEN_LIMIT` marks, in order; `count` is how many were ever added."""
 
     def __init__(self, marks: bytes = b"", count: int = 0) -> None:
         self._log = [marks[at : at + 8] for at in range(0, len(marks) - len(marks) % 8, 8)]
@@ -44,7 +44,7 @@ class RecentMarks:
         return one in self._set
 
     def add(self, one: bytes) -> int:
-        """Remembers `one`, forgets the oldest; returns the new count, or 0 if `one` is remembered already."""
+        """Remembers `one` and forgets the oldest mark. Returns the new count, or 0 if `one` is already remembered."""
         marks = self._set
         if one in marks:
             return 0
@@ -58,16 +58,16 @@ class RecentMarks:
 
     @property
     def crowded(self) -> bool:
-        """Whether `forget` is worth its while."""
+        """Whether calling `forget` is worthwhile."""
         return len(self._log) > 3 * SEEN_LIMIT
 
     def upto(self, count: int) -> bytes:
-        """The marks that were remembered when there were `count`."""
+        """Returns the marks that were remembered when the count was `count`."""
         end = count - self._start
         return b"".join(self._log[max(0, end - SEEN_LIMIT) : end])
 
     def forget(self, count: int) -> None:
-        """Frees what `upto(count)` and later do not need."""
+        """Frees the marks that `upto` does not need for `count` or any later count."""
         spare = count - self._start - SEEN_LIMIT
         if spare > 0:
             del self._log[:spare]
@@ -109,11 +109,12 @@ class TranscriptTally(msgspec.Struct, gc=False):
     unattended: bool = False
 
     def snapshot(self) -> Self:
-        """The tally as it is now."""
+        """Returns a copy of the tally as it is now."""
         return msgspec.structs.replace(self)
 
     def new(self, seen: RecentMarks, native: str) -> bool:
-        """Whether `native` is met for the first time; a title that waited for it is taken."""
+        """Returns whether `native` is seen for the first time; if so, also sets the summary title that was waiting for
+        it."""
         one = blake2b(native.encode(), digest_size=8).digest()  # decoding leaves no lone surrogate in a record
         count = seen.add(one)
         if not count:
@@ -126,7 +127,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
         return True
 
     def say(self, words: TypedText) -> None:
-        """Counts what a person typed."""
+        """Counts a turn that a person typed."""
         if words.kind == "prompt":
             self.prompts += 1
             self.first_prompt = self.first_prompt or make_title(words.text)
@@ -134,7 +135,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
         self.answered = False
 
     def session(self, session_id: str, path: Path, parent: str) -> Session:
-        """The session these totals are of."""
+        """Builds the session from these totals."""
         return Session(
             id=session_id,
             platform="claude",
@@ -158,11 +159,11 @@ class TranscriptTally(msgspec.Struct, gc=False):
         )
 
     def model(self, name: str) -> None:
-        """Notes a model that answered."""
+        """Adds a model that answered."""
         if not self.models or self.models[-1] != name:
             self.models = append_name(self.models, name)
 
 
 def append_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """`names` with `name` behind them, once, as long as they are not too many."""
+    """Appends `name` to `names`, unless it is already there or there are too many."""
     return names if name in names or len(names) >= NAMES else (*names, name)

@@ -1,7 +1,7 @@
-"""Turns put together from records: blocks of one API message, and tool results that come later, in file order.
+"""Assembles turns from records: the blocks of one API message and the tool results that follow later in the file.
 
-A turn is *final* when nothing that follows can change it, or when it has waited long enough. Turns leave in the order
-in which they began, so one that waits holds back those behind it; the bounds below keep that short.
+A turn is *final* once nothing that follows can change it, or once it has waited long enough. Turns are handed out in
+the order in which they began, so a waiting turn delays those behind it; the limits below keep that delay short.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from lerim.sessions.model import OWN_COMMAND, Role, Tokens, ToolCall, Turn, Turn
 from lerim.sessions.readers.engine.tally import NO_TOKEN_COUNTS, TokenCounts, TranscriptTally
 
 LAG = 2
-"""Turns that must have begun after a message before it is complete: old versions interleave two messages."""
+"""Turns that must have begun after a message before it is considered complete: old versions interleave two messages."""
 
 PATIENCE = 50
-"""Turns after which a call without a result is given up, once the person has typed again."""
+"""Turns after which a tool call without a result is given up, once the person has typed again."""
 
 REACH = 16 * 1024 * 1024
-"""Bytes after which a turn is closed whatever it waits for: what bounds the memory of a reading."""
+"""Bytes after which a turn is closed even if it still waits for something; this limits the memory of a reading."""
 
 
 class TurnDraft(msgspec.Struct, eq=False, gc=False):
-    """A turn in the making. `first` and `last` are the offsets of the first and last line that belong to it; `before`
-    is the tally as it was before the first."""
+    """A turn that is still being assembled. `first` and `last` are the offsets of the first and last line that belong
+    to it; `before` is the tally before the first line."""
 
     id: str
     ordinal: int
@@ -51,7 +51,7 @@ class TurnDraft(msgspec.Struct, eq=False, gc=False):
     tokens: TokenCounts = NO_TOKEN_COUNTS
 
     def turn(self) -> Turn:
-        """The turn as far as it is known."""
+        """Returns the turn as far as it is known."""
         return Turn(
             id=self.id,
             ordinal=self.ordinal,
@@ -81,7 +81,7 @@ class TurnDrafts:
         self._prompt = -1
 
     def begin(self, draft: TurnDraft) -> TurnDraft:
-        """Takes a turn that begins."""
+        """Adds a turn that begins."""
         self._queue.append(draft)
         if draft.role == "user":
             self._prompt = draft.ordinal
@@ -90,7 +90,7 @@ class TurnDrafts:
         return draft
 
     def of(self, key: str) -> TurnDraft | None:
-        """The unfinished turn of an API message."""
+        """Returns the unfinished turn of an API message."""
         return self._messages.get(key)
 
     def call(self, draft: TurnDraft, one: ToolCall) -> None:
@@ -100,7 +100,7 @@ class TurnDrafts:
         self._calls.setdefault(one.id, []).append((draft, len(draft.calls) - 1))
 
     def interrupt(self, offset: int) -> None:
-        """The person stopped the agent: calls without a result will get none."""
+        """Marks tool calls without a result as interrupted, because the person stopped the agent."""
         for draft in self._queue:
             if draft.waiting:
                 draft.calls = [
@@ -110,12 +110,12 @@ class TurnDrafts:
                 draft.last = offset
 
     def due(self, turns: int, offset: int) -> bool:
-        """Whether `ready` has anything to hand out."""
+        """Checks whether `ready` has any turn to hand out."""
         queue = self._queue
         return bool(queue) and self._final(queue[0], turns, offset)
 
     def ready(self, turns: int, offset: int) -> Iterator[Turn]:
-        """Hands out what became final, given how many turns have begun and how far the file was read."""
+        """Yields the turns that have become final, given how many turns have begun and how far the file was read."""
         while self._queue and self._final(self._queue[0], turns, offset):
             draft = self._queue.popleft()
             self._forget(draft)
@@ -142,15 +142,15 @@ class TurnDrafts:
                 self._calls[one.id] = others
 
     def rest(self) -> Iterator[Turn]:
-        """The turns that are not final, as far as they are known."""
+        """Yields the turns that are not final, as far as they are known."""
         for draft in self._queue:
             yield draft.turn()
 
     def start(self, offset: int, tally: TranscriptTally) -> tuple[int, TranscriptTally]:
-        """Where the next reading has to begin, and the tally there; `offset` and `tally` where nothing is open.
+        """Returns the offset where the next reading must begin, and the tally there; `offset` and `tally` if no turn is
+        open.
 
-        A final turn some line of which stands at or behind that point is read again with it, so that no reading ever
-        meets half a turn.
+        A final turn with a line at or after that offset is read again too, so that no reading ever sees part of a turn.
         """
         if self._queue:
             offset, tally = self._queue[0].first, self._queue[0].before
@@ -161,5 +161,5 @@ class TurnDrafts:
 
 
 def make_own_command(text: str) -> ToolCall:
-    """The call a person's own `!command` is; what it prints is told by a later record."""
+    """Creates the tool call for a person's own `!command`; a later record contains its output."""
     return ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)

@@ -1,4 +1,4 @@
-"""What a person typed, in the form every agent's is told in, and texts without what was put into them."""
+"""Text that a person typed, in the same form for every agent, and texts without the blocks inserted into them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import NamedTuple
 from lerim.sessions.model import TurnKind
 
 MEMORIES_TAG = "lerim-memories"
-"""Our own memories as handed to an agent; they must never be learned from again."""
+"""Encloses our own memories when they are passed to an agent; they must never be extracted from again."""
 ASKS_MARK = "<lerim-asks/>"
-"""Begins every question that Lerim asks an agent's program: a session with it is ours, and is passed over."""
+"""Starts every question that Lerim asks an agent's program, so that such sessions can be recognised and skipped."""
 
 
 class TypedText(NamedTuple):
-    """What a person typed and how."""
+    """What a person typed, and how."""
 
     kind: TurnKind
     text: str
 
 
 def cut_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "system-reminder")) -> str:
-    """`text` without the blocks of `tags`; a block of our own that never ends is cut to the end of the text."""
+    """Removes the blocks of `tags` from `text`; an unclosed block of our own is cut to the end of the text."""
     if "<" not in text:
         return text
     for tag in tags:
@@ -48,8 +48,8 @@ def cut_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "system-reminde
 
 
 def text_outside_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "system-reminder")) -> str:
-    """What of a person's message stands outside the blocks of `tags`. A block lasts to the last closing tag of its
-    name, as what stands in it may forge an earlier one."""
+    """Returns the part of a person's message outside the blocks of `tags`. A block extends to the last closing tag of
+    its name, because its contents may include a forged earlier one."""
     if "<" not in text:
         return text
     kept: list[str] = []
@@ -65,7 +65,7 @@ def text_outside_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "syste
     return "".join([*kept, text[at:]])
 
 
-# --- what a person pasted ----------------------------------------------------------------------------------------
+# --- pasted text -------------------------------------------------------------------------------------------------
 
 _DOCUMENTS = (
     "article|attachments?|channel|comments?|contents?|context|data|documents?|docs?|e?mails?|errors?|excerpt|files?|html|issue|"
@@ -76,7 +76,7 @@ _BLOCK = re.compile(
     rf"<((?:[^\W_]{{1,30}}[_-]){{0,3}}(?:{_DOCUMENTS})(?:[_-][^\W_]{{1,30}}){{0,3}})(?:\s[^<>\n]{{0,500}})?>",
     re.IGNORECASE,
 )
-"""Opens a block that is put around what is handed over: `<document_content>`, `<email>`, `<log_file name="x">`."""
+"""Matches the opening tag of a block around pasted text: `<document_content>`, `<email>`, `<log_file name="x">`."""
 _CLOSES = re.compile(r"</([\w-]{1,200})>")
 _FENCE = re.compile(r"\s{0,8}(```|~~~|\"{3})")
 _LOGGED = re.compile(
@@ -92,8 +92,8 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _HEADERS = 2
-"""Headers, in lines that follow each other closely, from which on a text is an e-mail, if one of them is a subject or
-holds an address."""
+"""Number of headers, on lines close to each other, that make a text an e-mail if one of them is a subject or contains
+an address."""
 _SUBJECTS = frozenset(("subject", "betreff", "objet", "asunto"))
 _MAIL = re.compile(
     r"\s{0,8}(?:-{2,20} ?(?:original message|forwarded message|ursprüngliche nachricht|mensaje original|message "
@@ -122,26 +122,26 @@ _SCREEN = re.compile(
     rf"[\w.@-]{{2,40}}(?: [A-Z][\w.'-]{{0,30}}){{0,3}}(?: APP| BOT)?\s{{1,4}}(?:[—–-] )?\[?{_CLOCK}\]?\s{{0,4}}$|"
     rf"\[{_CLOCK}\] [^\n:]{{1,60}}:)"
 )
-"""Begins what is copied from a terminal, an agent's screen, a chat or a document; nothing tells where that ends."""
+"""Matches the start of text copied from a terminal, an agent's screen, a chat or a document; nothing marks its end."""
 
 
 _PLAN = re.compile(r"\s{0,8}Implement the following plan:[ \t]{0,8}\n")
 
 
 class MessagePart(NamedTuple):
-    """A stretch of a person's message: their own words, or what they pasted (`own` is False)."""
+    """A part of a person's message: their own words, or text they pasted (`own` is False)."""
 
     own: bool
     text: str
 
 
 def split_message(text: str) -> tuple[MessagePart, ...]:
-    """The message as what the person says and what they hand over, in order: documents and files in tags, fenced
-    blocks, quoted lines, logs, e-mail, screens and chats. Nobody knows where a pasted text ends that forges its own
-    end, so that a block lasts to the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
+    """Splits a message into what the person says and what they pasted, in order: documents and files in tags, fenced
+    blocks, quoted lines, logs, e-mail, screens and chats. Pasted text may contain a forged end, so a block extends to
+    the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
     parts: list[MessagePart] = []
     at = 0
-    if plan := _PLAN.match(text):  # how Claude Code hands a plan of its own to a new session
+    if plan := _PLAN.match(text):  # Claude Code hands its own plan to a new session this way
         return (MessagePart(True, plan.group()), MessagePart(False, text[plan.end() :]))
     ends = {found[1].lower(): found.end() for found in _CLOSES.finditer(text)}
     for opened in _BLOCK.finditer(text):
@@ -152,7 +152,7 @@ def split_message(text: str) -> tuple[MessagePart, ...]:
         if end < opened.end():
             alone = text[opened.end() : opened.end() + 1] in ("\n", "\r", "")
             if not alone and not name.startswith("document"):
-                continue  # `rename <file>` within a sentence opens nothing
+                continue  # `<file>` in a sentence such as `rename <file>` opens no block
             end = len(text)
         before, lasts = _lines(text[at:start])
         parts += [*before, MessagePart(False, text[start:end])]
@@ -163,8 +163,8 @@ def split_message(text: str) -> tuple[MessagePart, ...]:
 
 
 def extract_own_words(text: str) -> str:
-    """What the person says in their message, without what they pasted; a blank line stands where that was, so that no
-    sentence is made of what stood before and after it."""
+    """Returns what the person says in their message, without what they pasted. A blank line replaces pasted text, so
+    that the texts before and after it do not join into one sentence."""
     parts = split_message(text)
     if all(part.own for part in parts):
         return text
@@ -173,13 +173,14 @@ def extract_own_words(text: str) -> str:
 
 
 def _joined(parts: list[MessagePart]) -> list[MessagePart]:
-    """The parts with neighbours of one kind put together."""
+    """Joins neighbouring parts of the same kind."""
     groups = groupby((part for part in parts if part.text), key=lambda part: part.own)
     return [MessagePart(own, "".join(part.text for part in group)) for own, group in groups]
 
 
 def _lines(text: str) -> tuple[list[MessagePart], bool]:
-    """The parts of a text without tagged blocks, line by line, and whether the last one lasts beyond the text."""
+    """Splits a text without tagged blocks into parts, line by line; also returns whether the last one continues beyond
+    the text."""
     lines = [f"{line}\n" for line in text.split("\n")] if text else []
     lines[-1:] = [line[:-1] for line in lines[-1:]]
     mail = _mail_begins(lines)
@@ -204,7 +205,7 @@ def _lines(text: str) -> tuple[list[MessagePart], bool]:
 
 
 def _mail_begins(lines: list[str]) -> int:
-    """The line with which a pasted e-mail begins; the number of lines where there is none."""
+    """Returns the index of the line where a pasted e-mail begins, or the number of lines if there is none."""
     headers: list[tuple[int, str, bool]] = []
     greeted = -1
     for at, line in enumerate(lines):

@@ -1,6 +1,7 @@
-"""Reading a session that is parsed as a whole: the rows of a database, a file rewritten each time, a log replayed.
+"""Reads a session that is parsed as a whole: the rows of a database, a file that is rewritten each time, a replayed
+log.
 
-What was handed out before and cannot change any more is known by a digest, so that only what is new comes again.
+A digest identifies the final turns that were already handed out, so that only new ones are returned.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class _Resume(msgspec.Struct):
 
 
 class WholeReading:
-    """One pass over a session that `load` parses as a whole. Iterate it to the end; then `session`, `resume` and
-    `problems` hold.
+    """One pass over a session that `load` parses as a whole. Iterate it to the end; after that, `session`, `resume` and
+    `problems` are valid.
 
-    With `resume`, only the turns behind the settled ones are handed out. `restarted`: these are not what they were, and
-    all turns come. `ids` are those of all turns the session has now. Raises TranscriptError, as `load` does.
+    With `resume`, only the turns after the settled ones are yielded. If those have changed, `restarted` is True and all
+    turns are yielded. `ids` are the ids of all turns the session has now. Raises TranscriptError, as `load` does.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class WholeReading:
         yield from loaded.turns[start:]
 
     def checkpoint(self) -> bool:
-        """Never in the middle: what was handed out so far tells nothing of the rest."""
+        """Always returns False, because a session that is read as a whole cannot be resumed in the middle."""
         return False
 
     def _start(self, turns: list[Turn]) -> int:
@@ -83,7 +84,8 @@ class WholeReading:
 
 
 def _digest(turns: list[Turn]) -> bytes:
-    """What the turns say, as 16 bytes; not how much of a call's output was kept, which differs in a brief reading."""
+    """Returns a 16-byte digest of the turns. It leaves out how much of a call's output was kept, because that differs
+    in a brief reading."""
     digest = hashlib.blake2b(digest_size=16)
     for turn in turns:
         calls = [(call.id, call.name, call.status, call.command) for call in turn.tool_calls]
