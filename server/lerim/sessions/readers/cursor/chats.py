@@ -214,7 +214,7 @@ def _stored(db: sqlite3.Connection, path: Path, cid: str, wanted: list[str], cha
     for named in wanted:
         key = names[named]
         if key not in keys:
-            continue  # collected by Cursor
+            continue  # garbage-collected by Cursor
         try:
             value, _ = _row(db, key)
             if value is not None:

@@ -8,7 +8,7 @@ single committed state.
   writers. Its index (`-shm`) is opened read-only, so that it is neither created nor changed.
 - Any other database is read without a lock, and the result is thrown away if the file changed meanwhile: a lock would
   make a writer wait.
-- If neither works, a copy of the file, `-wal` and `-journal` is read that was made while none of them changed.
+- If neither works, the file, `-wal` and `-journal` are copied while none of them changes, and the copy is read.
 - A `-wal` or `-journal` that is damaged as a whole is ignored, as SQLite does, and never copied (see logs.py).
 
 No query may run longer than the size of its database can explain: pages that point to one another make a few bytes look
@@ -286,7 +286,8 @@ def _mark(path: Path) -> _Mark:
     wal = _stamp(_beside(path, "-wal"))
     log = logs.inspect_wal(_beside(path, "-wal")) if wal[0] else logs.NO_LOG
     journal = logs.inspect_journal(_beside(path, "-journal"), known.st_size)
-    # Closing a file drops every lock this process has on it, and SQLite reads a `-wal` database under locks.
+    # Closing a file drops every lock this process has on it, and SQLite reads a database with a `-wal` under locks:
+    # such a file is not opened here.
     head = b"" if log.used else _head(path)[24:40]
     broken = tuple(ending for ending, one in (("-wal", log), ("-journal", journal)) if one.damaged)
     stamp = (known.st_size, known.st_mtime_ns, known.st_ino)

@@ -24,7 +24,7 @@ _SECTORS = frozenset(1 << power for power in range(5, 17))
 
 JOURNAL_SLACK = 64 * 1024 * 1024
 """A journal contains every page of the database at most once: anything beyond twice the size of the database plus this
-is cut off."""
+many bytes is cut off."""
 
 
 class DatabaseLog(NamedTuple):

@@ -26,7 +26,7 @@ class Revert(msgspec.Struct, gc=False):
 
 
 class OpenCodeInfo(msgspec.Struct):
-    """A session."""
+    """The record of a session."""
 
     id: str | None = ""
     parent_id: str | None = msgspec.field(default="", name="parentID")
