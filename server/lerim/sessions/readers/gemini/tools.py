@@ -156,9 +156,8 @@ def _closed(call: ToolCall, record: GeminiCall, *, brief: bool) -> ToolCall:
     code = _exit_code(call, status, text)
     if code and status == "ok":
         status = "error"
-    rejected = (
-        call.kind == "plan" and told == "success" and text.startswith(_FEEDBACK)
-    )  # trusted only from the plan tool
+    # Feedback is trusted only from the plan tool.
+    rejected = call.kind == "plan" and told == "success" and text.startswith(_FEEDBACK)
     feedback = text[len(_FEEDBACK) :].partition("\n\nThe plan is stored at:")[0] if rejected else ""
     if brief and status == "ok" and call.kind not in ("ask", "plan"):
         return replace(call, status=status, exit_code=code)
