@@ -1,6 +1,7 @@
-"""Sessions of Antigravity, which follows Gemini CLI: a log of steps for each conversation under `brain/`.
+"""Finds and reads sessions of Antigravity, the successor of Gemini CLI: one log of steps per conversation under
+`brain/`.
 
-Its conversations proper are protobuf and stay unread: where one has no log, that is said once.
+The conversations themselves are protobuf and are not read; those without a log are reported once.
 """
 
 from __future__ import annotations
@@ -40,18 +41,18 @@ from lerim.sessions.readers.engine import (
 from lerim.sessions.readers.live import CUT_SHORT
 
 _LOGS = ("transcript_full.jsonl", "transcript.jsonl")
-"""The log in full where there is one, else the one whose arguments of calls are wrapped once more."""
+"""The full log if there is one, else the one in which the arguments of calls are JSON inside strings."""
 _CWD = re.compile(rb'"Cwd"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,1000}")')
 _TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "lerim-memories")
 _REQUEST, _REQUEST_END = "<USER_REQUEST>", "</USER_REQUEST>"
 
 
 _NOTES = 8 * 1024 * 1024
-"""Bytes of the noted prompts that are read."""
+"""How many bytes of `history.jsonl` are read."""
 
 
 class _Noted(msgspec.Struct, rename="camel", gc=False):
-    """A prompt as it is noted beside the conversations: the only record that names their folder."""
+    """A prompt recorded in `history.jsonl` next to the conversations: the only record that names their folder."""
 
     workspace: str | None = ""
     conversation_id: str | None = ""
@@ -74,12 +75,12 @@ class AntigravityStep(msgspec.Struct, gc=False):
 
 
 def is_antigravity_log(path: Path) -> bool:
-    """Whether a path is one of Antigravity's logs."""
+    """Returns whether a path is one of Antigravity's logs."""
     return "brain" in path.parts and any(name.startswith("antigravity") for name in path.parts)
 
 
 def find_conversations(root: Path) -> tuple[list[Transcript], list[Problem]]:
-    """The conversations with a log under `antigravity*/brain`, and what could not be looked at or read."""
+    """Returns the conversations with a log under `antigravity*/brain`, and problems with what cannot be read."""
     problems: list[Problem] = []
     found: list[Transcript] = []
     for product in list_folder(root, problems):
@@ -94,7 +95,7 @@ def find_conversations(root: Path) -> tuple[list[Transcript], list[Problem]]:
 
 
 def _workspaces(product: Path) -> dict[str, str]:
-    """The folder of each conversation that the noted prompts name; empty where they cannot be read."""
+    """Returns the folder of each conversation that `history.jsonl` names; empty if it cannot be read."""
     try:
         with open_buffered(product / "history.jsonl") as file:
             text = file.read(_NOTES)
@@ -148,14 +149,14 @@ def _skipped(folder: Path, logged: set[str], problems: list[Problem]) -> list[Pr
 
 
 def find_first_command_cwd(start: bytes) -> str:
-    """The folder in which the first command ran, as far as the beginning of a log tells."""
+    """Returns the folder in which the first command ran; '' if the beginning of a log does not contain it."""
     found = _CWD.search(start)
     told = unwrap_argument(parse_json_or_none(msgspec.Raw(found[1]))) if found else ""
     return without_nul(told)[:4096] if isinstance(told, str) else ""
 
 
 def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
-    """The conversation in a log. Raises TranscriptError where the file cannot be read."""
+    """Loads the conversation in a log. Raises TranscriptError if the file cannot be read."""
     path = transcript.path
     steps: list[AntigravityStep] = []
     problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""Tool calls of Antigravity: a result is the step that follows, and tells its exit code in words."""
+"""Parses Antigravity's tool calls: a result is the step that follows the call, and contains the exit code in words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CHILD = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 
 
 class AntigravityCall(NamedTuple):
-    """A call still without a result, the folder it runs in, and who a message of it is for ('' where neither)."""
+    """A call without a result yet, the folder it runs in, and the recipient of the message it sends ('' if none)."""
 
     call: ToolCall
     cwd: str
@@ -48,7 +48,8 @@ class AntigravityCall(NamedTuple):
 
 
 def parse_antigravity_call(one: object, *, brief: bool, wrapped: bool) -> AntigravityCall:
-    """A call as a step asks for it; `brief`: without what it writes, `wrapped`: each argument is JSON in a text."""
+    """Parses a call that a step requests; `brief` leaves out the text it writes, `wrapped` means that each argument is
+    JSON inside a string."""
     call = one if isinstance(one, dict) else {}
     name = _text(call, "name")[:200]
     given = call.get("args")
@@ -74,7 +75,7 @@ def parse_antigravity_call(one: object, *, brief: bool, wrapped: bool) -> Antigr
 
 
 def unwrap_argument(value: object) -> object:
-    """What a text stands for that holds a text, a list or an object as JSON; anything else as it is."""
+    """Decodes a string that contains a string, a list or an object as JSON; returns anything else as is."""
     if not isinstance(value, str) or not value.startswith(('"', "[", "{")):
         return value
     found = parse_json_or_none(msgspec.Raw(value.encode("utf-8", "replace")))
@@ -82,7 +83,8 @@ def unwrap_argument(value: object) -> object:
 
 
 def attach_step_result(call: ToolCall, status: str, content: str, *, brief: bool) -> ToolCall:
-    """`call` with the step that followed it; without an end while that is still under way."""
+    """Returns `call` with the result in the step that followed it; it stays pending while that step is still
+    running."""
     text = without_nul(cut_blocks(content))
     head = _HEAD.match(text)
     text = text[head.end() :] if head else text
@@ -107,8 +109,8 @@ def attach_step_result(call: ToolCall, status: str, content: str, *, brief: bool
 
 
 def close_antigravity_call(call: ToolCall) -> ToolCall:
-    """A call that something else followed: if it has no result by then, it gets none. One that had begun to tell
-    something goes on in the background."""
+    """Closes a call after which another turn began, because it gets no result any more. One that already has output
+    continues in the background and counts as ok, any other as interrupted."""
     return replace(call, status="ok" if call.output else "interrupted") if call.status == "pending" else call
 
 
@@ -123,7 +125,8 @@ def _options(found: object) -> tuple[str, ...]:
 
 
 def _chosen(answers: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    """The answers with what was said to each, in lines that begin with its number."""
+    """Returns the questions with their answers, which are on lines that begin with `A` and the number of the
+    question."""
     pieces = _ANSWER.split(text) if answers else []
     said = {int(number): words.strip() for number, words in zip(pieces[1::2], pieces[2::2], strict=False)}
     return tuple(replace(one, answer=said.get(at, "")) for at, one in enumerate(answers, 1))

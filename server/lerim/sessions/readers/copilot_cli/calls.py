@@ -1,4 +1,4 @@
-"""Tool calls of Copilot CLI: what was asked of a tool, and what came back."""
+"""Parses Copilot CLI's tool calls, their input and their result."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _DENIED = ("rejected", "denied")
 
 
 class CliCallEnd(NamedTuple):
-    """How a call ended. `running` names the shell in which the command goes on."""
+    """How a call ended. `running` names the shell in which its command continues."""
 
     status: ToolStatus
     text: str
@@ -70,7 +70,7 @@ class CliCallEnd(NamedTuple):
 
 
 def parse_cli_call(native: str, name: str, arguments: msgspec.Raw, *, brief: bool = False) -> ToolCall:
-    """The call a message asks for, still without a result; `brief`: without what it writes to files."""
+    """Parses a call that a message requests, without a result yet; `brief` leaves out the text it writes to files."""
     name = without_nul(name)[:200]
     kind = _KINDS.get(name, "other")
     given = decode_fields(arguments)
@@ -104,18 +104,20 @@ def parse_cli_call(native: str, name: str, arguments: msgspec.Raw, *, brief: boo
 
 
 def mark_served_by_mcp(call: ToolCall) -> ToolCall:
-    """A call that an MCP server answers, whatever its tool is called: what comes back is the server's."""
+    """Returns the call as one answered by an MCP server: even if its tool is named like one that asks the person, the
+    result is the server's."""
     return replace(call, kind="other", answers=(), plan="") if call.kind in ("ask", "plan") else call
 
 
 def continued_shell(name: str, arguments: msgspec.Raw) -> str:
-    """The shell whose command a call goes on with; '' for any other call."""
+    """Returns the id of the shell whose command a call continues; '' for any other call."""
     value = decode_fields(arguments).get("shellId") if name.startswith(_CONTINUES) else None
     return str(value)[:100] if isinstance(value, str | int) else ""
 
 
 def parse_cli_call_end(said: CliEventData, kind: ToolKind) -> CliCallEnd:
-    """What came back to a call. The exit code stands in the text; `success` is of the tool, not of its command."""
+    """Parses how a call ended. The exit code is in the text, because `success` refers to the tool, not to its
+    command."""
     if said.success is False:
         fault = decode_leniently(said.error, CliToolError) if said.error is not JSON_NULL else CliToolError()
         message = without_nul(fault.message) or without_nul(_string(said.error))
@@ -136,7 +138,7 @@ def parse_cli_call_end(said: CliEventData, kind: ToolKind) -> CliCallEnd:
 
 
 def _exit_code(contents: msgspec.Raw) -> int | None:
-    """The exit code where it stands beside the text."""
+    """Returns the exit code if it is recorded next to the text, else None."""
     listed = decode_plain(contents) if contents is not JSON_NULL else None
     for one in reversed(listed) if isinstance(listed, list) else ():
         code = one.get("exitCode") if isinstance(one, dict) else None
@@ -146,7 +148,8 @@ def _exit_code(contents: msgspec.Raw) -> int | None:
 
 
 def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
-    """The question of a call with what the person chose or typed. Any other text is the program's: nobody was there."""
+    """Returns the question of a call with what the person chose or typed. Any other text was written by the program
+    because nobody answered."""
     told = _SAID.match(text)
     said = text[told.end() :].strip() if told else ""
     return tuple(QuestionAnswer(one.question, one.options, said, one.descriptions) for one in call.answers)

@@ -1,4 +1,4 @@
-"""Reading the events of a session of Copilot CLI: prompts, messages with their calls and results, what was used."""
+"""Reads the events of a Copilot CLI session: prompts, messages with their tool calls and results, and token usage."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _INJECTED = tuple(f"<{tag}" for tag in ("skill-context", *_CONTEXT))
 _USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 _MOST = 1 << 48
 _REFUSED_BY_PERSON = "denied-interactively-by-user"
-"""The other denials are of rules, hooks and policies."""
+"""The kind of a denial by the person; all other kinds come from rules, hooks and policies."""
 
 
 class CopilotTally(TranscriptTally, gc=False):
-    """Totals of a session up to a point in it. `told`: what was used is known for all that was said so far;
-    `earlier`: what was used before the session was resumed last."""
+    """Totals of a session up to a point in it. `told`: `tokens` covers everything said so far; `earlier`: the tokens
+    used before the session was last resumed."""
 
     told: bool = False
     earlier: TokenCounts = NO_TOKEN_COUNTS
@@ -59,7 +59,8 @@ class CopilotTally(TranscriptTally, gc=False):
 
 
 class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
-    """One pass over a session of Copilot CLI; see `LineReading`. `title` is its name where others tell one."""
+    """One pass over a Copilot CLI session; see `LineReading`. `title` is its name if it is recorded outside the
+    events."""
 
     def __init__(
         self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False, title: str = ""
@@ -145,7 +146,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         self._begin(event, "user", "prompt", text).texts.append(text)
 
     def _own_command(self, event: CliEvent, said: CliEventData) -> None:
-        """A command the person ran themselves."""
+        """Adds a command the person ran themselves."""
         call = parse_cli_call(without_nul(said.tool_call_id), without_nul(said.tool_name), said.arguments)
         if call.kind == "shell" and call.command:
             draft = self._begin(event, "user", "shell", call.command)
@@ -233,7 +234,8 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         self._drafts.change(native, self._line, lambda one: self._closed(one, told))
 
     def _continued(self, shell: str, told: CliCallEnd) -> CliCallEnd:
-        """Gives how a command ended to the call that began it; what is left is of the call that went on with it."""
+        """Records the end of a command in the call that started it; returns what remains for the call that continued
+        it."""
         if told.exit_code is None or not self._processes.end(shell, told.status, told.exit_code, told.text, self._line):
             return told
         self._tally.tool_errors += told.status == "error"
@@ -260,7 +262,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         self._tally.api_errors += 1
 
     def _shut(self, _: CliEvent, said: CliEventData) -> None:
-        """The session ends: only now it is told what was used, for all that was said since it began or was resumed."""
+        """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
         used, earlier = _used(decode_plain(said.model_metrics)), tally.earlier
         tally.tokens = (earlier[0] + used[0], earlier[1] + used[1], earlier[2] + used[2], earlier[3] + used[3])
@@ -270,7 +272,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
     # --- turns ---------------------------------------------------------------------------------------------------
 
     def _aside(self, event: CliEvent) -> bool:
-        """Whether an agent's own agent speaks."""
+        """Returns whether the event comes from a subagent."""
         return bool(event.agent_id or event.data.parent_tool_call_id)
 
     def _begin(self, event: CliEvent, role: Role, kind: TurnKind, text: str, key: str = "") -> TurnDraft:

@@ -1,4 +1,5 @@
-"""Sessions of the first Copilot CLI: one JSON object with the messages as the model got them, and what was shown."""
+"""Reads sessions of the first Copilot CLI: one JSON object with the messages as the model received them and the
+timeline that was shown."""
 
 from __future__ import annotations
 
@@ -55,13 +56,14 @@ _FAILED = ("failure", "error", *_REFUSED)
 
 
 def load_cli_history(transcript: Transcript, *, brief: bool) -> LoadedSession:
-    """The turns of such a session. Raises TranscriptError when it cannot be read."""
+    """Loads such a session with its turns. Raises TranscriptError if it cannot be read."""
     events = partial(_events, transcript=transcript)
     return one_object.load_single_object(transcript, _History, events, CopilotReading(transcript, brief=brief))
 
 
 def _events(history: _History, transcript: Transcript) -> list[CliEvent]:
-    """The same as today's sessions tell it. Ids are made of the session's and the place of the message."""
+    """Converts a history to the events of today's sessions. Ids are made from the session's id and the position of the
+    message."""
     native = history.session_id or transcript.session_id
     shown = history.timeline or []
     typed = [one for one in shown if one.type == "user" and one.text]

@@ -1,4 +1,4 @@
-"""One line of a session of Copilot CLI to a typed event; bytes of any kind come in, and only `BadLine` comes out."""
+"""Decodes the lines of a Copilot CLI session to typed events. Any bytes are accepted, and only `BadLine` is raised."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_patie
 
 
 class CliToolRequest(msgspec.Struct, rename="camel", gc=False):
-    """A call the model asks for."""
+    """A tool call the model requests."""
 
     tool_call_id: str | None = ""
     name: str | None = ""
@@ -26,7 +26,7 @@ class CliContext(msgspec.Struct, rename="camel", gc=False):
 
 
 class CliToolResult(msgspec.Struct, gc=False):
-    """What a tool brought back, or what became of a question for permission."""
+    """The result of a tool call, or the outcome of a permission request."""
 
     content: msgspec.Raw = JSON_NULL
     contents: msgspec.Raw = JSON_NULL
@@ -35,14 +35,14 @@ class CliToolResult(msgspec.Struct, gc=False):
 
 
 class CliToolError(msgspec.Struct, gc=False):
-    """Why a tool failed."""
+    """The reason why a tool call failed."""
 
     message: str | None = ""
     code: str | None = ""
 
 
 class CliEventData(msgspec.Struct, rename="camel", gc=False):
-    """Every field of every type of event that is used; all others are skipped unread."""
+    """The fields that are used, of all event types; all others are skipped unread."""
 
     content: msgspec.Raw = JSON_NULL
     attachments: msgspec.Raw = JSON_NULL
@@ -74,7 +74,7 @@ class CliEventData(msgspec.Struct, rename="camel", gc=False):
 
 
 class CliEvent(msgspec.Struct, rename="camel", gc=False):
-    """A line."""
+    """One line of a session."""
 
     type: str = ""
     id: str | None = ""
@@ -88,7 +88,8 @@ _UNREAD = re.compile(rb'\{"type":"(?:hook\.|system\.|assistant\.turn_|permission
 
 
 def decode_cli_event(line: bytes) -> list[CliEvent]:
-    """The events of one line; none for an empty one. A `BadLine` carries what could be read in its second argument."""
+    """Decodes the events of one line; returns none for an empty line or an unused event type. Raises BadLine, whose
+    second argument contains the events that could be read."""
     if _UNREAD.match(line) and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line:
         return []
     try:

@@ -1,4 +1,4 @@
-"""Sessions of Copilot CLI: where they lie, what folder each begins in, and their turns."""
+"""Finds and opens Copilot CLI's sessions, and the folder each begins in."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ _SIDE = 64 * 1024
 
 
 def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
-    """The sessions under the folder of Copilot CLI, known by stat alone, and what could not be looked at.
+    """Finds the sessions in the folder of Copilot CLI, by stat alone, and reports what cannot be read.
 
-    Of one that has a folder and a file of its own only the folder's is told. A folder that does not exist holds none.
+    If a session has both a folder and a file, only the folder counts. Returns empty contents if there is no such
+    folder.
     """
     found = StoreContents()
     seen: set[str] = set()
@@ -62,7 +63,8 @@ def _add(entry: os.DirEntry[str], native: str, found: StoreContents) -> None:
 
 
 def probe_cli_folder(transcript: Transcript) -> str:
-    """The working folder named in a session's first 256 kB, or beside it; '' if none, or if it cannot be read."""
+    """Returns the working folder named in a session's first 256 kB, or in the `workspace.yaml` next to it; '' if there
+    is none or it cannot be read."""
     path = transcript.path
     if path.suffix == ".json":
         return ""
@@ -74,7 +76,7 @@ def probe_cli_folder(transcript: Transcript) -> str:
 
 
 def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
-    """A reading of a session, from where `resume` says."""
+    """Returns a reading of a session that continues where `resume` ended."""
     if transcript.path.suffix == ".json":
         return WholeReading(transcript, partial(load_cli_history, brief=brief), resume)
     title = make_title(_beside(transcript.path, "name") or _beside(transcript.path, "summary"))
@@ -82,7 +84,7 @@ def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, bri
 
 
 def _beside(path: Path, field: str) -> str:
-    """What the `workspace.yaml` beside a session's events tells of it; '' where it tells nothing."""
+    """Returns a field of the `workspace.yaml` next to a session's events; '' if it is not there."""
     if path.name != _EVENTS:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Reads the chats of Cursor: of the editor, of its command line and of its agents."""
+"""Reads Cursor's chats: from the editor, from the command line and from its agents."""
 
 import lazy_loader
 

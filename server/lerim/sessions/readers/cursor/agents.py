@@ -1,5 +1,5 @@
-"""Transcripts that Cursor's agents leave in `~/.cursor/projects`, a line a message: no times, no ids, no results of
-tools. They count only where no database has the session.
+"""Reads the transcripts that Cursor's agents leave in `~/.cursor/projects`: one message per line, without times, ids or
+tool results. They are used only if no database contains the session.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Line(msgspec.Struct, gc=False):
 
 
 def load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """The whole transcript. Raises TranscriptError if it cannot be read."""
+    """Loads the whole transcript. Raises TranscriptError if it cannot be read."""
     talk = CursorSessionBuilder(transcript.session_id, brief=brief, child=bool(transcript.parent))
     problems: list[Problem] = []
     faults = 0
@@ -84,7 +84,7 @@ def load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> Loa
 
 
 def _lines(path: Path) -> tuple[list[FileLine], str]:
-    """The lines of a file, and why they end before it does ('' where they do not)."""
+    """Returns the lines of a file, and why reading stopped before its end ('' if it did not)."""
     try:
         with open_buffered(path) as file:
             found = LineStream(file, 0)

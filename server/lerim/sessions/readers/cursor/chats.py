@@ -1,4 +1,4 @@
-"""A chat of the editor as a session: its composer gives the order, a row of its own each bubble."""
+"""Reads a chat of the editor as a session: its composer gives the order, and each bubble has its own row."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from lerim.sessions.readers.live import column_text, read_rows, table_columns
 from lerim.sessions.readers.live import read_database as look
 
 PROBLEMS = 100
-"""Problems told one by one; what comes after is only counted."""
+"""Problems reported one by one; any further ones are only counted."""
 _BODY = "composer.content."
 _VALUE = "CAST(value AS BLOB)"
 _PEEK = 50
@@ -53,7 +53,7 @@ _DAMAGED = "its page in the database is damaged"
 
 @dataclass(slots=True)
 class _Chat:
-    """A chat as far as it was read. `faults` are rows that cost themselves."""
+    """A chat as far as it was read. `faults` are unreadable rows, which were skipped."""
 
     composer: Composer = field(default_factory=Composer)
     tab: ChatTab | None = None
@@ -62,18 +62,18 @@ class _Chat:
     faults: list[Problem] = field(default_factory=list)
 
     def fault(self, path: Path, key: str, why: str) -> None:
-        """Notes a row that cannot be read."""
+        """Records a row that cannot be read."""
         self.faults.append(Problem("bad-row", f"{path}#{key}", f"A row of this chat was skipped: {why}"))
 
     def lost(self, path: Path, rowids: list[int]) -> None:
-        """Notes rows that cannot be read by their numbers."""
+        """Records rows that cannot be read, by their rowids."""
         for row in rowids:
             self.fault(path, f"@{row}", _DAMAGED)
 
 
 def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """The whole chat. Raises TranscriptError if its database cannot be read, does not hold it any more, or is damaged
-    where the whole chat stands."""
+    """Loads the whole chat. Raises TranscriptError if its database cannot be read, no longer contains it, or is so
+    damaged that nothing of it can be read."""
     problems: list[Problem] = []
     chat, talk = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
     cwd = chat.cwd or common_folder(chat.seen)
@@ -108,7 +108,7 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
 
 
 def find_chat_folder(transcript: Transcript) -> str:
-    """The folder a chat belongs to, from its composer and its first bubbles; '' where they do not tell."""
+    """Returns the folder a chat belongs to, from its composer and first bubbles; '' if they do not name one."""
 
     def work(db: sqlite3.Connection) -> str:
         chat = _Chat()
@@ -147,7 +147,8 @@ def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tup
 
 
 def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: int | None = None) -> Iterator[Bubble]:
-    """The bubbles of a chat in the order its composer gives; `chat` gets the composer before the first one."""
+    """Yields the bubbles of a chat in the order its composer gives; sets the composer in `chat` before the first
+    one."""
     path, cid = transcript.path, transcript.within
     key = f"composerData:{cid}"
     try:
@@ -185,7 +186,7 @@ def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: i
 
 
 def _row(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
-    """A value, None for NULL, and whether its row is there. Raises ValueError where its page is damaged."""
+    """Returns a value (None for NULL) and whether its row exists. Raises ValueError if its page is damaged."""
     lost: list[int] = []
     found = next(read_rows(db, "cursorDiskKV", _VALUE, "key = ?", (key,), lost), None)
     if lost:
@@ -213,7 +214,7 @@ def _stored(db: sqlite3.Connection, path: Path, cid: str, wanted: list[str], cha
     for named in wanted:
         key = names[named]
         if key not in keys:
-            continue  # collected by Cursor
+            continue  # garbage-collected by Cursor
         try:
             value, _ = _row(db, key)
             if value is not None:
@@ -225,7 +226,7 @@ def _stored(db: sqlite3.Connection, path: Path, cid: str, wanted: list[str], cha
 
 
 def _misnamed(db: sqlite3.Connection, path: Path, keys: set[str], missing: set[str], chat: _Chat) -> dict[str, str]:
-    """Bubbles that stand under another key than their id."""
+    """Finds bubbles stored under a key that differs from their id."""
     found: dict[str, str] = {}
     for key in sorted(keys):
         try:
@@ -240,7 +241,7 @@ def _misnamed(db: sqlite3.Connection, path: Path, keys: set[str], missing: set[s
 
 
 def _by_time(db: sqlite3.Connection, path: Path, cid: str, chat: _Chat) -> list[str]:
-    """All bubbles of a chat whose composer cannot be read, by their times."""
+    """Returns the ids of all bubbles of a chat without a readable order, sorted by time."""
     start = f"bubbleId:{cid}:"
     span = (start, f"bubbleId:{cid};")
     found: list[tuple[float, int, str]] = []
@@ -255,7 +256,7 @@ def _by_time(db: sqlite3.Connection, path: Path, cid: str, chat: _Chat) -> list[
 
 
 def _older(composer: Composer) -> dict[str, CursorTool]:
-    """Tool calls as early versions kept them: beside the bubbles, by their ids."""
+    """Returns the tool calls that early versions stored in the composer, by bubble id."""
     if b"bubbleDataMap" not in bytes(composer.capabilities):
         return {}
     found: dict[str, CursorTool] = {}
@@ -279,11 +280,11 @@ def _body(db: sqlite3.Connection, path: Path, chat: _Chat, key: str) -> str | No
 
 
 def _nothing(_key: str) -> None:
-    """No body of a file is looked up for a folder."""
+    """Returns no file content: finding the folder of a chat does not need it."""
 
 
 def _look(chat: _Chat, piece: Bubble, calls: tuple[ToolCall, ...]) -> None:
-    """Notes what a bubble tells of the folder its chat belongs to."""
+    """Records what a bubble reveals about the folder of its chat."""
     if chat.cwd:
         return
     if piece.workspace_uris != JSON_NULL:
@@ -300,7 +301,7 @@ def _look(chat: _Chat, piece: Bubble, calls: tuple[ToolCall, ...]) -> None:
 
 
 def _priced(session: Session, composer: Composer) -> Session:
-    """The session with what Cursor says it cost, where it says so."""
+    """Returns the session with the cost that Cursor recorded, if any."""
     used = parse_json_or_none(composer.usage_data)
     charges = (
         [decode_leniently(msgspec.json.encode(one), ModelCharge) for one in used.values()]

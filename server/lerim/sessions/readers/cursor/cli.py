@@ -1,4 +1,5 @@
-"""Chats of Cursor's command line, a database each: messages as JSON blobs, put in order by a tree of other blobs."""
+"""Reads the chats of Cursor's command line, one database each: messages are JSON blobs, and a tree of other blobs gives
+their order."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ from lerim.sessions.readers.live import read_database as look
 _NODES = 200_000
 _DEPTH = 50
 _AGAIN = 1000
-"""Bytes of the longest message that may stand in a chat more than once: longer ones hold ids of their own."""
+"""The longest message, in bytes, that may occur several times in a chat. Longer ones contain unique ids, so a
+repetition is not a new message."""
 _SIDE_FILE = 64 * 1024
 
 
@@ -50,7 +52,7 @@ class _Meta(msgspec.Struct, rename="camel", gc=False):
 
 
 class _Side(msgspec.Struct, rename="camel", gc=False):
-    """`meta.json` beside newer chats."""
+    """The `meta.json` next to newer chats."""
 
     cwd: str | None = ""
 
@@ -77,7 +79,7 @@ class _Function(msgspec.Struct, gc=False):
 
 
 class _Call(msgspec.Struct, gc=False):
-    """A call beside the content, as other programs have it."""
+    """A tool call listed next to the content of a message, as other programs do."""
 
     id: str | None = ""
     function: _Function | None = None
@@ -93,7 +95,7 @@ class _Message(msgspec.Struct, gc=False):
 
 
 def list_cli_chat(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
-    """The one chat of a store. Raises TranscriptError if it cannot be opened."""
+    """Lists the one chat of a store. Raises TranscriptError if the store cannot be opened."""
     path, problems = database.path, list[Problem]()
     meta, lacking = look(path, lambda db: (_meta(db), is_table_missing(db, "meta")), problems)
     if lacking:
@@ -128,7 +130,7 @@ def _meta(db: sqlite3.Connection) -> _Meta | None:
 
 
 def load_cli_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
-    """The whole chat. Raises TranscriptError if its database cannot be read."""
+    """Loads the whole chat. Raises TranscriptError if its database cannot be read."""
     problems: list[Problem] = []
     meta, talk, inside, faults = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
     turns = talk.turns("")
@@ -184,11 +186,11 @@ def _blob(db: sqlite3.Connection, key: str) -> bytes:
 
 
 _PAYLOAD = 4
-"""The field of a node that holds a message, in newer stores."""
+"""In newer stores, the field of a node that contains a message."""
 
 
 def _payload(data: bytes) -> bytes:
-    """The message a blob is, or holds; empty where it is a node of the tree, or nothing."""
+    """Returns the message that a blob is or contains; empty for a plain node of the tree and for an empty blob."""
     if data[:1] == b"{":
         return data
     return next(
@@ -197,7 +199,7 @@ def _payload(data: bytes) -> bytes:
 
 
 def _blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
-    """Ids and beginnings of all blobs, in the order they were written."""
+    """Yields the ids and first bytes of all blobs, in the order they were written."""
     if table_columns(db, "blobs"):
         found = read_rows(db, "blobs", "rowid, id, substr(CAST(data AS BLOB), 1, 1)", "1", (), [])
         ordered = sorted((row, column_text(key), data) for row, key, data in found if isinstance(row, int))
@@ -207,8 +209,8 @@ def _blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
 def _messages(
     db: sqlite3.Connection, node: str, depth: int, had: set[str], are_messages: dict[str, bool]
 ) -> Iterator[str]:
-    """The ids of the messages below a node of the tree, in order. A node met again is not opened again, and what
-    stands in `are_messages` not looked at again."""
+    """Yields the ids of the messages below a node of the tree, in order. Each node is opened only once, and
+    `are_messages` caches which blobs are messages."""
     for _, value in _fields(_blob(db, node)):
         if len(value) != 32 or len(had) > _NODES:
             continue
@@ -223,7 +225,8 @@ def _messages(
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a protobuf message that hold bytes; what follows on anything else is left alone."""
+    """Yields the number and bytes of each length-delimited field of a protobuf message; stops at an unknown field
+    type."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -249,11 +252,11 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 0x80:
             return found, at
-    return 7, len(data)  # a kind of field that ends the reading
+    return 7, len(data)  # field type 7 does not exist and ends the reading
 
 
 _FOLDER = 9
-"""The field of a root that names the folder, in newer stores."""
+"""In newer stores, the field of the root that names the folder."""
 
 
 def _inside(root: bytes) -> str:
@@ -301,7 +304,7 @@ def _beside(one: _Call, *, brief: bool) -> ToolCall:
 
 
 def _result(talk: CursorSessionBuilder, call: str, *told: msgspec.Raw, failed: bool) -> None:
-    """What a call brought back: the first of what is told."""
+    """Adds the result of a tool call: the first of `told` that is not null."""
     raw = next((one for one in told if one != JSON_NULL), JSON_NULL)
     result = parse_json_or_none(raw)
     output = result if isinstance(result, str) else bytes(raw).decode("utf-8", "replace")

@@ -1,4 +1,5 @@
-"""What a call of Cursor changed: replacements it names, differences it tells, or the file before and after."""
+"""File changes of Cursor's tool calls: from the replacements they request, the diffs they report, or the file before
+and after."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from lerim.sessions.readers.cursor.tool_fields import CursorToolInput, CursorToo
 from lerim.sessions.readers.engine import JSON_NULL, without_nul
 
 FileBodies = Callable[[str], str | None]
-"""From the key of a file's body to the body; None where it is not kept."""
+"""Maps the key of a file's content to the content, or None if it was not kept."""
 
 
 def requested_edits(asked: Sequence[CursorToolInput], path: str) -> tuple[FileEdit, ...]:
-    """The replacement or the written file that a call asks for; none where it only describes them."""
+    """Returns the replacement or the written file that a call asks for; empty if it only describes the change."""
     for one in asked:
         if one.old_string or one.new_string:
             return (FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)),)
@@ -25,7 +26,7 @@ def requested_edits(asked: Sequence[CursorToolInput], path: str) -> tuple[FileEd
 
 
 def performed_edits(came: CursorToolOutput, path: str, bodies: FileBodies) -> tuple[FileEdit, ...]:
-    """What a result says was changed."""
+    """Returns the changes that a result reports."""
     after = bodies(came.after_content_id) if came.after_content_id else None
     if after is not None:
         before = bodies(came.before_content_id) if came.before_content_id else ""
@@ -35,7 +36,7 @@ def performed_edits(came: CursorToolOutput, path: str, bodies: FileBodies) -> tu
 
 
 def diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
-    """The lines that differ between a file before and after, as one replacement; a new file is written as a whole."""
+    """Returns the lines that differ between two versions of a file as one replacement; a new file is returned whole."""
     if before == after:
         return ()
     if not before:
@@ -44,7 +45,7 @@ def diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
     least = min(len(old), len(new))
     start = next((at for at in range(least) if old[at] != new[at]), least)
     end = next((at for at in range(least - start) if old[-1 - at] != new[-1 - at]), least - start)
-    if start + end == len(old):  # lines were only added: one beside them says where
+    if start + end == len(old):  # lines were only added: include a neighboring line to show where
         start, end = (start - 1, end) if start else (start, end - 1)
     return (FileEdit(path, "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end])),)
 

@@ -1,4 +1,5 @@
-"""Which folder a chat of Cursor belongs to: URIs of local, WSL and remote folders, and what names one indirectly."""
+"""Finds the folder a Cursor chat belongs to, from URIs of local, WSL and remote folders and from indirect
+references."""
 
 from __future__ import annotations
 
@@ -31,9 +32,10 @@ class _Trusted(msgspec.Struct, gc=False):
 
 
 def uri_to_path(uri: str) -> str:
-    """The path a URI (or a path) names on the machine it is of; '' where it names no file.
+    """Returns the path that a URI (or a path) refers to on the machine it belongs to; '' if it refers to no file.
 
-    `vscode-remote://ssh-remote%2Bhost/srv/app` is `/srv/app`: the sessions of a remote folder lie on the editor's side.
+    `vscode-remote://ssh-remote%2Bhost/srv/app` becomes `/srv/app`: sessions of remote folders are stored on the
+    editor's side.
     """
     if _DRIVE.match(uri) or uri.startswith(("/", "\\")):
         return _native(uri)
@@ -56,7 +58,7 @@ def _native(path: str) -> str:
 
 
 def folder_of_uri(uri: Uri | str | None) -> str:
-    """The path of a place as the editor keeps it."""
+    """Returns the path of a location as the editor stores it."""
     if uri is None or isinstance(uri, str):
         return uri_to_path(uri or "")
     if uri.scheme in ("", None, "file") and uri.fs_path:
@@ -65,7 +67,8 @@ def folder_of_uri(uri: Uri | str | None) -> str:
 
 
 def folder_of_head(head: ComposerHead, storage: Path) -> str:
-    """The folder a composer or its head names itself; `storage` is the folder of workspaces, where an id leads on."""
+    """Returns the folder that a composer or its head names. `storage` is the `workspaceStorage` folder, where workspace
+    ids are looked up."""
     window = head.workspace_identifier
     found = folder_of_window(window, storage) if window is not None else ""
     if not found and head.agent_location is not None and head.agent_location.environment is not None:
@@ -74,7 +77,7 @@ def folder_of_head(head: ComposerHead, storage: Path) -> str:
 
 
 def folder_of_window(window: CursorWindow, storage: Path) -> str:
-    """The folder of a window: its own, that of its file of several folders, or what its id stands for."""
+    """Returns the folder of a window: from its URI, from its workspace file, or from its workspace id."""
     return (
         folder_of_uri(window.uri)
         or _beside(folder_of_uri(window.config))
@@ -83,25 +86,26 @@ def folder_of_window(window: CursorWindow, storage: Path) -> str:
 
 
 def folder_of_workspace_id(identifier: str, storage: Path) -> str:
-    """The folder of a workspace id; '' where the id is none, or its folder is gone."""
+    """Returns the folder of a workspace id; '' if it is not a valid id or its storage is gone."""
     return folder_of_storage(storage / identifier) if re.fullmatch(r"[A-Za-z0-9-]{1,100}", identifier) else ""
 
 
 def folder_of_storage(folder: Path) -> str:
-    """The folder a workspace's `workspace.json` names."""
+    """Returns the folder that a workspace's `workspace.json` names."""
     place = decode_leniently(_small(folder / "workspace.json"), _Place)
     return uri_to_path(place.folder or "") or _beside(uri_to_path(place.workspace or ""))
 
 
 def _beside(listing: str) -> str:
-    """The folder of a `.code-workspace` file; '' for those of windows that were never saved."""
+    """Returns the folder that contains a `.code-workspace` file; '' for workspaces that were never saved."""
     if not listing.endswith(".code-workspace"):
         return ""
     return str(_pure(listing).parent)
 
 
 def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
-    """The folder that a folder of `~/.cursor/projects` is named after, as its mark of trust or a known folder tells."""
+    """Returns the folder that a folder in `~/.cursor/projects` is named after, from its `.workspace-trusted` file or a
+    known folder; '' if none or several match."""
     trusted = decode_leniently(_small(folder / ".workspace-trusted"), _Trusted).path or ""
     if trusted and cursor_slug(trusted) == cursor_slug(folder.name):
         return trusted
@@ -110,17 +114,19 @@ def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
 
 
 def cursor_slug(path: str) -> str:
-    """How Cursor names a folder after another one: letters and digits, the rest a dash."""
+    """Returns the name Cursor derives from a folder's path: lowercase letters and digits, with a dash for anything
+    else."""
     return _NOT_SLUG.sub("-", path).strip("-").lower()
 
 
 def folders_by_digest(folders: Sequence[str]) -> dict[str, str]:
-    """Known folders by the MD5 that Cursor's command line files their chats under."""
+    """Returns known folders by the MD5 digest under which Cursor's command line files their chats."""
     return {hashlib.md5(one.encode("utf-8", "replace"), usedforsecurity=False).hexdigest(): one for one in folders}
 
 
 def common_folder(paths: Iterable[str]) -> str:
-    """The deepest folder that holds all of the absolute files named; '' where that is no folder of a project."""
+    """Returns the deepest folder that contains all files given by absolute paths; '' if that is the root or there is
+    none."""
     shared: tuple[str, ...] | None = None
     pure: type[PurePath] = PurePosixPath
     for path in paths:

@@ -1,4 +1,4 @@
-"""What a person typed, told from what Cursor and Lerim itself put around it."""
+"""Separates what a person typed from the context that Cursor and Lerim put around it."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ _CONTEXT = (
 
 _IMAGE = "[Image]"
 _WORDED = ("timestamp", "user_info", "system_reminder", "system-reminder")
-"""Context in which nobody but Cursor writes; it stands before and after the person's words."""
+"""Context blocks that only Cursor writes; they occur before and after the person's words."""
 _CLOSED = re.compile(r"</([a-z][a-z_-]{2,40})>")
 _OPENED = re.compile(r"<([a-z][a-z_-]{2,40})(?: [^<>\n]{0,300})?>")
 
 
 def parse_cursor_prompt(text: str) -> str:
-    """What the person typed of a user message; '' where nothing of it is theirs.
+    """Returns what the person typed in a user message; '' if none of it is theirs.
 
-    Only a message that begins with context is taken apart: elsewhere, a person may be quoting it.
+    Only a message that begins with context is taken apart: in any other, the person may be quoting such blocks.
     """
     text = without_nul(text_outside_blocks(text, (MEMORIES_TAG,))).strip()
     bare = text
@@ -80,15 +80,15 @@ def parse_cursor_prompt(text: str) -> str:
     while (opened := _OPENED.match(left)) and opened[1] in _CONTEXT:
         closing = f"</{opened[1]}>"
         end = left.rfind(closing)
-        left = left[end + len(closing) :].strip() if end >= 0 else ""  # context that never ends
+        left = left[end + len(closing) :].strip() if end >= 0 else ""  # unclosed context
     return left or (_IMAGE.lower() if bare != text else "")
 
 
 def _asked(text: str) -> str | None:
-    """The person's words where they are marked; None where they are not.
+    """Returns the text of the `user_query` blocks, or None if there are none.
 
-    A query within another block is none: a file that is attached can hold one. Such a block lasts to the last closing
-    tag of its name, but for those in which Cursor writes alone.
+    A query inside another block does not count, because an attached file can contain one. Other blocks end at the last
+    closing tag of their name, except those that only Cursor writes.
     """
     if f"<{_ASKED}>" not in text:
         return None
@@ -105,5 +105,5 @@ def _asked(text: str) -> str | None:
         elif last.get(name, -1) > at:
             at = last[name]
         elif name in _CONTEXT:
-            break  # context that never ends
+            break  # unclosed context
     return "\n\n".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""Chats that stand whole in the database of a workspace: the chat tabs of 2023, the composers of 2024."""
+"""Reads chats stored whole in the database of a workspace: the chat tabs of 2023, the composers of 2024."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ COMPOSERS_KEY = "composer.composerData"
 
 
 def read_item(db: sqlite3.Connection, key: str) -> bytes:
-    """One value of a database's table of items, by its exact key: others hold secrets."""
+    """Returns one value of a database's `ItemTable`, or `null`. The key must match exactly, because other keys contain
+    secrets."""
     if not table_columns(db, "ItemTable"):
         return b"null"
     row = db.execute("SELECT CAST(value AS BLOB) FROM ItemTable WHERE key = ?", (key,)).fetchone()
@@ -40,7 +41,7 @@ def read_item(db: sqlite3.Connection, key: str) -> bytes:
 
 
 def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> list[Transcript]:
-    """The chats that stand whole in a database, but for those that the database of all windows has by now."""
+    """Lists the chats stored whole in a database, except those that the global database contains by now."""
     faults: list[str] = []
     found = look(path, lambda db: _all(db, faults), problems)
     for key in dict.fromkeys(faults):
@@ -66,7 +67,8 @@ def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> lis
 
 
 def _shared(chats: Iterable[msgspec.Raw]) -> str:
-    """The folder of all files that the chats of a workspace speak of, where nothing else tells it any more."""
+    """Returns the folder common to all files that a workspace's chats mention, used if nothing else names its folder
+    any more."""
     bubbles = (
         decode_leniently(raw, Bubble)
         for chat in chats
@@ -77,7 +79,7 @@ def _shared(chats: Iterable[msgspec.Raw]) -> str:
 
 
 def load_inline_chat(db: sqlite3.Connection, cid: str) -> Composer | ChatTab | None:
-    """The chat of that id, where it stands whole in this database."""
+    """Returns the chat with that id, or None if this database does not contain it whole."""
     raw = _all(db, []).get(cid)
     if raw is None:
         return None
@@ -112,7 +114,7 @@ def _parts(value: bytes, key: str, where: str, faults: list[str]) -> Iterator[ms
 
 
 def _moved(path: Path, cids: list[str]) -> set[str]:
-    """Those of the chats that the database of all windows holds."""
+    """Returns the ids of the chats that the global database contains."""
 
     def work(db: sqlite3.Connection) -> set[str]:
         if not table_columns(db, "cursorDiskKV"):

@@ -1,8 +1,10 @@
-"""The chats of a database of Cursor, each with what changes whenever it does, read from keys and lists alone.
+"""Lists the chats of a Cursor database, each with a stamp that changes whenever the chat does, from keys and lists
+alone.
 
-A chat counts as changed with the time its head tells, and with the row numbers of its own row and of its newest bubble:
-Cursor replaces rows, which gives them new numbers, and tells the time later than it writes. Both come from the index of
-the keys, so no bubble is read. A chat that stands in no list costs the reading of its own row.
+The stamp consists of the time in the chat's head, the rowid of its own row and the rowid of its newest bubble: Cursor
+replaces rows, which gives them new rowids, and updates the time later than the content. Both rowids come from the index
+of the keys, so no bubble is read. Own rows are read only for chats that are in no list and for those whose head may be
+outdated (see `_completed`).
 """
 
 from __future__ import annotations
@@ -55,16 +57,16 @@ _NEWEST = (
     " WHERE b.key > 'bubbleId:' || substr(c.key, 14) || ':' AND b.key < 'bubbleId:' || substr(c.key, 14) || ';')"
 )
 _LATE = 200
-"""Chats used last whose own rows are looked at beside their heads."""
+"""How many of the most recently used chats have their own rows read in addition to their heads."""
 _LONG = 256 * 1024
 _NONE = len("null")
-"""Characters of an array that may be empty, or of none."""
+"""The longest a JSON array can be, in characters, if it is empty or `null`."""
 _CHATS = "c.key >= 'composerData:' AND c.key < 'composerData;'"
 
 
 @dataclass(slots=True)
 class KnownChat:
-    """What is known of a chat without its bubbles. `placed`: its window is known, even if that has no folder."""
+    """What is known about a chat without its bubbles. `placed`: its window is known, even if that has no folder."""
 
     updated: int = 0
     folder: str = ""
@@ -79,7 +81,8 @@ class _Project(msgspec.Struct, gc=False):
 
 
 def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Problem]]:
-    """The chats in a database, and its rows that cannot be read. Raises TranscriptError if it cannot be opened."""
+    """Returns the chats in a database, and its unreadable rows as problems. Raises TranscriptError if it cannot be
+    opened."""
     path = database.path
     problems: list[Problem] = []
     storage = workspace_storage(path)
@@ -99,8 +102,8 @@ def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Proble
 
 
 def _lacking(db: sqlite3.Connection, path: Path) -> str:
-    """The first table that Cursor makes in every such database and that is not there; '' for none. The databases of
-    workspaces once had no other than that of items."""
+    """Returns the first table that Cursor creates in every database of this kind but that is missing, or ''. Workspace
+    databases originally had only `ItemTable`."""
     made = ("ItemTable", "cursorDiskKV") if path.parent.name == "globalStorage" else ("ItemTable",)
     return next((table for table in made if is_table_missing(db, table)), "")
 
@@ -112,17 +115,17 @@ def _transcript(path: Path, cid: str, known: KnownChat, own: int, newest: int) -
 
 
 def workspace_storage(path: Path) -> Path:
-    """The folder of workspaces that belongs to a database."""
+    """Returns the `workspaceStorage` folder that belongs to a database."""
     above = path.parent.parent
     return above if above.name == _STORAGE else above / _STORAGE
 
 
 _Row = tuple[str, int, int]
-"""A chat's id, the number of its row, and that of its newest bubble."""
+"""A chat's id, its rowid, and the rowid of its newest bubble."""
 
 
 class _Keys(NamedTuple):
-    """The chats of a database by their keys, and their heads. `replaced`: a row that is written gets a new number."""
+    """The chats of a database by key, and their heads. `replaced`: writing a row gives it a new rowid."""
 
     rows: list[_Row]
     heads: dict[str, KnownChat]
@@ -146,9 +149,11 @@ def _keys(db: sqlite3.Connection, storage: Path) -> _Keys:
 
 
 def _completed(path: Path, storage: Path, keys: _Keys, problems: list[Problem]) -> dict[str, KnownChat]:
-    """What is known of each chat: its head, else what workspaces of 2025 tell of it, else its own row.
+    """Returns what is known about each chat: from its head, else from the workspace databases of 2025, else from its
+    own row.
 
-    Heads are written late: those of the chats used last, and all where rows are changed in place, are checked.
+    Heads are written late, so the own rows of the most recently used chats are read too, or of all chats if rows are
+    changed in place.
     """
     heads = keys.heads
     missing = [cid for cid, _, _ in keys.rows if cid not in heads]
@@ -182,7 +187,7 @@ def _completed(path: Path, storage: Path, keys: _Keys, problems: list[Problem]) 
 
 
 def _both(one: KnownChat, other: KnownChat | None) -> KnownChat:
-    """What two tell of a chat, the first before the second."""
+    """Merges two records of a chat; the first takes precedence."""
     if other is None:
         return one
     return KnownChat(
@@ -208,7 +213,7 @@ def _known(head: ComposerHead, storage: Path, folders: dict[object, str]) -> Kno
 
 
 def _heads(db: sqlite3.Connection, storage: Path) -> dict[str, KnownChat]:
-    """What lists of all windows tell: the table of 3.12, and the list before it, which is written late."""
+    """Returns the heads in the lists for all windows: the table of 3.12 and the older list, which is written late."""
     folders: dict[object, str] = {}
     found: dict[str, KnownChat] = {}
     for head in parse_heads(decode_leniently(read_item(db, HEADS_KEY), ComposerHeads).all_composers):
@@ -242,7 +247,7 @@ def _table(db: sqlite3.Connection) -> Iterable[tuple[str, int, str, bytes]]:
 
 
 def _members(db: sqlite3.Connection) -> dict[str, str]:
-    """The folder of chats by the lists of the agents' window."""
+    """Returns the folders of chats according to the lists of the agents window."""
     members = parse_json_or_none(msgspec.Raw(read_item(db, _MEMBERS)))
     if not isinstance(members, dict):
         return {}
@@ -254,9 +259,9 @@ def _members(db: sqlite3.Connection) -> dict[str, str]:
 def _outlines(
     db: sqlite3.Connection, cids: list[str], storage: Path
 ) -> tuple[dict[str, KnownChat], list[int], frozenset[str]]:
-    """What chats tell themselves; those that were deleted, or never begun, are left out.
+    """Returns what the chats' own rows contain, without chats that were deleted or never begun.
 
-    With them the row numbers that cannot be read, and the chats that hold no conversation themselves (see `_emptied`).
+    Also returns the rowids that cannot be read, and the chats whose own row contains no conversation (see `_emptied`).
     """
     folders: dict[object, str] = {}
     named = msgspec.json.encode(cids).decode()
@@ -281,8 +286,8 @@ def _outlines(
 
 
 def _emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> frozenset[str]:
-    """Those of the chats without bubbles that hold no conversation themselves either: they were cleared, and must not
-    hide what is left of them in a file. Long rows are not read: they hold one."""
+    """Returns those of the given chats without bubbles whose own row contains no conversation either. They were cleared
+    and must not hide what a file still contains of them. Long rows contain a conversation and are not read."""
     found: list[str] = []
     for cid, own in chats:
         kind = db.execute("SELECT typeof(value) FROM cursorDiskKV WHERE rowid = ?", (own,)).fetchone()
@@ -294,16 +299,16 @@ def _emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> frozenset[
             with db.blobopen("cursorDiskKV", "value", own, readonly=True) as value:
                 head = parse_object(value.read(), ComposerHead) if len(value) <= _LONG else None
         except (sqlite3.Error, ValueError):
-            continue  # told when the chat is read
+            continue  # reported when the chat is read
         if head is not None and len(bytes(head.conversation)) <= _NONE:
             found.append(cid)
     return frozenset(found)
 
 
 def load_workspace_references(storage: Path) -> dict[str, KnownChat]:
-    """The folders of chats as the databases of workspaces tell: their lists of composers, open tabs and panes.
+    """Returns the folders of chats according to the workspace databases: their lists of composers, open tabs and panes.
 
-    One that cannot be read is told when it is listed itself.
+    Skips databases that cannot be read: they are reported when they are listed themselves.
     """
     try:
         places = [one / "state.vscdb" for one in sorted(storage.iterdir())]

@@ -1,5 +1,5 @@
-"""Records of Cursor as typed values: composers, bubbles and what tells of them. Only wanted fields are ever decoded:
-the rest holds keys, opaque state and whole files.
+"""Cursor's records as typed values: composers, bubbles and the lists that refer to them. Only the fields that are
+needed are decoded, because the rest contains keys, opaque state and whole files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Number = int | float | None
 
 
 class Uri(msgspec.Struct, gc=False):
-    """A place as the editor keeps it; `external` is the whole URI."""
+    """A location as the editor stores it; `external` is the complete URI."""
 
     external: str | None = ""
     fs_path: str | None = msgspec.field(default="", name="fsPath")
@@ -24,7 +24,7 @@ class Uri(msgspec.Struct, gc=False):
 
 
 class CursorWindow(msgspec.Struct, gc=False):
-    """The window a composer belongs to; `uri` of a single folder, `configPath` of a file that lists several."""
+    """The window a composer belongs to: `uri` for a single folder, `configPath` for a file that lists several."""
 
     id: str | None = ""
     uri: Uri | str | None = None
@@ -32,7 +32,7 @@ class CursorWindow(msgspec.Struct, gc=False):
 
 
 class Subagent(msgspec.Struct, gc=False):
-    """Says that a composer works for a call of another one."""
+    """Links a composer to the composer and the tool call it works for."""
 
     parent: str | None = msgspec.field(default="", name="parentComposerId")
     call: str | None = msgspec.field(default="", name="toolCallId")
@@ -45,13 +45,13 @@ class AgentEnvironment(msgspec.Struct, gc=False):
 
 
 class AgentLocation(msgspec.Struct, gc=False):
-    """Where an agent runs, as heads of 3.12 tell it."""
+    """Where an agent runs, as recorded in the heads of Cursor 3.12."""
 
     environment: AgentEnvironment | None = None
 
 
 class ComposerHead(msgspec.Struct, rename="camel", gc=False):
-    """What lists of composers tell of one; also the outline of a composer, taken from its own row."""
+    """The entry for one composer in a list of composers; also the outline decoded from a composer's own row."""
 
     composer_id: str | None = ""
     created_at: Number = None
@@ -64,7 +64,7 @@ class ComposerHead(msgspec.Struct, rename="camel", gc=False):
 
 
 class ComposerHeads(msgspec.Struct, rename="camel", gc=False):
-    """A list of composers, whole (2024) or as heads, and which of them are open."""
+    """A list of composers, complete (2024) or as heads, and which of them are open."""
 
     all_composers: msgspec.Raw = JSON_NULL
     selected_composer_ids: msgspec.Raw = JSON_NULL
@@ -78,19 +78,19 @@ class ChatTabs(msgspec.Struct, gc=False):
 
 
 class ModelName(msgspec.Struct, gc=False):
-    """The model that was chosen."""
+    """The selected model."""
 
     name: str | None = msgspec.field(default="", name="modelName")
 
 
 class ModelCharge(msgspec.Struct, gc=False):
-    """What one model cost, in cents."""
+    """The cost of one model, in cents."""
 
     cents: Number = msgspec.field(default=None, name="costInCents")
 
 
 class Composer(ComposerHead, rename="camel", gc=False):
-    """One chat. `conversation` holds it inline, or `fullConversationHeadersOnly` the ids of its bubbles in order."""
+    """One chat. Its bubbles are inline in `conversation`, or `fullConversationHeadersOnly` lists their ids in order."""
 
     name: str | None = ""
     status: str | None = ""
@@ -101,7 +101,7 @@ class Composer(ComposerHead, rename="camel", gc=False):
 
 
 class ChatTab(msgspec.Struct, gc=False):
-    """A chat of 2023 and 2024."""
+    """A chat of 2023 or 2024."""
 
     id: str | None = msgspec.field(default="", name="tabId")
     title: str | None = msgspec.field(default="", name="chatTitle")
@@ -110,26 +110,26 @@ class ChatTab(msgspec.Struct, gc=False):
 
 
 class AnswerTiming(msgspec.Struct, gc=False):
-    """When an answer began, in milliseconds."""
+    """When an answer began, in milliseconds since 1970."""
 
     start: Number = msgspec.field(default=None, name="clientStartTime")
 
 
 class BubbleTokens(msgspec.Struct, gc=False):
-    """Tokens of a bubble; 0 and 0 where Cursor keeps the number to itself."""
+    """The token counts of a bubble; both are 0 if Cursor does not reveal them."""
 
     input: Number = msgspec.field(default=None, name="inputTokens")
     output: Number = msgspec.field(default=None, name="outputTokens")
 
 
 class Thinking(msgspec.Struct, gc=False):
-    """Reasoning, where it is readable."""
+    """Reasoning, if it is readable."""
 
     text: str | None = ""
 
 
 class CodeBlock(msgspec.Struct, gc=False):
-    """A file an answer speaks of."""
+    """A file that an answer refers to."""
 
     uri: Uri | str | None = None
 
@@ -148,7 +148,7 @@ class CursorTool(msgspec.Struct, rename="camel", gc=False):
 
 
 class Bubble(msgspec.Struct, rename="camel", gc=False):
-    """One piece of a chat: a prompt, or a text, a thought or a tool call of the model."""
+    """One piece of a chat: a prompt, or a text, reasoning or a tool call of the model."""
 
     type: int | str | None = 0
     bubble_id: str | None = None
@@ -171,20 +171,20 @@ class Bubble(msgspec.Struct, rename="camel", gc=False):
 
 
 class BubbleGrouping(msgspec.Struct, rename="camel", gc=False):
-    """How a bubble is shown."""
+    """How the editor displays a bubble."""
 
     is_simulated_msg: bool | None = False
 
 
 class BubbleHeader(msgspec.Struct, gc=False):
-    """Where a bubble stands in its chat."""
+    """An entry in the list of a chat's bubbles."""
 
     id: str | None = msgspec.field(default=None, name="bubbleId")
     grouping: BubbleGrouping | None = None
 
 
 def split_elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
-    """The elements of a JSON array, undecoded; none where it is no array."""
+    """Returns the elements of a JSON array, undecoded; empty if it is not an array."""
     try:
         return msgspec.json.decode(raw, type=list[msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
@@ -193,7 +193,7 @@ def split_elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
 
 
 def parse_heads(raw: msgspec.Raw) -> list[ComposerHead]:
-    """The heads of a list of composers."""
+    """Decodes a list of composer heads."""
     try:
         return msgspec.json.decode(raw, type=list[ComposerHead] | None) or []
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
@@ -201,7 +201,8 @@ def parse_heads(raw: msgspec.Raw) -> list[ComposerHead]:
 
 
 def parse_bubble_order(raw: msgspec.Raw) -> dict[str, bool]:
-    """The bubble ids of `fullConversationHeadersOnly` in order, and whether the program speaks for the person there."""
+    """Returns the bubble ids of `fullConversationHeadersOnly` in order, and whether Cursor wrote each message on the
+    person's behalf."""
     try:
         heads = msgspec.json.decode(raw, type=list[BubbleHeader] | None) or []
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
@@ -214,12 +215,13 @@ def parse_bubble_order(raw: msgspec.Raw) -> dict[str, bool]:
 
 
 def parse_bubble(data: bytes | msgspec.Raw) -> Bubble:
-    """One bubble. Raises ValueError where it is no JSON object."""
+    """Decodes one bubble. Raises ValueError if it is not a JSON object."""
     return parse_object(data, Bubble)
 
 
 def unwrap_json(raw: msgspec.Raw) -> bytes:
-    """JSON that may stand inside a JSON string, as bytes of its own; a text that is no JSON comes as it is."""
+    """Returns JSON as bytes, unwrapped if it is inside a JSON string; the text of a string that is not JSON is returned
+    as is."""
     if bytes(raw)[:1] != b'"':
         return bytes(raw)
     found = parse_json_or_none(raw)
@@ -227,13 +229,13 @@ def unwrap_json(raw: msgspec.Raw) -> bytes:
 
 
 def decode_cursor_string(raw: msgspec.Raw) -> str:
-    """A JSON string as text; '' for anything else."""
+    """Decodes a JSON string; returns '' for anything else."""
     found = parse_json_or_none(raw) if bytes(raw)[:1] == b'"' else None
     return found if isinstance(found, str) else ""
 
 
 def rich_text(raw: msgspec.Raw) -> str:
-    """The text of a rich text (Lexical JSON, often inside a string)."""
+    """Returns the plain text of a rich text (Lexical JSON, often inside a string)."""
     try:
         found = json.loads(unwrap_json(raw).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -258,7 +260,7 @@ MOST_MS = 10_000_000_000_000
 
 
 def parse_cursor_time(value: str | Number) -> datetime | None:
-    """A time as Cursor writes it (ISO text, or milliseconds since 1970); None for anything else."""
+    """Parses a time as Cursor writes it (ISO text, or milliseconds since 1970); returns None for anything else."""
     if isinstance(value, str):
         try:
             found = datetime.fromisoformat(value)
@@ -271,5 +273,5 @@ def parse_cursor_time(value: str | Number) -> datetime | None:
 
 
 def parse_count(value: Number, least: int = 0, most: int = 1 << 53) -> int:
-    """A number that should be a count or milliseconds; 0 where it is not."""
+    """Returns a count or a number of milliseconds as an integer; 0 if it is missing or out of range."""
     return int(value) if value is not None and least <= value <= most else 0

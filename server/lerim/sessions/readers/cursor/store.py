@@ -1,7 +1,8 @@
-"""Reading the sessions of Cursor: chats of the editor in its databases, of its command line, and what its agents leave.
+"""Finds and reads Cursor's sessions: the editor's chats in its databases, the command line's chats, and the transcripts
+its agents leave.
 
-The database of all windows holds most; what a workspace's own database holds is of 2023 and 2024. Both are read while
-Cursor writes them.
+Most chats are in the global database; the databases of workspaces contain chats of 2023 and 2024. Both are read while
+Cursor may be writing them.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ _DEEP = 3
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
-    """What lies in a folder of the editor (`Cursor`, or its `User`) or in `~/.cursor`, by stat alone.
+    """Finds the sessions in a folder of the editor (`Cursor`, or its `User`) or in `~/.cursor`, by stat alone.
 
-    Nothing where there is no such folder.
-
-    `folders` are working folders known on this machine, by which those named by a digest or a slug are recognised.
+    Returns empty contents if there is no such folder. `folders` are working folders known on this machine, used to
+    recognize folders that are named by a digest or a slug.
     """
     found = StoreContents()
     for user in (root, root / "User"):
@@ -42,14 +42,14 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
 
 
 def list_database(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
-    """The chats in a database, each with its stamp. Raises TranscriptError if it cannot be opened."""
+    """Lists the chats in a database, each with its stamp. Raises TranscriptError if it cannot be opened."""
     if database.path.name == _STORE:
         return cli.list_cli_chat(database, folders)
     return listing.list_editor_chats(database)
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """The working folder a session begins in; '' where neither its place nor its first records tell."""
+    """Returns the working folder a session begins in; '' if neither its location nor its first records name one."""
     if transcript.cwd:
         return transcript.cwd
     try:
@@ -62,7 +62,7 @@ def probe_folder(transcript: Transcript) -> str:
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
-    """A reading of one session; see WholeReading. `brief` leaves out what the catalog does not keep."""
+    """Returns a reading of one session; see WholeReading. `brief` leaves out what the catalog does not keep."""
     if transcript.path.name == _STORE:
         load = cli.load_cli_chat
     elif transcript.within:
@@ -73,12 +73,13 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 
 def _folders(folder: Path, problems: list[Problem]) -> list[Path]:
-    """The folders in a folder, in order; one that cannot be listed is a Problem."""
+    """Returns the folders in a folder, sorted by name; adds a problem if it cannot be listed."""
     return [Path(entry.path) for entry in list_folder(folder, problems) if is_folder(entry)]
 
 
 def _chats(root: Path, folders: Sequence[str], found: StoreContents) -> None:
-    """Chats of the command line. Once the folder a digest stands for is known, they are looked at again."""
+    """Adds the chats of the command line. Their stamps change once the folder behind a digest is known, so that they
+    are read again."""
     known = folders_by_digest(folders)
     for place in _folders(root, found.problems):
         mark = zlib.crc32(known.get(place.name, "").encode("utf-8", "replace"))
@@ -89,7 +90,8 @@ def _chats(root: Path, folders: Sequence[str], found: StoreContents) -> None:
 
 
 def _add(folder: Path, parent: str, cwd: str, deep: int, found: StoreContents) -> None:
-    """The transcripts in a folder and in those below it; what lies in `<id>/subagents` works for the session `<id>`."""
+    """Adds the transcripts in a folder and its subfolders; those in `<id>/subagents` belong to subagents of the session
+    `<id>`."""
     for entry in list_folder(folder, found.problems):
         if entry.name.endswith(".jsonl"):
             native = entry.name.removesuffix(".jsonl")

@@ -1,4 +1,4 @@
-"""What tools of Cursor are asked and what they bring back, under all the names that its versions gave the fields."""
+"""The input and output fields of Cursor's tools, under all names that its versions have used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lerim.sessions.readers.engine import JSON_NULL, decode_leniently, parse_jso
 
 
 class CursorToolInput(msgspec.Struct, gc=False):
-    """What a tool is asked, as models write it (`target_file`)."""
+    """The input of a tool, as models write it (`target_file`)."""
 
     command: str | None = ""
     description: str | None = ""
@@ -46,11 +46,11 @@ _Camel = cast(
         gc=False,
     ),
 )
-"""The same as the editor writes it (`targetFile`)."""
+"""The same fields as the editor writes them (`targetFile`)."""
 
 
 class CursorToolOutput(msgspec.Struct, rename="camel", gc=False):
-    """What a tool brought back."""
+    """The output of a tool."""
 
     output: str | None = ""
     contents: str | None = ""
@@ -69,19 +69,19 @@ class CursorToolOutput(msgspec.Struct, rename="camel", gc=False):
 
 
 class CursorDiff(msgspec.Struct, gc=False):
-    """What an edit of 2025 changed."""
+    """The changes of an edit, as recorded in 2025."""
 
     chunks: list[DiffChunk] | None = None
 
 
 class DiffChunk(msgspec.Struct, gc=False):
-    """Lines taken out (`-`), put in (`+`) and beside them."""
+    """Removed (`-`) and added (`+`) lines with the unchanged lines around them."""
 
     lines: str | None = msgspec.field(default="", name="diffString")
 
 
 class CursorOption(msgspec.Struct, gc=False):
-    """One answer a person may choose."""
+    """One option the person can choose."""
 
     id: str | None = ""
     label: str | None = ""
@@ -89,7 +89,7 @@ class CursorOption(msgspec.Struct, gc=False):
 
 
 class CursorQuestion(msgspec.Struct, gc=False):
-    """What the agent asks the person."""
+    """A question that the agent asks the person."""
 
     id: str | None = ""
     prompt: str | None = ""
@@ -98,17 +98,17 @@ class CursorQuestion(msgspec.Struct, gc=False):
 
 
 def parse_tool_inputs(given: tuple[bytes, ...]) -> list[CursorToolInput]:
-    """What was asked, in both spellings; where several tell it, the first one that does is meant."""
+    """Decodes each input in both spellings; if several set a field, the first one counts."""
     return [decode_leniently(data, shape) for data in given for shape in (_Camel, CursorToolInput)]
 
 
 def parse_tool_output(data: bytes) -> CursorToolOutput:
-    """What was brought back; nothing where that is a text."""
+    """Decodes the output of a tool; all fields are empty if it is plain text."""
     return decode_leniently(data, CursorToolOutput) if data[:1] == b"{" else CursorToolOutput()
 
 
 def parse_cursor_questions(raw: msgspec.Raw) -> list[CursorQuestion]:
-    """The questions of a call."""
+    """Returns the questions in a call's input."""
     found = parse_json_or_none(raw)
     items = found if isinstance(found, list) else []
     return [decode_leniently(msgspec.json.encode(item), CursorQuestion) for item in items if isinstance(item, dict)]

@@ -1,4 +1,4 @@
-"""Tool calls of Cursor: what was asked of a tool, and what came back. A tool is known by its name, never its number."""
+"""Parses Cursor's tool calls, their input and their result. A tool is identified by its name, never by its number."""
 
 from __future__ import annotations
 
@@ -58,12 +58,13 @@ _PATHS = (
 
 
 def cursor_tool_kind(name: str) -> ToolKind:
-    """The kind of a tool, by its name in any spelling."""
+    """Returns the kind of a tool from its name, in any spelling."""
     return _KIND.get(_VERSION.sub("", name.lower()).replace("_", "").replace("-", ""), "other")
 
 
 def parse_cursor_call(name: str, call: str, given: tuple[bytes, ...], *, brief: bool = False) -> ToolCall:
-    """A call still without a result. `given` are the JSON texts that tell what was asked, the likeliest first."""
+    """Parses a call that has no result yet. `given` are the JSON texts that may contain its input, the most likely one
+    first."""
     name = without_nul(name)[:200]
     kind = cursor_tool_kind(name)
     told = parse_tool_inputs(given)
@@ -132,11 +133,12 @@ _ENDED: dict[str, ToolStatus] = {
     "rejected": "denied",
 }
 _TELLING: frozenset[ToolKind] = frozenset({"shell", "ask", "agent"})
-"""Kinds of calls whose results say more than that they went well."""
+"""Kinds of calls whose results say more than that the call succeeded."""
 
 
 def parse_bubble_call(tool: CursorTool, bodies: FileBodies, *, brief: bool = False) -> ToolCall:
-    """The call a bubble holds, with its result. `bodies` finds what a file held before and after an edit."""
+    """Parses the call in a bubble, with its result. `bodies` looks up the content of a file before and after an
+    edit."""
     given = tuple(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
     call = parse_cursor_call(tool.name or "", tool.tool_call_id or "", given, brief=brief)
     result = unwrap_json(tool.result) if tool.result != JSON_NULL else b""
@@ -162,7 +164,7 @@ def _status(tool: CursorTool, told: CursorToolOutput, result: bytes) -> ToolStat
     if status == "ok" and told.not_interrupted is False:
         return "interrupted"
     if status == "ok" and cursor_tool_kind(tool.name or "") == "plan" and not _accepted(tool, told):
-        return "pending"  # written down; what the person says to it comes later
+        return "pending"  # the plan was written, but the person has not decided on it yet
     return status
 
 
@@ -173,7 +175,7 @@ def _accepted(tool: CursorTool, told: CursorToolOutput) -> bool:
 def close_cursor_call(
     call: ToolCall, status: ToolStatus, output: str, code: int | None = None, *, brief: bool = False
 ) -> ToolCall:
-    """`call` with how it ended and what it brought back. A command that says another exit code than 0 failed."""
+    """Returns `call` with its status and output. A shell command with a non-zero exit code counts as failed."""
     if call.kind == "shell" and code is None and (found := _EXIT.match(output)):
         code = int(found[1])
     if code is not None and (call.kind != "shell" or abs(code) >= 1 << 32):
@@ -196,7 +198,7 @@ _MESSAGES = ("clientVisibleErrorMessage", "modelVisibleErrorMessage", "message",
 
 
 def _message(error: msgspec.Raw) -> str:
-    """The words of an error: a text, an object, or an object inside a text."""
+    """Returns the message of an error: a string, an object, or an object inside a string."""
     if error == JSON_NULL:
         return ""
     found = parse_json_or_none(error)
@@ -221,7 +223,7 @@ def _answered(
 
 
 def _take(one: dict[object, object], chosen: dict[str, list[str]]) -> None:
-    """One answer: `{questionId, selectedOptionIds, freeformText}`, or options by the id of their question."""
+    """Collects one answer: `{questionId, selectedOptionIds, freeformText}`, or the selected options by question id."""
     named = one.get("questionId")
     for key, value in one.items():
         to = named if isinstance(named, str) else key

@@ -1,4 +1,4 @@
-"""Turns of Cursor put together from pieces: prompts, and texts, thoughts and tool calls of the model, in order."""
+"""Builds Cursor's turns from pieces: prompts, and the model's texts, reasoning and tool calls, in order."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class _Draft:
 
 @dataclass(slots=True)
 class CursorSessionBuilder:
-    """A session in the making. `model` is what answers where a piece does not say; `brief` leaves reasoning out;
-    `child`: an agent speaks in the person's place."""
+    """Builds a session from its pieces. `model` is used for pieces that name none; `brief` leaves out reasoning;
+    `child`: an agent writes the prompts instead of the person."""
 
     session: str
     model: str = ""
@@ -45,7 +45,7 @@ class CursorSessionBuilder:
     _joins: bool = False
 
     def bubble(self, one: Bubble, calls: tuple[ToolCall, ...] = ()) -> None:
-        """A piece of a chat in the editor; pieces of one answer of the model become one turn."""
+        """Adds a bubble of an editor chat; the bubbles of one answer of the model become one turn."""
         self._count(one)
         chosen = one.model_info.name if one.model_info is not None else one.model_type
         time = parse_cursor_time(one.created_at) or (
@@ -68,7 +68,7 @@ class CursorSessionBuilder:
             )
 
     def prompt(self, text: str, native: str, time: datetime | None = None, *, images: bool = False) -> None:
-        """What stands for the person: their words become a turn, everything else is counted."""
+        """Adds a user message: the person's words become a turn, anything else is only counted."""
         said = parse_cursor_prompt(text) or ("[image]" if images else "")
         if not said or self.child:
             self.injected += bool(text.strip())
@@ -89,7 +89,8 @@ class CursorSessionBuilder:
         *,
         joins: bool = False,
     ) -> None:
-        """A piece of the model's. One that `joins` goes on with the last turn, until words follow on tool calls."""
+        """Adds a piece of the model's answer. With `joins`, it continues the last turn, unless text or reasoning
+        follows tool calls."""
         last = self._drafts[-1] if self._drafts else None
         if not (joins and self._joins and last is not None) or (last.calls and (text or thought)):
             last = self._draft("assistant", text or thought, native, time, model or self.model, tokens)
@@ -104,14 +105,14 @@ class CursorSessionBuilder:
         self._joins = joins
 
     def result(self, call_id: str, status: ToolStatus, output: str, subagent: str = "") -> None:
-        """What a call of an earlier turn brought back."""
+        """Adds the result of a tool call made in an earlier turn."""
         draft = self._waiting.pop(call_id, None)
         for at, call in enumerate(draft.calls if draft is not None else ()):
             if call.id == call_id and draft is not None:
                 draft.calls[at] = replace(close_cursor_call(call, status, output, brief=self.brief), subagent=subagent)
 
     def turns(self, cwd: str, branch: str = "") -> list[Turn]:
-        """All turns, in order."""
+        """Returns all turns, in order."""
         return [
             Turn(
                 id=draft.id,
@@ -132,7 +133,8 @@ class CursorSessionBuilder:
         ]
 
     def _draft(self, role: Role, text: str, native: str, time: datetime | None, model: str, tokens: Tokens) -> _Draft:
-        """A new turn. Where the store has no id, or tells one twice, what was said and how often before makes one."""
+        """Begins a new turn. If the store has no id or repeats one, the id is derived from the text and how often it
+        occurred before."""
         if not native or self._seen[native]:
             native = f"{self.session}\n{role}\n{text}"
             native = f"{native}\n{self._seen[native]}" if self._seen[native] else native
@@ -142,7 +144,8 @@ class CursorSessionBuilder:
         return draft
 
     def _approve(self) -> None:
-        """The editor speaks for the person who had a plan carried out: the plan before it is approved."""
+        """Marks the plan in the last turn as approved: the editor sends a message on the person's behalf when they have
+        a plan carried out."""
         last = self._drafts[-1] if self._drafts else None
         for at, call in enumerate(last.calls if last is not None else ()):
             if last is not None and call.kind == "plan" and call.status == "pending":

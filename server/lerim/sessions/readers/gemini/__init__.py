@@ -1,4 +1,4 @@
-"""Reads the chats of Gemini CLI."""
+"""Reads the sessions of Gemini CLI."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Where the sessions of Gemini CLI lie, by stat alone."""
+"""Finds the sessions of Gemini CLI, by stat alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lerim.sessions.readers.gemini.folders import folders_by_hash, load_slugs, r
 
 
 def find_chats(root: Path, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
-    """The sessions under `tmp/<project>/chats`, and what could not be looked at. A subagent's lie in a folder named by
-    its parent's session."""
+    """Returns the sessions under `tmp/<project>/chats`, and problems with what cannot be read. The sessions of
+    subagents are in a folder named after the parent session."""
     problems: list[Problem] = []
     found: list[Transcript] = []
     stores = list_folder(root / "tmp", problems)

@@ -1,4 +1,4 @@
-"""Which working folder a session of Gemini CLI belongs to: its store names it by a SHA-256, a slug, or not at all."""
+"""Finds the working folder of a Gemini CLI session: its store names it by a SHA-256 hash, by a slug, or not at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRIED = 200
 
 
 def folders_by_hash(folders: Sequence[str]) -> dict[str, str]:
-    """The name Gemini CLI gives to each folder's store, with the folder."""
+    """Returns the folders by the hashes that Gemini CLI may name their stores after."""
     return {name: folder for folder in folders for name in _names(folder)}
 
 
@@ -37,7 +37,7 @@ def _names(folder: str) -> Iterator[str]:
 
 
 def load_slugs(root: Path) -> dict[str, str]:
-    """What `projects.json` says: the name of a store -> its folder. Empty where there is none, or a broken one."""
+    """Reads `projects.json` and returns the folders by the names of their stores; empty if it is missing or broken."""
     try:
         told = parse_json(read_regular_file(root / "projects.json"))
     except (OSError, ValueError):
@@ -49,7 +49,7 @@ def load_slugs(root: Path) -> dict[str, str]:
 
 
 def read_project_root(store: Path) -> str:
-    """The folder named by a store's `.project_root`; '' where there is none."""
+    """Returns the folder named in a store's `.project_root`; '' if there is none."""
     try:
         with open_buffered(store / ".project_root") as file:
             return file.read(PATH_CHARACTERS).decode("utf-8", "replace").strip().replace("\0", "")
@@ -58,8 +58,8 @@ def read_project_root(store: Path) -> str:
 
 
 def infer_folder(text: bytes, store: str = "") -> str:
-    """The folder that the records speak of and whose hash they name (or `store` is); else the first one that the
-    session was told to work in; '' where there is neither."""
+    """Returns the folder that the records mention and whose hash they contain (or `store` is); else the first workspace
+    directory of the session; '' if there is neither."""
     found = _OWN_HASH.search(text)
     wanted = found[1].decode() if found else store if _HASH.fullmatch(store) else ""
     workspaces = [_plain(one[1]) for one in _WORKSPACE.finditer(text)][:1]
@@ -85,7 +85,7 @@ def _paths(text: bytes) -> Iterator[str]:
 
 
 def _plain(inside: bytes) -> str:
-    """The inside of a JSON string, as the string it stands for."""
+    """Decodes the inside of a JSON string; returns '' if it is invalid."""
     try:
         said = json.loads(b'"' + inside + b'"', strict=False)
     except ValueError:

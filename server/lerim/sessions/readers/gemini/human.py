@@ -1,4 +1,4 @@
-"""What a person typed to Gemini CLI, told from what the program itself puts into a user's message."""
+"""Separates what a person typed to Gemini CLI from what the program itself puts into user messages."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _INJECTED = (
 )
 _GO_ON = "Please continue."
 _FILES = "--- Content from referenced files ---"
-"""What follows the person's words where they name files: nothing after it is theirs, and a file may forge its end."""
+"""Follows the person's words if they name files: nothing after it is theirs, and a file may forge its end."""
 _INIT = "You are an AI agent that brings the power of Gemini directly into the terminal."
-"""What older versions keep of `/init`."""
+"""The beginning of the prompt that older versions store in place of `/init`."""
 _HINT = re.compile(r"User (?:steering update|hints):\n<user_input>\n(.{1,100000}?)\n</user_input>\n", re.DOTALL)
-"""Words typed while the agent works."""
+"""Words typed while the agent is working."""
 
 _RAN = re.compile(
     r"I ran the following shell command:\n```sh\n(.{1,100000}?)\n```\n\nThis produced the following result:\n",
@@ -35,8 +35,8 @@ _RAN = re.compile(
 
 
 def parse_gemini_prompt(message: GeminiMessage) -> TypedText | None:
-    """What a person typed in a user's message; None for everything that no person typed. Beside the results of calls,
-    only words typed while the agent works are a person's."""
+    """Returns what the person typed in a user message, or None if no person typed any of it. In a message with tool
+    results, only words typed while the agent was working are the person's."""
     whole, results = extract_message_text(message.content)
     if hint := _HINT.match(whole):
         return TypedText("prompt", _storable(hint[1]))
@@ -55,7 +55,7 @@ def parse_gemini_prompt(message: GeminiMessage) -> TypedText | None:
 
 
 def parse_gemini_output(message: GeminiMessage) -> str:
-    """What the person's own command printed, of a message that tells of one."""
+    """Returns the output of the person's own command in a message; '' if there is none."""
     text, _ = extract_message_text(message.content)
     text = text.strip()
     ran = _RAN.match(text)

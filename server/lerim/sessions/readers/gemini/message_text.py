@@ -1,4 +1,4 @@
-"""The words of a message of Gemini CLI."""
+"""Extracts the text of Gemini CLI's messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from lerim.sessions.readers.engine import parse_json_or_none
 
 
 def extract_message_text(content: msgspec.Raw) -> tuple[str, bool]:
-    """The text of a content (a string, a part, or a list of both), and whether it carries the results of calls."""
+    """Returns the text of a content (a string, a part, or a list of both), and whether it contains results of tool
+    calls."""
     found = parse_json_or_none(content)
     texts: list[str] = []
     results = False

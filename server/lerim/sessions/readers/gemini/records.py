@@ -1,5 +1,5 @@
-"""The records of a session of Gemini CLI: a file rewritten whole (`.json`), or a log in which a later record of the
-same id replaces an earlier one (`.jsonl`). Resuming an old `.json` goes on in a `.jsonl` beside it."""
+"""The records of a Gemini CLI session: a file that is rewritten whole (`.json`), or a log in which a later record
+replaces an earlier one with the same id (`.jsonl`). Resuming an old `.json` continues it in a `.jsonl` next to it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from lerim.sessions.readers.engine import (
 from lerim.sessions.readers.gemini.message_text import extract_message_text
 
 BEGINNING = 1024 * 1024
-"""Bytes of the files in which the working folder is looked for."""
+"""How many bytes of the files are searched for the working folder."""
 
 COPYING = timedelta(seconds=10)
-"""How long before a shortened history is noted the copies of what it keeps are written, at most."""
+"""The longest time between writing copies of the messages that a shortened history keeps and recording that history."""
 
 KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
 
@@ -43,7 +43,7 @@ class Thought(msgspec.Struct, gc=False):
 
 
 class GeminiUsage(msgspec.Struct, gc=False):
-    """Tokens of one answer; `input` is the whole context, `cached` the part of it that was read from the cache."""
+    """The tokens of one answer; `input` is the whole context, `cached` the part of it that was read from the cache."""
 
     input: int | None = 0
     output: int | None = 0
@@ -79,7 +79,7 @@ class GeminiMessage(msgspec.Struct, rename="camel", gc=False):
 
 
 class GeminiHeader(msgspec.Struct, rename="camel", gc=False):
-    """What is told of the session itself."""
+    """The fields that describe the session itself."""
 
     session_id: str | None = ""
     start_time: str | None = ""
@@ -103,14 +103,14 @@ def _said(message: GeminiMessage) -> _Said:
 
 
 SALVAGED = 50
-"""Damaged lines of a log in which whole messages are looked for: a crash damages one or two."""
+"""How many damaged lines of a log are searched for whole messages: a crash damages one or two."""
 
 
 @dataclass(slots=True)
 class GeminiSession:
-    """A session as its files tell it. `faults`: where and what could not be read. `text`: how its files begin.
-    `copies`: messages written again under a new id, with the id they had first. `said`: the names of the messages by
-    what they say."""
+    """A session as its files contain it. `faults`: where something could not be read, and what. `text`: the beginning
+    of its files. `copies`: the new ids of messages that were written again, with their first ids. `said`: the keys of
+    messages by type and text."""
 
     header: GeminiHeader = field(default_factory=GeminiHeader)
     messages: dict[str, GeminiMessage] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class GeminiSession:
     said: dict[_Said, dict[str, None]] = field(default_factory=dict)
 
     def put(self, message: GeminiMessage, fallback: str) -> None:
-        """Takes a message: a new one at the end, a newer version of a known one in its place."""
+        """Adds a message at the end, or replaces the earlier version of a known one in place."""
         name = usable_id(message.id) or fallback
         if (before := self.messages.get(name)) is not None:
             self.said[_said(before)].pop(name, None)
@@ -128,27 +128,28 @@ class GeminiSession:
         self.said.setdefault(_said(message), {})[name] = None
 
     def drop(self, name: str) -> None:
-        """Takes a message out, where it is there."""
+        """Removes a message if it is there."""
         if (message := self.messages.pop(name, None)) is not None:
             self.said[_said(message)].pop(name, None)
 
     def head(self, told: GeminiHeader) -> None:
-        """Takes what is told of the session; what is not told stays as it was."""
+        """Updates the header with the fields that have a value; all others stay as they were."""
         for name in ("session_id", "start_time", "last_updated", "kind", "summary"):
             if given := getattr(told, name):
                 setattr(self.header, name, given)
 
     def rewind(self, native: str) -> None:
-        """Drops a message and all after it, as the person did."""
+        """Drops a message and all after it, because the person rewound the session."""
         native = self.copies.get(native, native)
         while native in self.messages:
             self.drop(next(reversed(self.messages)))
 
 
 def load_gemini_session(path: Path) -> GeminiSession:
-    """The session in a `.json` file and the `.jsonl` that goes on with it, or in a `.jsonl` alone.
+    """Loads the session in a `.json` file and the `.jsonl` that continues it, or in a `.jsonl` alone.
 
-    Raises UnfinishedError while the `.json` is being written, TranscriptError where nothing in it can be read, OSError.
+    Raises UnfinishedError while the `.json` is being written, TranscriptError if nothing in it can be read, and
+    OSError.
     """
     session = GeminiSession()
     if path.suffix == ".json":
@@ -216,7 +217,8 @@ def _replay(path: Path, session: GeminiSession) -> None:
 
 
 def _save(data: bytes, start: int, session: GeminiSession) -> None:
-    """Takes the messages that are whole in a damaged line: a line cut short by a crash has the next one on its end."""
+    """Adds the messages that are complete in a damaged line: a line cut short by a crash has the next one appended to
+    it."""
     for number, one in enumerate(one for one in salvage_objects(data, "id") if _kind(one)):
         session.put(parse_object(one, GeminiMessage), f"@{start}.{number}")
 
@@ -240,8 +242,8 @@ def _apply(line: _Line, data: bytes, start: int, session: GeminiSession) -> None
 
 
 def _shorten(kept: list[GeminiMessage], noted: str | None, session: GeminiSession) -> None:
-    """Takes a shortened history: what it leaves out was said all the same, what it adds is new. The program may write
-    all that it keeps again, under new ids, just before: such a copy says nothing that was not said."""
+    """Applies a shortened history. Messages it leaves out are kept, because they were said; messages it adds are new.
+    Just before, the program may write all messages it keeps again under new ids: these copies are not new messages."""
     ids = {one.id for one in kept}
     originals: dict[_Said, str | None] = {}
     end = parse_timestamp(noted)
@@ -262,7 +264,7 @@ def _shorten(kept: list[GeminiMessage], noted: str | None, session: GeminiSessio
 
 
 def decode_arguments(data: bytes | msgspec.Raw) -> dict[object, object]:
-    """The arguments of a call; none where they are no object."""
+    """Decodes the arguments of a call; returns an empty dict if they are not an object."""
     try:
         found = parse_json(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tool calls of Gemini CLI: what was asked of a tool, and what came back."""
+"""Parses Gemini CLI's tool calls, their input and their result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHELL_CODE = re.compile(r"Command exited with code (-?\d{1,10})\.")
 _CODE_FROM_END = 600
 _UNENDED = ("Command moved to background", "Command started in background", "Command is running in background")
 _OPENING, _CLOSING = "<untrusted_context>\n", "\n</untrusted_context>"
-"""Put by newer versions around what came from outside."""
+"""Newer versions put these around content from outside."""
 _STOPPED = "Command was"
 _FEEDBACK = "Plan rejected. User feedback: "
 _REFUSED = ("Plan rejected.", "User cancelled the plan approval dialog", "User dismissed ask_user dialog")
@@ -45,18 +45,18 @@ _DENIALS = ("denied", "did not allow", "rejected")
 
 
 class GeminiPlans:
-    """The plans written so far, by their file's name: leaving plan mode only names the file."""
+    """The plans written so far, by file name, because the call that leaves plan mode only names the file."""
 
     def __init__(self) -> None:
         self._written: dict[str, str] = {}
 
     def note(self, path: str, text: str) -> None:
-        """Keeps what was written to a markdown file."""
+        """Remembers the text written to a Markdown file."""
         if path.endswith(".md"):
             self._written[_name(path)] = text
 
     def of(self, path: str) -> str:
-        """What was last written to a file of this name; '' where nothing was."""
+        """Returns the text last written to a file of this name; '' if there is none."""
         return self._written.get(_name(path), "")
 
 
@@ -65,7 +65,7 @@ def _name(path: str) -> str:
 
 
 def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> ToolCall:
-    """A call with its result; `brief`: without what it writes and what it brought back if it went well."""
+    """Parses a call with its result; `brief` leaves out the text it writes, and its output if it succeeded."""
     name = without_nul(call.name)[:200]
     asked = {key: one for key, one in decode_arguments(call.args).items() if isinstance(key, str)}
     kind: ToolKind = "agent" if call.agent_id else _KINDS.get(name, "other")
@@ -89,7 +89,7 @@ def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> T
 
 
 def make_gemini_own_command(text: str, output: str) -> ToolCall:
-    """The call a person's own `!command` is."""
+    """Returns the tool call for a person's own `!command`."""
     found = _SHELL_CODE.match(output)
     code = int(found[1]) if found else None
     shown, left_out = keep_ends(without_nul(cut_blocks(output)))
@@ -156,7 +156,8 @@ def _closed(call: ToolCall, record: GeminiCall, *, brief: bool) -> ToolCall:
     code = _exit_code(call, status, text)
     if code and status == "ok":
         status = "error"
-    rejected = call.kind == "plan" and told == "success" and text.startswith(_FEEDBACK)  # only the plan tool may say it
+    # Feedback is trusted only from the plan tool.
+    rejected = call.kind == "plan" and told == "success" and text.startswith(_FEEDBACK)
     feedback = text[len(_FEEDBACK) :].partition("\n\nThe plan is stored at:")[0] if rejected else ""
     if brief and status == "ok" and call.kind not in ("ask", "plan"):
         return replace(call, status=status, exit_code=code)

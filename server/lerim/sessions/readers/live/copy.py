@@ -1,4 +1,5 @@
-"""A private copy of a database that cannot be read where it lies: a `-wal` without its index, a transaction cut off."""
+"""Makes a private copy of a database that cannot be read in place: its `-wal` has no index, or a transaction was cut
+off."""
 
 from __future__ import annotations
 
@@ -18,18 +19,18 @@ from lerim.sessions.readers.live import logs
 _TRIES = 4
 _PAUSE = 0.1
 _FRESH_NS = 20_000_000
-"""A file written so shortly ago may be written again without its time changing: clocks of file systems are coarse."""
+"""A file written this recently may be written again without a new mtime, because file system clocks are coarse."""
 _ENDINGS = ("", "-wal", "-journal")
 _BLOCK = 1024 * 1024
 _SALTS = 32
-"""Bytes at the start of a `-wal` that change when it is begun anew."""
+"""Bytes at the start of a `-wal` that change when it is restarted."""
 
 _State = tuple[tuple[int, int, int, bytes], ...]
 _Copy = tuple[Path, _State]
 
 
 class _Shared(NamedTuple):
-    """Copies that are kept for a while, by the database they are of."""
+    """Copies that are kept for a while, by the database they were made from."""
 
     folders: ExitStack
     copies: dict[Path, _Copy]
@@ -40,8 +41,8 @@ _shared: ContextVar[_Shared | None] = ContextVar("shared", default=None)
 
 @contextmanager
 def shared_copies() -> Iterator[None]:
-    """Inside, a database that has to be copied is copied once for each state it is in, not for each session that is
-    read from it. The copies are deleted at the end."""
+    """Makes `copy_database` copy a database once for each of its states, not once for each session that is read from
+    it. The copies are deleted at the end of the context."""
     with ExitStack() as folders:
         token = _shared.set(_Shared(folders, {}))
         try:
@@ -52,8 +53,8 @@ def shared_copies() -> Iterator[None]:
 
 @contextmanager
 def copy_database(path: Path) -> Iterator[Path | None]:
-    """A copy of one state of the database, deleted at the end; None where none could be had: it never kept still, or
-    there is no room. Raises OSError where the database itself cannot be read."""
+    """Yields a copy of one state of the database, deleted at the end; None if it kept changing or there is not enough
+    space. Raises OSError if the database itself cannot be read."""
     shared = _shared.get()
     if shared is None:
         with _folder() as folder:
@@ -73,18 +74,18 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def has_shared_copy(path: Path) -> bool:
-    """Whether there is a shared copy of the state that the database is in. Raises OSError."""
+    """Returns whether there is a shared copy of the database's current state. Raises OSError."""
     shared = _shared.get()
     return shared is not None and path in shared.copies and shared.copies[path][1] == _state(path)
 
 
 def is_recent_write(mtime_ns: int) -> bool:
-    """Whether a file with this time may be changed again without its time changing."""
+    """Returns whether a file with this mtime may be changed again without a new mtime."""
     return abs(time.time_ns() - mtime_ns) < _FRESH_NS
 
 
 def find_last_write(path: Path) -> int:
-    """When the database or a file beside it was last written, in nanoseconds. Raises OSError."""
+    """Returns when the database or a file next to it was last written, in nanoseconds. Raises OSError."""
     return max(written for _, written, _, _ in _state(path))
 
 
@@ -109,7 +110,7 @@ def _copy(path: Path, target: Path) -> _Copy | None:
 
 
 def _used(path: Path, size: int) -> dict[str, int]:
-    """How many bytes of the database and of the files beside it SQLite would use. Raises OSError."""
+    """Returns how many bytes SQLite would use of the database and of the files next to it. Raises OSError."""
     log, journal = Path(f"{path}-wal"), Path(f"{path}-journal")
     wal = logs.find_wal_end(log) if logs.inspect_wal(log).used else 0
     return {"": size, "-wal": wal, "-journal": logs.inspect_journal(journal, size).used}
@@ -138,12 +139,13 @@ def _state(path: Path) -> _State:
 
 
 def _same(before: _State, after: _State) -> bool:
-    """Whether the copy is of one state: the file and the `-journal` stood still, and the `-wal` at most grew (a row
-    written at its end while it was copied is either there as a whole or left out)."""
+    """Returns whether the copy is of one state: the file and the `-journal` did not change, and the `-wal` at most grew
+    (a row written to its end meanwhile is either copied whole or left out)."""
     grew = after[1][0] >= before[1][0] and after[1][2:] == before[1][2:]
     return before[0] == after[0] and before[2] == after[2] and grew
 
 
 def _fresh(state: _State) -> bool:
-    """Whether file or `-journal` were written so shortly ago that they may change again without their time changing."""
+    """Returns whether the file or the `-journal` was written so recently that it may change again without a new
+    mtime."""
     return any(is_recent_write(state[at][1]) for at in (0, 2))

@@ -1,18 +1,18 @@
-"""Reading SQLite databases that belong to another program, which may be writing them now.
+"""Reads SQLite databases that belong to another program, which may be writing them now.
 
-Nothing is written, neither to the database nor beside it, and nothing that program does ever waits for us. Rows that
-are only in the `-wal` are seen, rows that are not committed are not, and a state that was never committed is never
-seen: what `read_database` returns was computed inside one committed state.
+Nothing is written, neither to the database nor next to it, and the other program never has to wait for Lerim. Rows that
+are only in the `-wal` are seen, uncommitted rows are not: the result of `read_database` is always computed from a
+single committed state.
 
-- A database with a filled `-wal` is read in one short transaction, as SQLite means it: readers of a `-wal` hold up no
-  writer. Its index (`-shm`) is opened read-only, so that it is neither made nor changed.
-- Any other is read without a lock, and what was read is thrown away if the file changed meanwhile: a lock would make
-  a writer wait.
-- Where neither works, a copy of file, `-wal` and `-journal` is read that was taken while none of them changed.
-- A `-wal` or `-journal` that is damaged as a whole is passed over, as SQLite does, and never copied (live_logs.py).
+- A database with a filled `-wal` is read in one short transaction, as SQLite intends: readers of a `-wal` do not block
+  writers. Its index (`-shm`) is opened read-only, so that it is neither created nor changed.
+- Any other database is read without a lock, and the result is thrown away if the file changed meanwhile: a lock would
+  make a writer wait.
+- If neither works, the file, `-wal` and `-journal` are copied while none of them changes, and the copy is read.
+- A `-wal` or `-journal` that is damaged as a whole is ignored, as SQLite does, and never copied (see logs.py).
 
-No query runs for longer than the size of its database can explain: pages that lead to one another make a few bytes
-look like billions of rows.
+No query may run longer than the size of its database can explain: pages that point to one another make a few bytes look
+like billions of rows.
 """
 
 from __future__ import annotations
@@ -35,30 +35,31 @@ from lerim.sessions.readers.live.copy import copy_database, find_last_write, has
 from lerim.sqlite import file_uri
 
 CELL_LIMIT = 64 * 1024 * 1024
-"""Bytes of the longest value read; a row with a longer one counts as one that cannot be read."""
+"""The longest value that is read, in bytes; a row with a longer one counts as unreadable."""
 
 OLDER_STATE = "older-state"
-"""The problem code of a database of which only an older state could be read."""
+"""The problem code for a database of which only an older state could be read."""
 
 BROKEN_LOG = "broken-log"
-"""The problem code of a database that was read without the `-wal` or `-journal` beside it, because that is damaged."""
+"""The problem code for a database that was read without the damaged `-wal` or `-journal` next to it."""
 
 STEPS, STEPS_A_BYTE = 5_000_000, 20
-"""Steps of SQLite's machine that all queries of one look at a database may take, and more for each byte of it."""
+"""How many virtual machine steps all queries of one read may take, and how many more for each byte of the database."""
 
 SESSIONS, BYTES_A_SESSION = 1000, 4096
-"""Sessions that are taken from every database, and the bytes of it that allow one more: a prompt with its answer takes
-about as many, with their keys."""
+"""How many sessions are read from any database, and how many of its bytes allow one more: a prompt with its answer
+takes about as many, with their keys."""
 
 CUT_SHORT = "cut-short"
-"""The problem code of what was read in part, because it is damaged or holds more than its size explains."""
+"""The problem code for a session or database that was read only in part, because it is damaged or contains more than
+its size explains."""
 
 _STEPS_AT_ONCE = 100_000
 _SETTLED_NS = 1_000_000_000
-"""Where nothing was written for so long, waiting for a writer to end is in vain."""
+"""If nothing was written for this long, waiting for a writer to finish is pointless."""
 
 _NEW_NS = 60 * 1_000_000_000
-"""For so long an empty file is one that its program has just made."""
+"""An empty file that is younger than this was just created by its program."""
 
 _TRIES = 5
 _PAUSE = 0.05
@@ -67,20 +68,22 @@ _ALWAYS_BUSY = "it keeps being written"
 _ENDLESS = "its pages lead to one another: it seems to hold more rows than its size allows"
 
 SQLITE_FAULTS = (sqlite3.Error, UnicodeDecodeError)
-"""What reading a damaged database raises: the second where SQLite quotes the damage in its message."""
+"""The errors that reading a damaged database raises: the second one if SQLite's message quotes damaged text."""
 
 Found = TypeVar("Found")
 
 
 class _Moved(Exception):  # noqa: N818 - a finding, met by trying again
-    """The database changed while it was read without a lock, or is in the middle of a change."""
+    """Raised if the database changed while it was read without a lock, or is in the middle of a change: reading is
+    tried again."""
 
 
 class _Mark(NamedTuple):
-    """What changes whenever the database does: size, time, file and commit counter, and the same of its `-wal`.
+    """Values that change whenever the database does: size, mtime, inode and change counter of the file, and size, mtime
+    and inode of its `-wal`.
 
-    `logged`: the `-wal` holds what the file does not. `hot`: the `-journal` has to be rolled back, or belongs to a
-    transaction that is going on. `broken` are the endings of those that are damaged.
+    `logged`: the `-wal` contains changes that the file does not. `hot`: the `-journal` has to be rolled back, or
+    belongs to a running transaction. `broken` are the suffixes of those that are damaged.
     """
 
     file: tuple[int, int, int]
@@ -92,8 +95,8 @@ class _Mark(NamedTuple):
 
 
 def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
-    """Those of `paths` that are files, with their stamps, by stat alone. What cannot be looked at, is no file or has
-    been empty for long is a Problem."""
+    """Returns those of `paths` that are files, with their stamps, by stat alone. Adds a problem for each one that
+    cannot be read, is not a file or has been empty for long."""
     found: list[Database] = []
     for path in paths:
         try:
@@ -115,12 +118,12 @@ def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Pro
 
 
 def read_database(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
-    """What `work` makes of one committed state of the database.
+    """Returns the result of `work` for one committed state of the database.
 
-    `work` may be called several times, with the last result taken, so it has no effects and returns nothing lazy. Its
-    connection cannot write, and gives TEXT as bytes (see live_rows.py). Raises TranscriptError where the
-    database cannot be opened, is none, is damaged, or stays locked. `problems` gets one where only an older state
-    could be read.
+    `work` may be called several times, and its last result is returned, so it must have no side effects and return
+    nothing lazy. Its connection is read-only and returns TEXT as bytes (see rows.py). Raises TranscriptError if the
+    database cannot be opened, is not a database, is damaged, or stays locked. Adds a problem if only an older state
+    could be read, or a damaged `-wal` or `-journal` was ignored.
     """
     try:
         for attempt in range(0 if has_shared_copy(path) else _TRIES):
@@ -156,7 +159,7 @@ def _passed_over(path: Path, ending: str) -> Problem:
 
 
 def _before_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
-    """What the file alone says, where its `-wal` can neither be read in place nor copied."""
+    """Reads the file alone, if its `-wal` can neither be read in place nor copied."""
     before = _mark(path)
     if before.hot or not before.logged:
         raise sqlite3.OperationalError(_ALWAYS_BUSY)
@@ -217,7 +220,7 @@ def _primary(error: Exception) -> int:
 
 @contextmanager
 def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
-    """A connection in one read transaction."""
+    """Opens a connection inside one read transaction."""
     db = sqlite3.connect(f"{file_uri(path.absolute())}?{how}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
     with closing(db):
         db.text_factory = bytes
@@ -231,7 +234,7 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 
 def _bound(db: sqlite3.Connection, size: int) -> None:
-    """Ends queries that take more steps than file and `-wal` of this size explain."""
+    """Aborts queries that take more steps than a file and `-wal` of this size explain."""
     left = STEPS + STEPS_A_BYTE * size
 
     def is_too_much() -> bool:
@@ -245,8 +248,8 @@ def _bound(db: sqlite3.Connection, size: int) -> None:
 def keep_newest_sessions(
     database: Database, sessions: list[Found], age: Callable[[Found], tuple[int, int]], problems: list[Problem]
 ) -> list[Found]:
-    """As many of the sessions as the size of their database explains, those with the greatest `age` first to stay; a
-    problem tells of the rest."""
+    """Returns as many of the sessions as the size of their database explains, keeping those with the greatest `age` (a
+    time); adds a problem for the rest."""
     most = SESSIONS + (database.stamp[0] + database.stamp[2]) // BYTES_A_SESSION
     if len(sessions) <= most:
         return sessions
@@ -256,7 +259,7 @@ def keep_newest_sessions(
 
 
 def missing_tables_error(path: Path) -> TranscriptError:
-    """The error to raise for a database that lacks the tables its program makes."""
+    """Returns the error for a database that lacks the tables its program creates."""
     return TranscriptError(
         "The sessions in this database have a format that this version of Lerim does not know",
         where=str(path),
@@ -283,7 +286,8 @@ def _mark(path: Path) -> _Mark:
     wal = _stamp(_beside(path, "-wal"))
     log = logs.inspect_wal(_beside(path, "-wal")) if wal[0] else logs.NO_LOG
     journal = logs.inspect_journal(_beside(path, "-journal"), known.st_size)
-    # Closing a file gives up every lock this process holds on it: SQLite reads beside writers under locks.
+    # Closing a file drops every lock this process has on it, and SQLite reads a database with a `-wal` under locks:
+    # such a file is not opened here.
     head = b"" if log.used else _head(path)[24:40]
     broken = tuple(ending for ending, one in (("-wal", log), ("-journal", journal)) if one.damaged)
     stamp = (known.st_size, known.st_mtime_ns, known.st_ino)
@@ -315,7 +319,8 @@ def _unreadable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> Transc
 
 
 def _cause(error: sqlite3.Error | UnicodeDecodeError) -> Exception:
-    """Being locked passes: it is told as the error of the system that it is, which is tried again unchanged."""
+    """Returns the cause of the error that is raised. If the database is not damaged, the failure is temporary and
+    becomes a system error, so that reading is tried again even if the file does not change."""
     return error if _is_damage(error) else BlockingIOError(errno.EAGAIN, str(error))
 
 

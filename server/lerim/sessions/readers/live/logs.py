@@ -1,7 +1,7 @@
-"""What a `-wal` or `-journal` beside a database holds that SQLite would use, told from a few bytes of it.
+"""Determines how much of a `-wal` or `-journal` next to a database SQLite would use, from a few of its bytes.
 
-A program that was killed leaves such files behind, and a failing disk fills them with anything. What SQLite itself
-would pass over must not be copied either: it may be larger than the database.
+A program that was killed leaves such files behind, and a failing disk fills them with anything. A file that SQLite
+itself would ignore must not be copied either: it may be larger than the database.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ _PAGES = frozenset(1 << power for power in range(9, 17))
 _SECTORS = frozenset(1 << power for power in range(5, 17))
 
 JOURNAL_SLACK = 64 * 1024 * 1024
-"""A journal holds every page of the database at most once: what is longer than twice the database and this is cut."""
+"""A journal contains every page of the database at most once: anything beyond twice the size of the database plus this
+many bytes is cut off."""
 
 
 class DatabaseLog(NamedTuple):
-    """A `-wal` or `-journal`: how much of it SQLite would use, and whether it holds anything that SQLite passes over
-    because it is damaged or was never such a file."""
+    """A `-wal` or `-journal`: how many of its bytes SQLite would use, and whether SQLite ignores it because it is
+    damaged or never was such a file."""
 
     used: int
     damaged: bool
@@ -38,9 +39,10 @@ NO_LOG = DatabaseLog(0, damaged=False)
 
 
 def inspect_wal(path: Path) -> DatabaseLog:
-    """A `-wal` by its header and its first frame. Where it holds frames, `used` is its whole size; see `find_wal_end`.
+    """Inspects a `-wal` by its header and its first frame. If it contains frames, `used` is its whole size; see
+    `find_wal_end`.
 
-    Raises OSError where it is there and cannot be read.
+    Raises OSError if it exists but cannot be read.
     """
     try:
         with open_buffered(path) as file:
@@ -48,16 +50,16 @@ def inspect_wal(path: Path) -> DatabaseLog:
     except FileNotFoundError:
         return NO_LOG
     if len(head) <= WAL_HEADER:
-        return NO_LOG  # begun, and nothing was written to it yet
+        return NO_LOG  # created, but nothing was written to it yet
     if not _is_wal_header(head[:WAL_HEADER]):
         return DatabaseLog(0, damaged=True)
     if not _is_frame(head, head[WAL_HEADER:]):
-        return NO_LOG  # begun anew: what follows was taken over before
+        return NO_LOG  # restarted: the old frames are already in the database
     return DatabaseLog(path.stat().st_size, damaged=False)
 
 
 def find_wal_end(path: Path) -> int:
-    """Where the last frame of a `-wal` ends that belongs to it: what lies behind is of earlier rounds, or garbage.
+    """Returns where the last frame that belongs to a `-wal` ends: anything after it is from earlier rounds, or garbage.
     Raises OSError."""
     with open_buffered(path) as file:
         head = file.read(WAL_HEADER)
@@ -89,7 +91,7 @@ def _page_size(head: bytes) -> int:
 
 
 def _is_frame(head: bytes, frame: bytes) -> bool:
-    """Whether a frame has the salt of its file's header; the sums over its page are SQLite's to check."""
+    """Returns whether a frame has the salt of its file's header; SQLite itself checks the checksums of its page."""
     if len(frame) < _FRAME.size:
         return False
     page, _, salt, _ = _FRAME.unpack(frame[: _FRAME.size])
@@ -97,15 +99,15 @@ def _is_frame(head: bytes, frame: bytes) -> bool:
 
 
 def inspect_journal(path: Path, database_size: int) -> DatabaseLog:
-    """A `-journal` that SQLite would roll back: its header makes sense, and so does its first page.
+    """Inspects a `-journal`: SQLite would roll it back if its header and its first page make sense.
 
-    Raises OSError where it is there and cannot be read.
+    Raises OSError if it exists but cannot be read.
     """
     try:
         with open_buffered(path) as file:
             head = file.read(_JOURNAL_HEADER)
             if head[:1] in (b"", b"\0"):
-                return NO_LOG  # ended, or not on the disk as a whole yet, so that the database was not touched
+                return NO_LOG  # finished, or not completely on disk yet, so the database is unchanged
             if not head.startswith(_JOURNAL_MAGIC) or not _is_journal(head, file):
                 return DatabaseLog(0, damaged=True)
             size = file.seek(0, 2)

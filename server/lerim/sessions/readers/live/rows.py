@@ -1,4 +1,5 @@
-"""Rows of a database that belongs to another program: columns that come and go, values of any type, damaged pages."""
+"""Reads rows of a database that belongs to another program: columns come and go, values have any type, pages may be
+damaged."""
 
 from __future__ import annotations
 
@@ -9,16 +10,17 @@ Row = tuple[object, ...]
 
 
 def table_columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
-    """The columns a table has in this version of its program; none where there is no such table."""
+    """Returns the columns a table has in this version of its program; empty if there is no such table."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone():
         return frozenset()
     return frozenset(column_text(name) for (name,) in db.execute("SELECT name FROM pragma_table_info(?)", (table,)))
 
 
 def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
-    """Whether a table that its program always makes is not in a database, or something else stands under its name.
+    """Returns whether a table that its program always creates is missing, or its name is used by something else.
 
-    A database in which nothing was made yet lacks nothing."""
+    Returns False for a database in which nothing was created yet.
+    """
     if table_columns(db, table):
         return False
     (made,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -28,10 +30,11 @@ def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
 def read_rows(
     db: sqlite3.Connection, table: str, wanted: str, where: str, given: tuple[str | int, ...], lost: list[int]
 ) -> Iterator[Row]:
-    """`SELECT wanted FROM table WHERE where`, in no order; the rows that cannot be read cost only themselves.
+    """Yields the rows of `SELECT wanted FROM table WHERE where`, in no particular order; skips only the rows that
+    cannot be read.
 
-    `wanted` are expressions with commas between. The rowids of rows that are damaged or too long come into `lost`.
-    Raises sqlite3.Error where not even the rowids can be read.
+    `wanted` are expressions separated by commas. The rowids of rows that are damaged or too long are added to `lost`.
+    Raises sqlite3.Error if not even the rowids can be read.
     """
     had: set[object] = set()
     try:
@@ -54,13 +57,14 @@ def read_rows(
 
 
 def _of_one_row(error: sqlite3.Error) -> bool:
-    """Whether other rows may still be read. A value over the limit of a connection brings no code in some versions."""
+    """Returns whether other rows may still be readable. In some versions, a value over the limit of a connection raises
+    an error without a code."""
     codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_ERROR)
     return isinstance(error, sqlite3.DataError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
 
 
 def column_text(value: object) -> str:
-    """A value of any column as text that can be stored: '' for NULL, bytes that are no UTF-8 replaced, no NUL."""
+    """Converts a value of any column to text that can be stored: '' for NULL, with invalid UTF-8 and NUL replaced."""
     if value is None:
         return ""
     said = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -68,7 +72,7 @@ def column_text(value: object) -> str:
 
 
 def column_number(value: object) -> int:
-    """A value of any column as a whole number of 64 bits; 0 where it is none."""
+    """Converts a value of any column to a 64-bit integer; returns 0 if that is not possible."""
     try:
         found = int(value) if isinstance(value, (int, float, bytes)) else 0
     except (ValueError, OverflowError):

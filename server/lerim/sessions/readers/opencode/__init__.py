@@ -1,4 +1,4 @@
-"""Reads the sessions of OpenCode: its database, its older files and exports."""
+"""Reads OpenCode's sessions: its database, the files of earlier versions, and exports."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""Finding the sessions of OpenCode that a person exported (`opencode export ID > session.json`).
+"""Finds OpenCode sessions that a person exported (`opencode export ID > session.json`).
 
-OpenCode itself keeps none, so they lie where the person put them: in the folder `export` of a store, or right in a
-folder that holds nothing else of OpenCode (one named with `lerim connect opencode --path FOLDER`). Names tell nothing;
-what an export is of stands at its beginning.
+OpenCode itself keeps no exports, so they are where the person put them: in the `export` folder of a store, or directly
+in a folder that contains nothing else of OpenCode (one named with `lerim connect opencode --path FOLDER`). File names
+are arbitrary; the session record at the beginning of an export identifies it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from lerim.sessions.readers.opencode.records import OpenCodeInfo
 
 EXPORT_FOLDER = "export"
 _HEAD_BYTES = 64 * 1024
-"""More than the record of a session takes, which stands first."""
+"""More than the session record takes, which comes first."""
 _BEGINNING = re.compile(r'\s*\{\s*"info"\s*:\s*(?=\{)')
 _OWN = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
-"""What tells OpenCode's data folder, in which its own files are not to be opened: they hold keys."""
+"""Names that identify OpenCode's data folder. No file directly in it is opened to look for exports, because its own
+files contain keys."""
 
 
 def find_exports(root: Path, inside: Iterable[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
-    """The exported sessions of a store; `inside` is what lies in its folder `root`. Several exports of one session are
-    all among them, the newest first."""
+    """Returns the exported sessions of a store, newest first, including several exports of one session. `inside` lists
+    the folder `root`."""
     here = list(inside)
     own = any(_OWN.fullmatch(entry.name) for entry in here)
     files = [*([] if own else here), *list_folder(root / EXPORT_FOLDER, problems)]
@@ -46,14 +47,15 @@ def find_exports(root: Path, inside: Iterable[os.DirEntry[str]], problems: list[
 
 
 def convert_to_utf8(data: bytes) -> bytes:
-    """The bytes of a JSON text in UTF-8: PowerShell's `>` writes UTF-16, other programs a mark at the beginning."""
+    """Returns JSON text as UTF-8 without a byte order mark: PowerShell's `>` writes UTF-16, other programs write a
+    mark."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace").encode()
     return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | None:
-    """The transcript an exported file is, under its session's own id; None for any other file."""
+    """Returns the transcript of an exported file, under the session's own id; None for any other file."""
     known_as = stat_regular_file("opencode", entry, problems)
     if known_as is None:
         return None
@@ -85,8 +87,8 @@ def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | No
 
 
 def _info(head: str, start: int) -> OpenCodeInfo:
-    """The record of a session that begins at `start`; an empty one where it is damaged, which is told when the session
-    is read."""
+    """Decodes the session record that begins at `start`; returns an empty one if it is damaged, which is reported when
+    the session is read."""
     try:
         return parse_object(encode_json(parse_leading_json(head[start:].encode())), OpenCodeInfo)
     except ValueError:

@@ -1,8 +1,8 @@
-"""What a fork of OpenCode copied, and from where.
+"""Finds the originals of the messages that an OpenCode fork copied.
 
-A fork is a session of its own that begins with the messages of another, under new ids and with the times they had:
-before the fork was made. Nothing names the other session. What was said at the same moment, with the same role and in
-the same words, in the oldest session of the project that has it, is the original; its id is that of the copies, too.
+A fork is a separate session that begins with the messages of another, under new ids but with their old times, which are
+before the fork was made. Nothing names the other session. The original is the message with the same time, role and
+words in the oldest session of the project that contains one; turns of copies get their id from it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lerim.sessions.readers.opencode.forms import ForkOrigin, StoredSession, sel
 from lerim.sessions.readers.opencode.records import OpenCodeInfo, OpenCodeMessage
 
 _Waiting = dict[tuple[int, bytes], list[str]]
-"""The ids of the copies whose original is looked for, in order, by when they were said and what they say."""
+"""The ids of copies whose originals are still to be found, in order, by the time and digest of the message."""
 
 
 class _Older(NamedTuple):
-    """A session that may hold originals. In this order they are asked."""
+    """A session that may contain originals. The sort order of these tuples is the order of the search."""
 
     created: int
     native: str
@@ -31,8 +31,8 @@ class _Older(NamedTuple):
 
 
 def find_originals(transcript: Transcript, kept: StoredSession) -> dict[str, ForkOrigin]:
-    """The original of each copied message by the copy's id; empty for a session that was never forked, without a look
-    at any other. Where the original is gone, the oldest copy stands for it. Raises TranscriptError where the
+    """Returns the original of each copied message by the copy's id; empty for a session that is not a fork, without
+    reading any other session. If the original is gone, the oldest copy takes its place. Raises TranscriptError if the
     database cannot be read."""
     if not _copies(kept):
         return {}
@@ -55,7 +55,8 @@ def _created(what: OpenCodeInfo | OpenCodeMessage) -> int:
 
 
 def _said(kept: StoredSession, message: OpenCodeMessage) -> tuple[int, bytes]:
-    """When, by whom and what: thoughts left aside, which a brief reading does not have."""
+    """Returns the time of a message and a digest of its role and content. Reasoning is left out, because a brief
+    reading does not have it."""
     words = [
         (one.type, one.call.id if one.call else one.text)
         for one in kept.pieces.get(message.id or "", [])
@@ -68,8 +69,8 @@ def _said(kept: StoredSession, message: OpenCodeMessage) -> tuple[int, bytes]:
 def _search(
     kept: StoredSession, older: Iterable[_Older], messages: Callable[[_Older, frozenset[int]], Iterable[StoredSession]]
 ) -> dict[str, ForkOrigin]:
-    """Asks the older sessions one by one. `messages` gives those of a session that were said at one of the times, each
-    by itself, in order."""
+    """Searches the older sessions one by one. `messages` yields the messages of a session that have one of the given
+    times, one by one and in order."""
     waiting = _copies(kept)
     times = frozenset(created for created, _ in waiting)
     found: dict[str, ForkOrigin] = {}
@@ -116,7 +117,7 @@ def _in_rows(db: sqlite3.Connection, kept: StoredSession) -> dict[str, ForkOrigi
 
 def _in_files(transcript: Transcript, kept: StoredSession) -> dict[str, ForkOrigin]:
     folder, storage = transcript.path.parent, transcript.path.parent.parent.parent
-    if folder.parent.name != "session":  # an export stands by itself
+    if folder.parent.name != "session":  # an export has no other sessions next to it
         return {}
 
     def messages(session: _Older, times: frozenset[int]) -> Iterable[StoredSession]:
@@ -125,6 +126,6 @@ def _in_files(transcript: Transcript, kept: StoredSession) -> dict[str, ForkOrig
             if when in times:
                 yield forms.load_message_file(storage, session.native, native)
 
-    # When a session was last updated tells nothing here: an answer does not always touch its head.
+    # The time of a session's last update is of no use here: an answer does not always change it.
     older = [_Older(_created(info), info.id or "", bool(info.parent_id)) for info in forms.list_session_infos(folder)]
     return _search(kept, older, messages)

@@ -1,4 +1,4 @@
-"""A session of OpenCode out of any of its three forms: rows of the database, old files, an export."""
+"""Loads an OpenCode session from any of its three forms: database rows, old files or an export."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ from lerim.sessions.readers.opencode.records import (
 from lerim.sessions.readers.opencode.tools import parse_opencode_call
 
 FILE_LIMIT = 64 * 1024 * 1024
-"""Longer files are skipped and told of."""
+"""The largest file that is read, in bytes; larger ones are skipped and reported."""
 
 REQUIRED_COLUMNS = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "session_id", "data"}}
-"""The columns without which nothing that was said can be read, by table."""
+"""The columns without which no conversation can be read, by table."""
 
 _TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
 
 
 class OpenCodePiece(NamedTuple):
-    """What of a part is used: its type (`synthetic` for text that the program put there), its words, its call."""
+    """The used content of a part: its type (`synthetic` for text that OpenCode inserted), its text and its tool
+    call."""
 
     id: str
     type: str
@@ -47,7 +48,7 @@ class OpenCodePiece(NamedTuple):
 
 
 class ForkOrigin(NamedTuple):
-    """The message that one of a fork was copied from; `child`: in the session of a subagent."""
+    """The message that a fork's message was copied from; `child`: it is in the session of a subagent."""
 
     id: str
     child: bool
@@ -55,8 +56,8 @@ class ForkOrigin(NamedTuple):
 
 @dataclass(slots=True)
 class StoredSession:
-    """A session as its store has it. `pieces` are those of each message, in order; `worktree` is its
-    project's; `origins` are of the messages it was forked with."""
+    """A session as stored. `pieces` contains those of each message, in order; `worktree` is its project's; `origins`
+    maps the ids of messages copied by a fork to their originals."""
 
     info: OpenCodeInfo
     messages: list[OpenCodeMessage] = field(default_factory=list)
@@ -66,7 +67,7 @@ class StoredSession:
     origins: dict[str, ForkOrigin] = field(default_factory=dict)
 
     def say(self, message: bytes | msgspec.Raw, native: str, where: str) -> None:
-        """Takes a message in; `native` is its id where the store has it outside the record."""
+        """Adds a message; `native` is its id if the store keeps it outside the record."""
         try:
             found = parse_object(message, OpenCodeMessage)
         except ValueError:
@@ -77,7 +78,7 @@ class StoredSession:
             self.messages.append(found)
 
     def add(self, part: bytes | msgspec.Raw, native: str, message: str, where: str, *, brief: bool) -> None:
-        """Takes a part of a message in."""
+        """Adds a part of a message."""
         try:
             found = parse_object(part, OpenCodePart)
         except ValueError:
@@ -93,11 +94,12 @@ class StoredSession:
         self.pieces.setdefault(message, []).append(OpenCodePiece(native or without_nul(found.id), kind, said, call))
 
     def lost(self, what: str, where: str) -> None:
-        """Tells of a record that cannot be read."""
+        """Reports a record that cannot be read."""
         self.problems.append(Problem("bad-record", where, f"A {what} of this session could not be read: skipped"))
 
     def ordered(self) -> StoredSession:
-        """In the order in which it was said. Ids begin with the time, but start over every 795 days."""
+        """Sorts the messages and their pieces chronologically and returns the session. Ids begin with the time, but
+        start over every 795 days, so messages are sorted by their time first."""
         self.messages.sort(key=lambda one: ((one.time and one.time.created) or 0, one.id or ""))
         for found in self.pieces.values():
             found.sort(key=lambda one: one.id)
@@ -110,7 +112,7 @@ def _label(part: OpenCodePart) -> str:
 
 
 def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession:
-    """The session a transcript stands for. Raises TranscriptError where nothing of it can be read."""
+    """Loads the session of a transcript. Raises TranscriptError if none of it can be read."""
     if transcript.within:
         problems: list[Problem] = []
         kept = live.read_database(transcript.path, lambda db: _rows(db, transcript, brief=brief), problems)
@@ -136,7 +138,7 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
 
 
 def find_stored_folder(path: Path) -> str:
-    """The working folder of a session in an old file or an export; '' where that cannot be said."""
+    """Returns the working folder of a session in an old file or an export; '' if it is unknown."""
     try:
         info, export = _opened(_session_file(path) or b"")
     except (TranscriptError, ValueError):
@@ -145,7 +147,7 @@ def find_stored_folder(path: Path) -> str:
 
 
 def _opened(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
-    """A session's own record, and the export around it where it is one. Raises ValueError."""
+    """Decodes a session's own record, and the export that contains it if the data is one. Raises ValueError."""
     export = parse_object(data, OpenCodeExport)
     if bytes(export.info) == b"null":
         return parse_object(data, OpenCodeInfo), None
@@ -186,7 +188,7 @@ def _said(
     *,
     brief: bool,
 ) -> None:
-    """Takes in the messages and the parts that belong to `value`."""
+    """Adds the messages and parts that the conditions select for `value`."""
     if REQUIRED_COLUMNS["message"] <= table_columns(db, "message"):
         lost: list[int] = []
         for native, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
@@ -204,14 +206,14 @@ def _said(
 
 
 def load_message_row(db: sqlite3.Connection, message: str) -> StoredSession:
-    """One message of any session, read briefly."""
+    """Loads one message of any session from the database, with `brief`."""
     kept = StoredSession(OpenCodeInfo())
     _said(db, kept, "id = ?", "message_id = ?", message, "", brief=True)
     return kept.ordered()
 
 
 def select_columns(there: frozenset[str], wanted: tuple[str, ...]) -> str:
-    """The columns to ask for: those a table does not have yet, or no more, are NULL."""
+    """Returns the columns to select, with NULL for those that this version of the table does not have."""
     return ", ".join(name if name in there else "NULL" for name in wanted)
 
 
@@ -230,9 +232,9 @@ def _revert(value: object) -> Revert | None:
 
 
 def _files(kept: StoredSession, transcript: Transcript, *, brief: bool) -> None:
-    """The messages and parts beside a file of a session; ids are those of the files, as OpenCode itself has it.
+    """Adds the messages and parts stored next to a session's old file; file names are their ids, as in OpenCode itself.
 
-    What is half written belongs to the newest message: it is left out, and met again when it is whole.
+    Half-written files belong to the newest message: they are left out, and read again when they are complete.
     """
     storage = transcript.path.parents[2]
     kept.info.id = transcript.session_id
@@ -252,18 +254,18 @@ def _file_said(kept: StoredSession, path: Path, storage: Path, *, newest: bool, 
 
 
 def list_session_infos(project: Path) -> Iterator[OpenCodeInfo]:
-    """The sessions of a project that have a file each in the folder `project`; those that cannot be read left out."""
+    """Yields the sessions of a project that have their own files in the folder `project`; skips unreadable ones."""
     for path in _named(project, StoredSession(OpenCodeInfo())):
         try:
             info = parse_object(_file(path) or b"", OpenCodeInfo)
-        except (TranscriptError, ValueError):  # told of when that session itself is read
+        except (TranscriptError, ValueError):  # reported when that session itself is read
             continue
         info.id = path.stem
         yield info
 
 
 def list_message_heads(storage: Path, session: str) -> Iterator[OpenCodeMessage]:
-    """The messages of a session without their parts; those that cannot be read left out."""
+    """Yields the messages of a session without their parts; skips unreadable ones."""
     kept = StoredSession(OpenCodeInfo())
     for path in _named(storage / "message" / session, kept):
         if (data := _part_of(kept, path, quiet=True)) is not None:
@@ -273,7 +275,7 @@ def list_message_heads(storage: Path, session: str) -> Iterator[OpenCodeMessage]
 
 
 def load_message_file(storage: Path, session: str, message: str) -> StoredSession:
-    """One message of any session, read briefly."""
+    """Loads one message of any session from old files, with `brief`."""
     kept = StoredSession(OpenCodeInfo())
     _file_said(kept, storage / "message" / session / f"{message}.json", storage, newest=True, brief=True)
     return kept.ordered()
@@ -287,7 +289,7 @@ def _part_of(kept: StoredSession, path: Path, *, quiet: bool) -> bytes | None:
     try:
         data = _file(path)
     except TranscriptError as error:
-        if not isinstance(error.__cause__, FileNotFoundError):  # taken back meanwhile
+        if not isinstance(error.__cause__, FileNotFoundError):  # deleted in the meantime
             kept.problems.append(Problem("unreadable", str(path), error.message))
         return None
     if data is None:
@@ -301,18 +303,18 @@ def _worktree(storage: Path, info: OpenCodeInfo) -> str:
     name = Path(without_nul(info.project_id)).name
     try:
         return without_nul(parse_object(_file(storage / "project" / f"{name}.json") or b"", OpenCodeProject).worktree)
-    except (TranscriptError, ValueError):  # the session says what it can; its folder stays unknown
+    except (TranscriptError, ValueError):  # the session is still read; only its folder stays unknown
         return ""
 
 
 def _session_file(path: Path) -> bytes | None:
-    """What the file of a session or an export holds, in UTF-8; None where it is too long."""
+    """Returns the content of a session file or export as UTF-8, or None if it is too long."""
     data = _file(path)
     return None if data is None else convert_to_utf8(data)
 
 
 def _file(path: Path) -> bytes | None:
-    """What a file holds; None where it is too long."""
+    """Returns the content of a file, or None if it is too long. Raises TranscriptError if it cannot be read."""
     try:
         with open_buffered(path) as file:
             data = file.read(FILE_LIMIT + 1)
@@ -325,8 +327,8 @@ def _file(path: Path) -> bytes | None:
 
 
 def _exported(kept: StoredSession, export: OpenCodeExport, path: Path, *, brief: bool) -> None:
-    """Takes in what an export holds. Programs that cut secrets out of exports also cut out ids, so that many messages
-    have the same: each has its own again, and parts keep their order."""
+    """Adds the messages of an export. Programs that cut secrets out of exports also cut out ids, so that many messages
+    share one: each gets a distinct id again, and parts keep their order."""
     for at, raw in enumerate(split_json_array(export.messages)):
         try:
             both = parse_object(raw, ExportedMessage)
@@ -345,7 +347,7 @@ def _exported(kept: StoredSession, export: OpenCodeExport, path: Path, *, brief:
 
 
 def _in_order(found: list[OpenCodePiece]) -> list[OpenCodePiece]:
-    """The parts of a message with ids that rise as the parts follow each other."""
+    """Returns the parts of a message with ids that increase in the order of the parts."""
     out: list[OpenCodePiece] = []
     own = ""
     for at, one in enumerate(found):

@@ -1,5 +1,5 @@
-"""What OpenCode writes of a session, a message and a part: the same objects in its database, its old files and its
-exports. Every field that is used, all others skipped unread."""
+"""The records OpenCode writes for a session, a message and a part: the same objects in its database, its old files and
+its exports. Only the fields that are used are declared; all others are skipped unread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lerim.sessions.readers.engine import JSON_NULL
 
 
 class OpenCodeTimes(msgspec.Struct, gc=False):
-    """Milliseconds since 1970."""
+    """Times in milliseconds since 1970."""
 
     created: float | None = 0
     updated: float | None = 0
@@ -19,14 +19,14 @@ class OpenCodeTimes(msgspec.Struct, gc=False):
 
 
 class Revert(msgspec.Struct, gc=False):
-    """From where on the person took the session back."""
+    """The point from which on the person reverted the session."""
 
     message_id: str | None = msgspec.field(default="", name="messageID")
     part_id: str | None = msgspec.field(default="", name="partID")
 
 
 class OpenCodeInfo(msgspec.Struct):
-    """A session."""
+    """The record of a session."""
 
     id: str | None = ""
     parent_id: str | None = msgspec.field(default="", name="parentID")
@@ -39,13 +39,13 @@ class OpenCodeInfo(msgspec.Struct):
 
 
 class OpenCodeProject(msgspec.Struct, gc=False):
-    """What a session belongs to."""
+    """The project a session belongs to."""
 
     worktree: str | None = ""
 
 
 class CacheTokens(msgspec.Struct, gc=False):
-    """Tokens of a step that came from a cache or went into it."""
+    """Tokens of a step that were read from a cache or written to it."""
 
     read: float | None = 0
     write: float | None = 0
@@ -61,19 +61,19 @@ class StepTokens(msgspec.Struct, gc=False):
 
 
 class StepFolder(msgspec.Struct, gc=False):
-    """Where a step ran."""
+    """The folder a step ran in."""
 
     cwd: str | None = ""
 
 
 class StepFault(msgspec.Struct, gc=False):
-    """Why a step ended early."""
+    """The reason why a step ended early."""
 
     name: str | None = ""
 
 
 class OpenCodeMessage(msgspec.Struct):
-    """One message without its parts. `summary` is a boolean of answers, an object of prompts."""
+    """One message without its parts. `summary` is a boolean in answers and an object in prompts."""
 
     id: str | None = ""
     role: str | None = ""
@@ -89,7 +89,7 @@ class OpenCodeMessage(msgspec.Struct):
 
 
 class ToolState(msgspec.Struct, gc=False):
-    """A tool call as far as it got."""
+    """The state of a tool call."""
 
     status: str | None = ""
     input: msgspec.Raw = JSON_NULL
@@ -114,21 +114,21 @@ class OpenCodePart(msgspec.Struct):
 
 
 class ExportedMessage(msgspec.Struct):
-    """A message with its parts, in an export."""
+    """A message with its parts in an export."""
 
     info: msgspec.Raw = JSON_NULL
     parts: msgspec.Raw = JSON_NULL
 
 
 class OpenCodeExport(msgspec.Struct):
-    """What `opencode export` prints."""
+    """The output of `opencode export`."""
 
     info: msgspec.Raw = JSON_NULL
     messages: msgspec.Raw = JSON_NULL
 
 
 def opencode_time(milliseconds: float | None) -> datetime | None:
-    """Milliseconds since 1970 as a time; None where there is none."""
+    """Converts milliseconds since 1970 to a datetime; returns None if there is no usable time."""
     if not milliseconds or milliseconds <= 0:
         return None
     try:
@@ -138,5 +138,5 @@ def opencode_time(milliseconds: float | None) -> datetime | None:
 
 
 def token_count(number: float | None) -> int:
-    """A count of tokens; 0 where it is none that can be."""
+    """Returns a number of tokens as an integer; 0 if it is missing or implausible."""
     return int(number) if number and 0 < number < 1 << 53 else 0

@@ -1,4 +1,4 @@
-"""Reading OpenCode: sessions in its database, in the files of its earlier versions, and in exported files."""
+"""Finds and reads OpenCode's sessions: in its database, in the files of its earlier versions, and in exported files."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ from lerim.sessions.readers.opencode.turns import fold_session
 __all__ = ["list_database", "open_session", "probe_folder", "scan_root"]
 
 MESSAGE_BYTES = 16 * 1024
-"""What a message takes in the database with its parts, about: the size of a session is not worth more reading."""
+"""The approximate size of a message with its parts in the database, used to estimate the size of a session without
+reading more."""
 
 _DATABASE = re.compile(r"opencode(?:-[A-Za-z0-9._-]{1,100})?\.db")
 _LAST = 2
-"""Messages that are still written: the newest answer, and a prompt that waits behind it."""
+"""Number of messages that may still be written: the newest answer, and a prompt waiting behind it."""
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
-    """The databases, the sessions in old files and the exported ones under OpenCode's data folder or a folder of
-    exports, or the one database that `root` is.
+    """Finds the databases, the sessions in old files and the exported sessions under OpenCode's data folder or a folder
+    of exports; if `root` is a file, finds that one database.
 
-    A session that stands in a database and in a file is found in both, under one id; of several files, old ones count
-    before exports, and the newest export before others. `folders` are not needed: sessions name their own.
+    A session in both a database and a file is found in both, under one id. Of several files, old files take precedence
+    over exports, and newer exports over older ones. `folders` is not used: sessions name their own.
     """
     found = StoreContents()
     if root.exists() and not root.is_dir():
@@ -60,7 +61,7 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
 
 
 def _add(storage: Path, path: Path, found: StoreContents) -> None:
-    """A session in old files. Its own file is seldom written: what tells that it grew are its newest messages."""
+    """Adds a session in old files. Its own file is seldom written, so its newest messages show whether it grew."""
     try:
         known = path.stat()
         if not stat.S_ISREG(known.st_mode):
@@ -89,7 +90,7 @@ def _add(storage: Path, path: Path, found: StoreContents) -> None:
 def _stamp(entry: os.DirEntry[str]) -> tuple[int, int]:
     try:
         known = entry.stat()
-    except FileNotFoundError:  # taken back meanwhile
+    except FileNotFoundError:  # deleted in the meantime
         return (0, 0)
     return (known.st_size, known.st_mtime_ns)
 
@@ -99,9 +100,9 @@ def _digest(what: object) -> int:
 
 
 def list_database(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
-    """The sessions in a database. The stamp of each is made of its own time and of the times and numbers of its
-    messages and of the parts of the newest ones: while an answer comes in, the session's own time stands still.
-    Raises TranscriptError where the database cannot be read."""
+    """Lists the sessions in a database. The stamp of each combines its own time with the times and numbers of its
+    messages and of the newest messages' parts, because the session's own time does not change while an answer is being
+    written. Raises TranscriptError if the database cannot be read."""
     problems: list[Problem] = []
     found = live.read_database(database.path, lambda db: _sessions(db, database.path), problems)
     transcripts, lost = found
@@ -147,7 +148,8 @@ def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int
 
 
 _News = dict[str, tuple[int, int, tuple[tuple[int, int], ...]]]
-"""Of each session: how many messages, when the last of them changed, and number and time of the newest ones' parts."""
+"""For each session: the number of messages, when the last of them changed, and the number and time of the newest
+messages' parts."""
 
 
 def _news(db: sqlite3.Connection, lost: list[int]) -> _News:
@@ -170,7 +172,8 @@ def _news(db: sqlite3.Connection, lost: list[int]) -> _News:
 
 
 def _indexed(db: sqlite3.Connection) -> bool:
-    """Whether the parts of a message are found without reading all of them, as in every version of OpenCode."""
+    """Returns whether the parts of a message can be found without reading all parts, as in every version of
+    OpenCode."""
     if not {"message_id", "time_updated"} <= table_columns(db, "part"):
         return False
     plan = db.execute("EXPLAIN QUERY PLAN SELECT 1 FROM part WHERE message_id = ''").fetchall()
@@ -180,20 +183,20 @@ def _indexed(db: sqlite3.Connection) -> bool:
 def _parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:
     try:
         told = db.execute("SELECT count(*), max(time_updated) FROM part WHERE message_id = ?", (message,)).fetchone()
-    except sqlite3.DatabaseError:  # a damaged page: met again, and told of, when the session is read
+    except sqlite3.DatabaseError:  # a damaged page, reported when the session is read
         return (0, 0)
     return (column_number(told[0]), column_number(told[1]))
 
 
 def probe_folder(transcript: Transcript) -> str:
-    """The working folder of a session; '' where that is not known."""
+    """Returns the working folder of a session; '' if it is unknown."""
     if transcript.cwd or transcript.within:
         return transcript.cwd
     return forms.find_stored_folder(transcript.path)
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
-    """A reading of one session. Raises TranscriptError, while it is iterated, where it cannot be read."""
+    """Returns a reading of one session. Iterating it raises TranscriptError if the session cannot be read."""
     return WholeReading(transcript, partial(_load, brief=brief), resume)
 
 

@@ -1,4 +1,4 @@
-"""Tool calls of OpenCode: what was asked of a tool, and what came back."""
+"""Parses OpenCode's tool calls, their input and their result."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ _KINDS: dict[str, ToolKind] = {
 }
 _DENIED = ("The user rejected permission", "The user has specified a rule", "The user dismissed this question")
 _OWN_ERRORS: frozenset[ToolKind] = frozenset({"shell", "read", "edit", "write", "search", "ask", "plan"})
-"""Built-in tools whose errors OpenCode words itself. What a server, a plugin, a page or a subagent raises is kept in
-the same field, so that its text could be anything."""
+"""Kinds of built-in tools whose error messages OpenCode writes itself. Errors of a server, a plugin, a page or a
+subagent are in the same field, so their text could be anything."""
 _NAME = re.compile(r"^[A-Za-z]{0,60}Error: ")
-"""What older versions put before the words of an error."""
+"""The prefix of an error message in older versions."""
 _FEEDBACK = "with the following feedback:"
 _ABORTED = ("Tool execution aborted", "Cancelled")
 _OVERTIME = "exceeding timeout"
 _STOPPED = "User aborted the command"
 PLAN_FILE = re.compile(r"(?:^|[/\\])plans[/\\][^/\\]{1,200}\.md$")
-"""Where the plan stands that `plan_exit` puts to the person."""
+"""The file with the plan that `plan_exit` puts to the person."""
 _NOTE_FROM_END = 600
-"""Where the shell tool notes what cut a command short: in the last lines of what it printed."""
+"""How many characters from the end of the output the shell tool notes what cut a command short."""
 
 
 class _Option(msgspec.Struct, gc=False):
@@ -103,7 +103,8 @@ class _Told(msgspec.Struct, gc=False):
 
 
 def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
-    """The call of a tool part, with its result as far as there is one; `brief`: without what the catalog leaves out."""
+    """Parses the call of a tool part, with its result if there is one; `brief` leaves out what the catalog does not
+    keep."""
     state = part.state or ToolState()
     name = without_nul(part.tool)[:200]
     kind = _KINDS.get(name, "other")
@@ -133,7 +134,7 @@ def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
 
 
 def mark_own_command(call: ToolCall) -> ToolCall:
-    """A command that the person ran, not the model. Whether it failed is not recorded."""
+    """Returns the call as a command that the person ran, not the model. Whether it failed is not recorded."""
     return replace(call, id="", name=OWN_COMMAND, kind="shell", description="")
 
 
@@ -171,7 +172,7 @@ def _ended(call: ToolCall, state: ToolState, *, brief: bool) -> ToolCall:
     if call.status == "pending" or (brief and call.status == "ok" and call.kind != "ask"):
         return call
     if call.kind == "plan" and call.status == "ok":
-        return call  # what comes back is the same for every plan, and said by the program
+        return call  # the output is the same for every plan and written by OpenCode
     output, left_out = keep_ends(
         without_nul(cut_blocks((state.error if state.status == "error" else state.output) or ""))
     )
@@ -215,7 +216,7 @@ def _strings(data: msgspec.Raw) -> str:
 
 
 def _todos(data: msgspec.Raw) -> str:
-    """A list of things to do as the lines of a list: searchable, and no plan that anybody approved."""
+    """Returns a todo list as lines of a Markdown list: searchable, but not a plan that anybody approved."""
     marks = {"completed": "x", "cancelled": "-"}
     todos = [_shaped(one, _Todo) for one in split_json_array(data)]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Turns of an OpenCode session out of its messages."""
+"""Builds the turns of an OpenCode session from its messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lerim.sessions.readers.opencode.records import OpenCodeMessage, OpenCodeTim
 from lerim.sessions.readers.opencode.tools import PLAN_FILE, mark_own_command
 
 PROBLEMS = 100
-"""Problems told one by one; what comes after is only counted."""
+"""Problems reported one by one; any further ones are only counted."""
 
 _DEFAULT_TITLE = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]{1,20}Z?")
 _BY_HAND = "The following tool was executed by the user"
@@ -24,7 +24,7 @@ _INIT = (
     "Please analyze this codebase and create an AGENTS.md file containing:",
     "Create or update `AGENTS.md` for this repository.\n\nThe goal is a compact instruction file",
 )
-"""What OpenCode keeps of `/init`: the words it stands for."""
+"""The beginnings of the prompts that OpenCode stores in place of `/init`."""
 _FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
 _GOES_ON = ("tool-calls", "unknown")
 _ABORTED = "MessageAbortedError"
@@ -42,8 +42,7 @@ class _Tally:
 
 
 def fold_session(transcript: Transcript, kept: StoredSession) -> LoadedSession:
-    """The session with its turns. A message from which on the person took it back, and what follows, says nothing;
-    what it cost counts."""
+    """Returns the session with its turns. Messages that the person reverted make no turns, but their cost counts."""
     info = kept.info
     child = bool(transcript.parent or info.parent_id)
     home = without_nul(info.directory) or without_nul(kept.worktree) or transcript.cwd
@@ -83,7 +82,7 @@ def fold_session(transcript: Transcript, kept: StoredSession) -> LoadedSession:
 
 
 def _standing(kept: StoredSession, revert: Revert) -> list[list[OpenCodePiece]]:
-    """The pieces of every message up to where the person took the session back."""
+    """Returns the pieces of every message up to the point where the person reverted the session."""
     found: list[list[OpenCodePiece]] = []
     for message in kept.messages:
         pieces = kept.pieces.get(message.id or "", [])
@@ -132,7 +131,7 @@ def _answer(
     by_hand: set[str],
     child: bool,
 ) -> Turn | None:
-    """The turn an answer is; None for the summary of a compaction and for one that says nothing (yet)."""
+    """Returns the turn of an answer; None for the summary of a compaction and for an answer without content (yet)."""
     calls = tuple(one.call for one in pieces if one.call is not None)
     if calls and message.parent_id in by_hand:
         own = mark_own_command(calls[0])
@@ -161,7 +160,8 @@ def _answer(
 
 
 def _planned(turn: Turn, plan: str) -> tuple[Turn, str]:
-    """The turn with the plan put to the person, if it does that, and the plan as its file says it after the turn."""
+    """Adds the plan to a call that puts it to the person. Returns the turn, and the plan as its file contains it after
+    the turn."""
     calls: list[ToolCall] = []
     for call in turn.tool_calls:
         for edit in call.edits if call.status == "ok" else ():
@@ -185,8 +185,8 @@ def _tokens(message: OpenCodeMessage) -> Tokens | None:
 
 
 def _spend(tally: _Tally, message: OpenCodeMessage, *, copied: bool) -> None:
-    """Tokens and cost stand on each message; the parts that end a step repeat them. What a fork copied was paid for in
-    the session it was copied from."""
+    """Counts the tokens, cost and time of a message. The parts that end a step repeat the tokens and cost, so they are
+    not counted. The cost of a message that a fork copied counts only in the session it was copied from."""
     time = message.time or OpenCodeTimes()
     for when in (opencode_time(time.created), opencode_time(time.completed)):
         if when is not None and (tally.ended is None or when > tally.ended):
@@ -232,12 +232,13 @@ def _session(transcript: Transcript, kept: StoredSession, tally: _Tally, turns: 
 
 
 def _failed(call: ToolCall) -> bool:
-    """Whether the result is marked as an error; a call that was cut short is, unless it was a running command."""
+    """Returns whether a call counts as an error: it failed, or it was interrupted and is not a shell command."""
     return call.status == "error" or (call.status == "interrupted" and call.kind != "shell")
 
 
 def _settled(kept: StoredSession, turns: list[Turn], starts: list[int]) -> int:
-    """How many turns are final: all once the last answer is complete, else those before the exchange that goes on."""
+    """Returns how many turns are final: all once the last answer is complete, else those before the unfinished
+    exchange."""
     messages = kept.messages
     answer = max((at for at, one in enumerate(messages) if one.role == "assistant"), default=-1)
     asked = max((at for at, one in enumerate(messages) if one.role == "user"), default=-1)
