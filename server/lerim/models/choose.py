@@ -244,8 +244,8 @@ def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:
 
 def _sized(model: Model, home: Home, editor: EditorState | None) -> Model:
     """Reduces the model's windows to its limit: the one it reported earlier, or the editor's for an editor model."""
-    from lerim.models import limits  # both know Model
-    from lerim.models.money import consent  # both know Model
+    from lerim.models import limits
+    from lerim.models.money import consent
 
     known = [consent.load_known_models(home)[0].limits.get(model.label, 0)]
     if model.wire == "editor" and editor is not None:
