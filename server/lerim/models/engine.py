@@ -316,7 +316,7 @@ class Engine:
 
 
 def _counts(model: Model, *, heard: bool) -> bool:
-    """Whether the service always reports the tokens of a call; it may leave them out of a stream."""
+    """Returns whether the service always reports the tokens of a call; it may leave them out of a stream."""
     return model.wire in ("chat", "anthropic") and not heard
 
 

@@ -27,7 +27,7 @@ class AnsweringEngine(Protocol):
 
 @dataclass(slots=True)
 class AnswerEnding:
-    """What DSPy does not report about an answer. `cut`: the answer ended at the length limit."""
+    """Information about an answer that DSPy does not report. `cut`: the answer ended at the length limit."""
 
     cut: bool = False
 

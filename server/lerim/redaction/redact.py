@@ -354,12 +354,12 @@ def _further_lines(text: str, at: int) -> list[re.Match[str]]:
 
 
 def _mixed(text: str) -> bool:
-    """Whether a run of characters contains letters and digits, as the second half of a token does."""
+    """Returns whether a run of characters contains letters and digits, as the second half of a token does."""
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
 def _sham(rest: str) -> bool:
-    """Whether the text after a token's literal is a placeholder, as used in documentation."""
+    """Returns whether the text after a token's literal is a placeholder, as used in documentation."""
     return bool(SHAM.search(rest[:400])) or len(set(rest)) < 2
 
 

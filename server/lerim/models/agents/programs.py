@@ -23,7 +23,7 @@ from lerim.process import find_executable
 from lerim.sessions import Platform
 
 DEFAULT_MODEL = "default"
-"""Stands for the agent's own default model."""
+"""The model name that means the agent's default model."""
 SYSTEM_PROMPT = "Answer the one message you are given, in text alone. There are no tools, files or commands."
 
 

@@ -33,7 +33,7 @@ class KnownModels:
     limits: Mapping[str, int] = field(default_factory=dict)
 
     def allows(self, model: Model) -> bool:
-        """Whether a model may be asked: a billed model needs the person's consent."""
+        """Returns whether a model may be asked: a billed model needs the person's consent."""
         return not model.billed or model.label in self.allowed
 
 

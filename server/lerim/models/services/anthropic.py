@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: the system prompt is a separate field, the output limit is always required, content is a
+"""Anthropic's Messages API: the system prompt is a separate field, an output limit is required, and content is a
 list of blocks."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much each model accepts and may answer with in one run, from what is known and from its refusals."""
+"""Tracks how much each model accepts and may answer with in one run, from what is known and from its refusals."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class OutputBound:
 
 
 class ModelBounds:
-    """What is known about each model's limits, for any number of threads. New limits are saved in `home` and
-    reported with `tell(model, message, tokens)`. No answer may have more than `most` tokens."""
+    """Tracks each model's limits, for any number of threads. New limits are saved in `home` and reported with
+    `tell(model, message, tokens)`. No answer may have more than `most` tokens."""
 
     def __init__(self, home: Home | None, tell: Callable[[Model, str, int], None], most: int) -> None:
         self._home = home

@@ -144,7 +144,7 @@ def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str],
 
 
 def _unreached(error: Exception) -> bool:
-    """Whether the connection was refused or the host was not found, so that nothing was sent."""
+    """Returns whether the connection was refused or the host was not found, so that nothing was sent."""
     cause = error.args[0] if error.args else None
     return isinstance(getattr(cause, "reason", None), NewConnectionError)
 

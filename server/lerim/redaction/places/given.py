@@ -118,8 +118,8 @@ def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _sounds(value: str) -> bool:
-    """Whether groups of four characters are not words: at least two have no vowel, an unusual letter sequence,
-    digits or capitals."""
+    """Returns whether groups of four characters are not words: at least two have no vowel, an unusual letter
+    sequence, digits or capitals."""
     parts = re.split(r"[ -]", value)
     odd = sum(
         not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in parts

@@ -158,7 +158,7 @@ def _suffix(match: re.Match[str]) -> str:
 
 
 def is_token(value: str, suffix: str = "") -> bool:
-    """Whether a value looks like a token; its name already calls it one."""
+    """Returns whether a value looks like a token; its name already calls it one."""
     value = value.strip()
     if len(value) < 12 or value.isdigit() or " " in value:
         return False
@@ -174,7 +174,7 @@ def is_token(value: str, suffix: str = "") -> bool:
 
 
 def _jumbled(part: str) -> bool:
-    """Whether a part of a dotted value is not a name that a person would choose."""
+    """Returns whether a part of a dotted value is not a name that a person would choose."""
     mixed = part.lower() != part != part.upper()
     return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and (mixed or is_unlike_words(part))
 
@@ -232,7 +232,7 @@ def _beside(text: str, low: str, at: int, end: int) -> re.Match[str] | None:
 
 
 def _assigned(text: str, match: re.Match[str], group: str, *, loud: bool) -> bool:
-    """Whether a value assigned to a password name is a password; `loud`: the name is like `PASSWORD` or
+    """Returns whether a value assigned to a password name is a password; `loud`: the name is like `PASSWORD` or
     `db_password`."""
     value, suffix = match[group].strip(), match["suffix"]
     quoted = group != "bare"
@@ -261,13 +261,13 @@ def _assigned(text: str, match: re.Match[str], group: str, *, loud: bool) -> boo
 
 
 def _called(text: str, match: re.Match[str]) -> bool:
-    """Whether a bare value is code: a call, a subscript, a type with arguments."""
+    """Returns whether a bare value is code: a call, a subscript, a type with arguments."""
     after = text[match.end() : match.end() + 1] or " "
     return after in ("(", "<", "{") or bool(_SUBSCRIPT.match(match["bare"]))
 
 
 def is_odd_value(value: str, quoted: bool) -> bool:
-    """Whether a value looks like a password: not an ordinary word, a name or a placeholder."""
+    """Returns whether a value looks like a password: not an ordinary word, a name or a placeholder."""
     if not quoted:
         value = value.rstrip(".,!?:)")
     if value.isalpha() and is_unlike_words(value):
@@ -280,7 +280,7 @@ def is_odd_value(value: str, quoted: bool) -> bool:
 
 
 def _guessable(value: str) -> bool:
-    """Whether a value may be a password however ordinary it looks, because its name says so."""
+    """Returns whether a value may be a password however ordinary it looks, because its name says so."""
     low = value.strip("\"'`.,!?;:)*").lower()
     if len(low) < 4 or low in _NO_PASSWORD or PLACEHOLDER.search(value[:80]) or _PATHLIKE.match(value):
         return False

@@ -254,6 +254,6 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
 
 
 def _set(sign: str, value: str) -> bool:
-    """Whether a stated value may be a password; after a verb, it needs more digits to differ from a name."""
+    """Returns whether a stated value may be a password; after a verb, it needs more digits to differ from a name."""
     digits = 2 if any(mark in sign for mark in ":：=＝") else 4
     return looks_chosen(value, digits) and is_odd_value(value, False)

@@ -229,7 +229,7 @@ def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
 
 
 def _strange(value: str) -> bool:
-    """Whether a value is unlike the words of a sentence: letters mixed with digits or special characters."""
+    """Returns whether a value is unlike the words of a sentence: letters mixed with digits or special characters."""
     return is_scrambled(value) or (
         _letters(value)
         and (sum(map(str.isdigit, value)) >= 1)
@@ -352,7 +352,7 @@ def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _is_login(value: str) -> bool:
-    """Whether base64 decodes to `user:password`."""
+    """Returns whether base64 decodes to `user:password`."""
     try:
         plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):

@@ -24,7 +24,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECA
 
 
 def is_scrambled(value: str) -> bool:
-    """Whether letters and digits, or upper and lower case, are mixed as in no name: `7pEYBamw`, not
+    """Returns whether letters and digits, or upper and lower case, are mixed as in no name: `7pEYBamw`, not
     `PBKDF2WithHmac`."""
     if SHAM.search(value) or _NOT.match(value) or PLACEHOLDER.search(value[:80]):
         return False
@@ -42,8 +42,8 @@ def is_scrambled(value: str) -> bool:
 
 
 def looks_like_password(value: str) -> bool:
-    """Whether a value looks like a password: scrambled, or letters and digits with special characters that names do
-    not have."""
+    """Returns whether a value looks like a password: scrambled, or letters and digits with special characters that
+    names do not have."""
     if (
         not 8 <= len(value) <= 200
         or " " in value
@@ -60,15 +60,15 @@ def looks_like_password(value: str) -> bool:
 
 
 def looks_chosen(value: str, digits: int = 2) -> bool:
-    """Whether a person may have chosen this as a password: it has letters and at least `digits` digits, and is not
-    an algorithm or a test value. Only for places that contain nothing but passwords."""
+    """Returns whether a person may have chosen this as a password: it has letters and at least `digits` digits, and
+    is not an algorithm or a test value. Only for places that contain nothing but passwords."""
     letters = sum(map(str.isalpha, value))
     return letters >= 3 and sum(map(str.isdigit, value)) >= digits and not _NO_CHOICE.search(value)
 
 
 def is_punctuated_key(value: str) -> bool:
-    """Whether this is a key of letters, digits and special characters, as frameworks generate them; it may contain
-    spaces."""
+    """Returns whether this is a key of letters, digits and special characters, as frameworks generate them; it may
+    contain spaces."""
     if not 16 <= len(value) <= 200 or _CODE.search(value) or SHAM.search(value):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
@@ -77,5 +77,5 @@ def is_punctuated_key(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Whether this is a UUID, which is a secret only if a name or a command says so."""
+    """Returns whether this is a UUID, which is a secret only if a name or a command says so."""
     return bool(_UUID.match(value))

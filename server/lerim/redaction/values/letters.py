@@ -33,7 +33,8 @@ def _scores() -> dict[tuple[str, str], int]:
 
 
 def is_unlike_words(value: str) -> bool:
-    """Whether the letters of a value, at least ten, form no words: `vgiqcgsobhmkizxf`, not `getUserFromRequest`."""
+    """Returns whether the letters of a value, at least ten, form no words: `vgiqcgsobhmkizxf`, not
+    `getUserFromRequest`."""
     letters = [letter for letter in value.lower()[:200] if "a" <= letter <= "z"]
     if len(letters) < _SHORTEST:
         return False

@@ -90,7 +90,7 @@ _SPOKEN_OF = re.compile(
 
 
 def is_public(text: str, span: Span) -> bool:
-    """Whether a value found in a place of secrets is public by its form or its name."""
+    """Returns whether a value found in a place of secrets is public by its form or its name."""
     if span.kind in _KEPT:
         return False
     value = text[span.start : min(span.end, span.start + 500)]
@@ -122,7 +122,7 @@ def is_public(text: str, span: Span) -> bool:
 
 
 def _is_id(before: str) -> bool:
-    """Whether the words before a digest or an id show that it is not a secret."""
+    """Returns whether the words before a digest or an id show that it is not a secret."""
     word = _WORD_BEFORE.search(before)
     if word is None or _SPOKEN_OF.search(before):
         return False
