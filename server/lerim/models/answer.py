@@ -1,4 +1,4 @@
-"""What came back from a model, whatever the way it was asked."""
+"""A model's answer, in the same form for every way of asking."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Literal
 from lerim.models.money import Usage
 
 FinishReason = Literal["stop", "length", "content_filter"]
-"""Why an answer ends: it is whole, it may not be longer, or the service kept the rest back."""
+"""Why an answer ended: it is complete, it reached the length limit, or the service withheld the rest."""
 
 
 ONE_CALL = Usage(calls=1)
-"""What is known of a call whose service counts nothing."""
+"""The usage of a call if the service reports no counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """The text, why it ends, and what it took as far as the service told: one call, tokens, cost."""
+    """The answer's text, why it ended, and its usage as far as the service reported it: one call, tokens, cost."""
 
     text: str
     finish: FinishReason = "stop"
@@ -25,5 +25,5 @@ class ModelAnswer:
 
 
 def valid_count(value: int | None) -> int:
-    """A service's count; 0 for what cannot be one."""
+    """Returns a count reported by a service, or 0 if it is missing or implausible."""
     return value if value is not None and 0 <= value < 10**12 else 0

@@ -1,4 +1,4 @@
-"""Which models there are to ask, which is chosen, and why."""
+"""Lists the available models, which one is chosen, and why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from lerim.sessions import ROOT_FINDERS
 
 
 class ProviderView(msgspec.Struct, frozen=True):
-    """A provider that a key leads to: its address, its usual model, whose variables hold its key, whether one does."""
+    """A provider that needs a key: its address, its default model, the variables that may contain its key, and whether
+    one does."""
 
     name: str
     base_url: str
@@ -30,7 +31,7 @@ class ProviderView(msgspec.Struct, frozen=True):
 
 
 class ServerView(msgspec.Struct, frozen=True):
-    """A server of models on this machine that answered."""
+    """A model server on this machine that answered."""
 
     name: str
     base_url: str
@@ -38,8 +39,8 @@ class ServerView(msgspec.Struct, frozen=True):
 
 
 class InstalledAgentView(msgspec.Struct, frozen=True):
-    """An installed coding agent: its program ("" where only its sessions were found), its usual model, and what its
-    answers are paid with."""
+    """An installed coding agent: its program ("" if only its sessions were found), its default model, and how its
+    answers are paid for."""
 
     provider: str
     name: str
@@ -49,9 +50,10 @@ class InstalledAgentView(msgspec.Struct, frozen=True):
 
 
 class RoleView(msgspec.Struct, frozen=True):
-    """What a role's settings lead to. `model` is "" where none is asked; `limit` is what the model told it takes.
+    """The model that a role's settings lead to. `model` is "" if none is asked; `limit` is the token limit the model
+    reported.
 
-    `allowed`: it may be asked, because it is not paid by the token or the person agreed.
+    `allowed`: it may be asked, because it is not billed or the person agreed.
     """
 
     role: RoleName
@@ -67,9 +69,9 @@ class RoleView(msgspec.Struct, frozen=True):
 
 
 class ModelsView(msgspec.Struct, frozen=True):
-    """Everything there is to ask, as `model list --json` prints it.
+    """All models that can be asked, as `model list --json` prints them.
 
-    A role without a provider of its own is not listed: it is asked as `extract`.
+    A role without its own provider is not listed: it uses the model of `extract`.
     """
 
     roles: list[RoleView]
@@ -83,9 +85,10 @@ class ModelsView(msgspec.Struct, frozen=True):
 
 
 def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> ModelsView:
-    """What the settings, the environment, the editor and this machine have; its servers are asked.
+    """Lists the models of the settings, the environment, the editor and this machine; contacts the model servers on
+    this machine.
 
-    `now` tells which day it is. Raises SettingsError where LERIM_CONFIG names no file.
+    `now` determines the day. Raises SettingsError if LERIM_CONFIG names no file.
     """
     settings, problems = load.load_settings(environ, home)
     told = editor_settings.read_editor_state(environ)[0]
@@ -122,8 +125,8 @@ def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> Models
 
 
 def find_installed_agents(environ: Mapping[str, str]) -> Iterator[InstalledAgentView]:
-    """The coding agents of this machine: those whose program is there, and those that left sessions. None is
-    started."""
+    """Yields the coding agents on this machine, found by their program or by sessions they left. Starts none of
+    them."""
     for provider, agent in AGENTS.items():
         program = find_program(provider, environ) or ""
         if program or any(Path(root).is_dir() for root in ROOT_FINDERS[agent.platform](environ)):
@@ -131,7 +134,7 @@ def find_installed_agents(environ: Mapping[str, str]) -> Iterator[InstalledAgent
 
 
 def make_role_view(name: RoleName, settings: Settings, environ: Mapping[str, str], known: KnownModels) -> RoleView:
-    """What a role leads to; servers of this machine may be asked, as `choose_model` does."""
+    """Returns the model a role leads to; may contact servers on this machine, as `choose_model` does."""
     model, problems = choose_model(name, settings, environ, editor_settings.read_editor_state(environ)[0])
     role, origin = settings.roles[name], settings.origins[f"roles.{name}.provider"]
     if model is None:

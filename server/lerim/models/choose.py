@@ -1,5 +1,5 @@
-"""Which model is asked, if any. Nothing is sent unless the person's settings name a provider: a key that happens to be
-in the environment is no consent."""
+"""Chooses the model to ask, if any. Nothing is sent unless the person's settings name a provider: a key that happens to
+be in the environment is not consent."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 AGENT_SECONDS = 300.0
-"""How long an agent's program may take for an answer where the settings leave the usual time."""
+"""The timeout in seconds for an agent's program if the settings keep the default timeout."""
 MOST_WINDOW = 100_000
-"""The largest window for an agent's program in o200k tokens: it adds instructions of its own."""
+"""The largest window for an agent's program, in o200k tokens: the program adds its own instructions."""
 
 
 def choose_model(
@@ -43,12 +43,15 @@ def choose_model(
     editor: EditorState | None,
     servers: Mapping[str, str] = local.LOCAL_SERVERS,
 ) -> tuple[Model | None, list[Problem]]:
-    """The model the settings name for a role, its key from the environment and its windows as small as it needs; None
-    where none is named, where `auto` finds none, or with a problem: also where any part of the role is wrong.
+    """Returns the model the settings name for a role, with its key from the environment and its windows reduced to its
+    limits.
 
-    With `auto`, and with `ollama` where no model is named, servers of this machine are asked what they have, for
-    local.NAMED_SECONDS at most; `servers` are the base URLs `auto` looks at. Where it is empty no server is asked, and
-    none is found. `editor` is what editor.told returns.
+    The model is None if the settings name none, if `auto` finds none, or if there is a problem, including any error
+    in the role's settings.
+
+    With `auto`, and with `ollama` without a model name, servers on this machine are asked for their models, for at
+    most local.NAMED_SECONDS. `servers` are the names and base URLs `auto` tries; if it is empty, no server is asked
+    and none is found. `editor` is the result of `read_editor_state`.
     """
     if faults := settings.faults[role_name]:
         return None, list(faults)
@@ -63,19 +66,21 @@ def choose_model(
 
 
 def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
-    """Which variables may hold the key for a provider at an address without fault, "" being its own.
+    """Returns the variables that may contain the key for a provider at a valid address; "" is the provider's default
+    address.
 
-    A provider's key is for its own host alone: whoever gets another address into the settings must not get the key.
+    A provider's key is used for its own host only: whoever changes the address in the settings must not receive the
+    key.
     """
     named = PROVIDERS[provider]
     if not base_url or (named.base_url and same_service(base_url, named.base_url)):
         return named.key_variables
-    return () if base_url in local.LOCAL_SERVERS.values() else (OTHER_KEY,)  # the usual local servers take none
+    return () if base_url in local.LOCAL_SERVERS.values() else (OTHER_KEY,)  # the well-known local servers need no key
 
 
 def find_key(provider: str, environ: Mapping[str, str], base_url: str = "") -> tuple[str, str]:
-    """The key the environment has for a provider at an address, "" where none, and the variable that holds it or
-    should."""
+    """Returns the environment's key for a provider at an address, "" if there is none, and the variable that contains
+    it or should."""
     variables = key_variables(provider, base_url)
     for variable in variables:
         for name in (variable, STORED + variable):
@@ -114,8 +119,8 @@ def _auto(
     editor: EditorState | None,
     servers: Mapping[str, str],
 ) -> Model | Problem | None:
-    """The first there is: a provider whose key is set, the editor's model if it may be used, a server of this machine.
-    Where the settings name an address, only the server there is looked at."""
+    """Returns the first model available: from a provider whose key is set, from the editor if the person allowed it, or
+    from a server on this machine. If the settings name an address, only the server there is tried."""
     if not base_url:
         for provider in PROVIDERS:
             key, variable = find_key(provider, environ)
@@ -156,7 +161,7 @@ def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str
 
 
 def _of_ollama(role: Role, base_url: str) -> Model | Problem:
-    """The first model Ollama has, because it has no usual one."""
+    """Returns the first model that Ollama lists, because Ollama has no default model."""
     found = local.find_local_servers([base_url], local.NAMED_SECONDS)
     if not found:
         message = f"Ollama does not answer at {base_url}, so no model was used. Start it, or name its model."
@@ -187,8 +192,8 @@ def _of_editor(role: Role, where: str, editor: EditorState | None) -> Model | Pr
 
 
 def _fitting(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -> EditorModel | None:
-    """The model a setting means, by its id, else its family or its name; the first where it names none. One the person
-    allowed goes before one they were not asked about."""
+    """Returns the model that a setting names by id, else by family or name, or the first if the setting is empty.
+    Models the person allowed come before models they were not asked about."""
     models = sorted(models, key=lambda model: model.allowed is not True)
     for field_ in ("id", "family", "name"):
         for model in models:
@@ -206,7 +211,7 @@ def _of_command(role: Role, where: str) -> Model | Problem:
 
 
 def _of_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Problem:
-    """The model of an installed agent. Its program is looked for, and not started."""
+    """Returns the model of an installed agent. Finds the agent's program but does not start it."""
     program = find_program(role.provider, environ)
     if program is None:
         return missing_program_problem(role.provider, where)
@@ -238,9 +243,9 @@ def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:
 
 
 def _sized(model: Model, home: Home, editor: EditorState | None) -> Model:
-    """The model with windows it takes: what it told before, and what the editor says of its own."""
-    from lerim.models import limits  # both know Model
-    from lerim.models.money import consent  # both know Model
+    """Reduces the model's windows to its limit: the one it reported earlier, or the editor's for an editor model."""
+    from lerim.models import limits
+    from lerim.models.money import consent
 
     known = [consent.load_known_models(home)[0].limits.get(model.label, 0)]
     if model.wire == "editor" and editor is not None:

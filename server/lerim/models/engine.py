@@ -1,7 +1,7 @@
-"""The engine DSPy calls: one model, asked over whatever wire it has, with the only retries there are.
+"""The engine DSPy calls. It asks one model over the model's wire, and is the only place that retries calls.
 
-DSPy's own routes are not used: they fetch a price list, and an environment variable turns them to another library. Any
-number of threads may ask at once.
+DSPy's own clients are not used: they download a price list, and an environment variable can switch them to another
+library. Any number of threads may use an engine at once.
 """
 
 from __future__ import annotations
@@ -56,22 +56,23 @@ from lerim.redaction import clean_text
 TRIES = 3
 BACK_OFF_SECONDS = (1.0, 4.0)
 MOST_WAIT_SECONDS = 60.0
-"""A service that wants a longer wait than this before the next try is given up for this run."""
+"""If a service asks for a longer wait before the next try, no further try is made."""
 CUT_SHORT = 0.5
-"""Ollama shortens what is too long for it and says nothing: if it counted less than this part, it did so."""
+"""Ollama silently truncates prompts that are too long. If it counted less than this share of the tokens, it did."""
 CERTAIN_TOKENS = 2_000
-"""Of a shorter prompt nobody can tell whether all of it was read."""
+"""The truncation check needs a prompt of more tokens than this to be reliable."""
 
 _Passing = (lm15.RateLimitError, lm15.ServerError, lm15.TransportError)
-"""What may be otherwise a moment later."""
+"""Errors that may be gone a moment later."""
 
 
 class Engine:
-    """Asks one model, and those named to stand in for it; DSPy calls `complete`. `cancelled` ends a call that waits.
+    """Asks one model, or its fallbacks if it fails; DSPy calls `complete`. A call ends early when `cancelled` returns
+    true.
 
-    `home` is where limits are remembered; `environ` is a command's; a model that is billed is paid from `purse` where
-    there is one; the editor's models are asked over `bridge`; an answer has at most `most` tokens. `spent` tells what
-    calls took, `steps` what did not go straight.
+    Limits are remembered in `home`; `environ` is the environment of commands and agents; billed calls are paid from
+    `purse` if there is one; the editor's models are asked over `bridge`; an answer has at most `most` tokens.
+    `spent` is the usage of all calls, `steps` lists retries, fallbacks and other irregular events.
     """
 
     def __init__(
@@ -99,35 +100,36 @@ class Engine:
 
     @property
     def spent(self) -> list[RoleUsage]:
-        """What the calls of each model took so far."""
+        """The usage so far, by role and model."""
         with self._lock:
             return merge_role_usage(self._spent)
 
     @property
     def usage(self) -> Usage:
-        """What all calls took so far."""
+        """The total usage so far."""
         return sum((one.usage for one in self.spent), NO_USAGE)
 
     @property
     def steps(self) -> list[ModelStep]:
-        """What did not go straight so far, in order."""
+        """The retries, fallbacks and other irregular events so far, in order."""
         with self._lock:
             return list(self._steps)
 
     @property
     def window_tokens(self) -> int:
-        """How many o200k tokens a window may have now: less than the settings say once the model told its limit."""
+        """The most o200k tokens a window may have now: less than the settings say once the model has reported a smaller
+        limit."""
         model = self._models[self._at]
         return limits.choose_window_tokens(model, self._bounds.limit(model))
 
     def complete(self, request: lm15.Request, hear: Callable[[str], None] | None = None) -> lm15.Response:
-        """One answer; `finish_reason` "length" where it was cut.
+        """Returns one answer; `finish_reason` is "length" if it was cut.
 
-        `hear` is given its text as it comes, where it comes in pieces, else whole. Once something was heard, a call
-        that fails is not made again.
+        `hear` receives the text as it arrives if the wire streams, else all at once. Once it has received text, a
+        failed call is not retried.
 
-        Raises errors of `dspy.lm15`: TransportError with code "cancelled" when the person cancelled. Also BudgetError,
-        SpendingError and ModelGoneError.
+        Raises errors of `dspy.lm15`: TransportError with code "cancelled" if the person cancelled. Also raises
+        BudgetError, SpendingError and ModelGoneError.
         """
         at = self._at
         ear = None if hear is None else _Ear(hear)
@@ -146,10 +148,10 @@ class Engine:
                 return _response(request, answer)
 
     def close(self) -> None:
-        """Nothing stays open between calls."""
+        """Does nothing, because no connection stays open between calls."""
 
     def _patiently(self, request: lm15.Request, model: Model, ear: _Ear | None) -> ModelAnswer:
-        """One answer, after as many tries as it takes and makes sense."""
+        """Returns one answer, retrying errors that may pass and limits that can be corrected."""
         tries = 0
         while True:
             output = self._bounds.output(model)
@@ -182,7 +184,7 @@ class Engine:
                 raise faults.cancelled_error() from error
 
     def _next(self, at: int, error: lm15.LM15Error) -> int:
-        """The model to ask instead, for the rest of the run."""
+        """Switches to the next model for the rest of the run and returns its index."""
         with self._lock:
             moved = self._at == at
             if moved:
@@ -193,7 +195,7 @@ class Engine:
         return at + 1
 
     def _once(self, request: lm15.Request, model: Model, output: OutputBound, ear: _Ear | None) -> ModelAnswer:
-        """Asks once. A call that is paid for is recorded before and after it."""
+        """Asks once. A billed call is recorded before and after it."""
         text = _text(request)
         with self._paying(model, _at_most(text), output.most) as paid:
             began = time.monotonic()
@@ -222,7 +224,7 @@ class Engine:
 
     @contextmanager
     def _paying(self, model: Model, tokens: int, most: int) -> Iterator[list[Usage]]:
-        """Within this block a call that is paid for is reserved; what it took is to be put on the list."""
+        """Reserves the cost of a billed call while the block runs; the block appends the call's usage to the list."""
         if self._purse is None or not model.billed:
             yield []
             return
@@ -233,7 +235,7 @@ class Engine:
                 raise faults.cancelled_error() from error
             raise
         paid: list[Usage] = []
-        unpaid: Usage | None = None  # where nobody knows what a call took, the reservation stays
+        unpaid: Usage | None = None  # if the usage is unknown, the reservation stays
         try:
             if self._cancelled():
                 unpaid = NO_USAGE
@@ -242,7 +244,7 @@ class Engine:
         except lm15.LM15Error as error:
             refused = (error.status or 0) >= 300 and not isinstance(error, faults.BrokenOffError)
             if refused or error.code == faults.UNSENT:
-                unpaid = NO_USAGE  # a service that refused counted nothing
+                unpaid = NO_USAGE  # a refused request is not billed
             raise
         finally:
             self._purse.settle(held, paid[0] if paid else unpaid, self._cancelled)
@@ -314,13 +316,13 @@ class Engine:
 
 
 def _counts(model: Model, *, heard: bool) -> bool:
-    """Whether a service always counts the tokens of a call; in a stream it may leave that out."""
+    """Returns whether the service always reports the tokens of a call; it may leave them out of a stream."""
     return model.wire in ("chat", "anthropic") and not heard
 
 
 @dataclass(slots=True)
 class _Ear:
-    """Who hears the text of an answer as it comes; `any`: something was heard."""
+    """Passes an answer's text on as it arrives. `any`: some text has been passed on."""
 
     _hear: Callable[[str], None]
     any: bool = False
@@ -332,14 +334,14 @@ class _Ear:
 
 
 class _Coming(Protocol):
-    """An answer in pieces, of either form."""
+    """A streamed answer in the format of either service."""
 
     def take(self, data: bytes) -> str:
-        """The text in one event."""
+        """Returns the text of one event."""
 
 
 def _hearing(came: _Coming, ear: _Ear | None) -> Callable[[bytes], None] | None:
-    """What takes the bytes of a stream of events; None where nobody hears it."""
+    """Returns a function that takes the bytes of an event stream, or None if there is no listener."""
     if ear is None:
         return None
     events = EventStream()
@@ -367,7 +369,7 @@ def _editor_error(error: EditorRefusedError, told: str) -> lm15.LM15Error:
             return lm15.InvalidRequestError(told, code="gone")
         case "quota":
             return lm15.BillingError(told)
-        case "blocked":  # for now: it is a limit of the account's
+        case "blocked":  # temporary: the account's rate limit
             return lm15.RateLimitError(told, retry_after=faults.parse_retry_after({}, error.message))
         case "failed":
             return lm15.ServerError(told)
@@ -385,10 +387,11 @@ def _messages(request: lm15.Request) -> str:
 
 
 def _text(request: lm15.Request) -> str:
-    """All that is sent, as one text."""
+    """Returns everything that is sent, as one text."""
     return f"{chat.system_text(request)}\n\n{_messages(request)}".strip()
 
 
 def _at_most(text: str) -> int:
-    """More tokens than any service counts for a text: none takes half as many again as o200k, or more than bytes."""
+    """Returns an upper bound of the tokens any service counts for a text: no tokenizer counts more than 1.5 times as
+    many as o200k, or more tokens than bytes."""
     return min(len(text.encode("utf-8", "replace")) + 100, count_tokens(text) * 3 // 2 + 100)

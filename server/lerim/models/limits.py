@@ -1,7 +1,7 @@
-"""How many tokens a model takes, learned from what it says when a window was too large, and remembered.
+"""The number of tokens each model accepts, learned from its error message when a window was too large, and remembered.
 
-A limit counts what is sent and what is answered together, in the model's own tokens, of which a text may have more than
-the o200k tokens that windows are measured in.
+A limit covers the request and the answer together, in the model's own tokens. A text may have more of these than
+o200k tokens, in which windows are measured.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from lerim.models.money import keep_limit, load_known_models
 from lerim.paths import Home
 
 MOST_OUTPUT_TOKENS = 16_000
-"""What one answer may have at most, thoughts included: with it the worst cost of a call is known beforehand."""
+"""The most tokens one answer may have, reasoning included. It makes the worst-case cost of a call known in advance."""
 LEAST, MOST = 512, 20_000_000
 ASKING_TOKENS = 3_000
-"""About what is sent beside a window: what to look for, in which form, and what is known already."""
+"""The approximate number of tokens sent in addition to a window: what to look for, the output format, and what is
+already known."""
 LEAST_WINDOW = 500
 OTHERS_TOKENS = 1.25
-"""How many tokens of another model one token of o200k is at most, for the text of sessions."""
+"""The most tokens another model counts for one o200k token in the text of sessions."""
 
 _NUMBER = r"(\d{1,3}(?:,\d{3}){1,3}|\d{3,8})(?!\d)(?! \+)"
 _TOLD = tuple(
@@ -36,7 +37,7 @@ _TOLD = tuple(
 
 
 def parse_limit(said: str) -> int | None:
-    """The number of tokens a model takes, from the words with which it refused more; None where they do not tell."""
+    """Returns the number of tokens a model accepts, parsed from its error message; None if the message does not say."""
     for pattern in _TOLD:
         if found := pattern.search(said[:20_000]):
             number = int(found[1].replace(",", ""))
@@ -45,22 +46,23 @@ def parse_limit(said: str) -> int | None:
 
 
 def load_limit(home: Home | None, label: str) -> int | None:
-    """What is remembered of a model."""
+    """Returns a model's remembered limit in tokens; None if there is none."""
     return None if home is None else load_known_models(home)[0].limits.get(label)
 
 
 def remember_limit(home: Home, label: str, tokens: int) -> None:
-    """Remembers what a model takes. Raises OSError, Timeout of filelock (an OSError)."""
+    """Remembers a model's limit. Raises OSError, also as filelock's Timeout, which is an OSError."""
     keep_limit(home, label, tokens)
 
 
 def most_output_tokens(known: int | None) -> int:
-    """How many tokens an answer may have: a quarter of a small model at most."""
+    """Returns the most tokens an answer may have: at most a quarter of the model's limit if that is `known`."""
     return MOST_OUTPUT_TOKENS if known is None else max(LEAST // 2, min(MOST_OUTPUT_TOKENS, known // 4))
 
 
 def choose_window_tokens(model: Model, known: int | None) -> int:
-    """How many o200k tokens a window for this model may have: what the settings say, or less where less fits."""
+    """Returns the most o200k tokens a window for this model may have: the configured maximum, or less if the model's
+    limit requires it."""
     if known is None:
         return model.max_window_tokens
     fits = int((known - most_output_tokens(known) - ASKING_TOKENS) / OTHERS_TOKENS)

@@ -1,4 +1,5 @@
-"""A DSPy language model over our engine, with everything off that would keep or repeat what was sent."""
+"""A DSPy language model on top of our engine, with every DSPy feature turned off that would store or repeat what was
+sent."""
 
 from __future__ import annotations
 
@@ -15,18 +16,18 @@ from lerim.models.model import Model
 
 
 class AnsweringEngine(Protocol):
-    """What DSPy asks of an engine, by name."""
+    """The interface DSPy expects of an engine."""
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """One answer."""
+        """Returns one answer."""
 
     def close(self) -> None:
-        """Lets go of what stays open between calls."""
+        """Closes whatever stays open between calls."""
 
 
 @dataclass(slots=True)
 class AnswerEnding:
-    """What DSPy does not tell of an answer. `cut`: it ends where the model may write no more."""
+    """Information about an answer that DSPy does not report. `cut`: the answer ended at the length limit."""
 
     cut: bool = False
 
@@ -35,7 +36,7 @@ _HEARD: ContextVar[AnswerEnding | None] = ContextVar("heard", default=None)
 
 
 class _Listening:
-    """An engine, and how its answers end."""
+    """Wraps an engine and records how its answers end."""
 
     supports_function_calling = False
     supports_reasoning = False
@@ -50,7 +51,7 @@ class _Listening:
         heard = _HEARD.get()
         if heard is not None:
             heard.cut = response.finish_reason == "length"
-        # Of a cut answer DSPy would tell on the terminal, in words that are not for the person.
+        # DSPy would print a warning about a cut answer to the terminal, which the person should not see.
         return replace(response, finish_reason="stop")
 
     def close(self) -> None:
@@ -58,25 +59,26 @@ class _Listening:
 
 
 def make_language_model(model: Model, engine: AnsweringEngine) -> dspy.LM:
-    """The model as DSPy knows it: no cache, and no retries of its own, for the engine has them."""
-    # The model's name is the request's alone: DSPy gives names it knows settings of its own.
+    """Creates the DSPy language model, without a cache and without DSPy's retries, because the engine retries."""
+    # The model's name is only in the request: DSPy changes settings for names it knows.
     return wrap_engine(engine, f"lerim/{model.provider}")
 
 
 def wrap_engine(engine: AnsweringEngine, name: str) -> dspy.LM:
-    """An engine as DSPy knows it, under a name."""
+    """Creates a DSPy language model from an engine, under the given name."""
     return dspy.LM(name, engine=_Listening(engine), cache=False, num_retries=0)
 
 
 class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
-    """DSPy's form of prompt and answer, but an answer without its end is not mended to look whole, and no second call
-    is made in silence."""
+    """DSPy's chat format for prompts and answers, except that an incomplete answer is not repaired to look complete,
+    and no second call is made silently."""
 
     def __init__(self) -> None:
         super().__init__(use_json_adapter_fallback=False)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """The fields of an answer. Raises AdapterParseError, with the answer in it."""
+        """Parses the fields of an answer. Raises AdapterParseError, which contains the answer, if it is incomplete or
+        malformed."""
         if "[[ ## completed ## ]]" not in completion:
             raise dspy.AdapterParseError("WholeAnswers", signature, completion, "The answer is incomplete.")
         fields: dict[str, Any] = super().parse(signature, completion)
@@ -85,7 +87,8 @@ class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
 
 @contextmanager
 def use_language_model(lm: dspy.LM) -> Iterator[AnswerEnding]:
-    """Within this block DSPy's modules ask `lm`, and nothing of it is remembered but how its last answer ended."""
+    """Makes DSPy's modules ask `lm` within this block. DSPy records nothing of it; only how the last answer ended is
+    kept."""
     heard = AnswerEnding()
     before = _HEARD.set(heard)
     try:

@@ -1,4 +1,4 @@
-"""The model that is asked: what it is called, how it is reached and what it may take."""
+"""The model to ask: its name, how to reach it and its limits."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lerim.config import RoleName, Wire, host_of, is_loopback
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that can be asked. `base_url` has no slash at its end; `key` is "" where a local server needs none.
+    """A model that can be asked. `base_url` has no trailing slash; `key` is "" if a local server needs none.
 
-    `name` of the wire `editor` is the id of the editor's model; `why` says for people why it was chosen.
+    For the wire `editor`, `name` is the id of the editor's model. `why` tells people why the model was chosen.
     """
 
     provider: str
@@ -31,19 +31,19 @@ class Model:
 
     @property
     def label(self) -> str:
-        """How reports call it, and consent and limits know it: with the host it is on, where that is not this machine,
-        `openrouter:openai/gpt-5-nano@openrouter.ai`, and the host's port where it is not the usual one."""
+        """The model's name in reports, consent and limits: `openai:gpt-5-nano`. Billed models include the host, and its
+        port if it is not the default one: `openrouter:openai/gpt-5-nano@openrouter.ai`."""
         if not self.billed:
             return f"{self.provider}:{self.name}"
         return f"{self.provider}:{self.name}@{host_of(self.base_url)}"
 
     @property
     def local(self) -> bool:
-        """Whether it runs on this machine."""
+        """Whether it is served from this machine."""
         return self.wire in ("chat", "anthropic") and is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def billed(self) -> bool:
-        """Whether each call is paid for by its tokens: not so on this machine, in the editor, by a command or
-        an agent's program, which has a plan of the person's."""
+        """Whether each call is paid for by its tokens. False for models on this machine and in the editor, for
+        commands, and for agents' programs, which use the person's plan."""
         return self.wire in ("chat", "anthropic") and not self.local

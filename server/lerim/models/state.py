@@ -1,6 +1,7 @@
-"""What is known of the model before anything is asked of it: which, whether it may be, what waits, what today cost.
+"""What is known about the model without asking it: which one it is, whether it may be asked, what waits for it, and
+what today cost.
 
-Nothing is asked of a server here, so that it can be shown at any time.
+No server is contacted, so this can be shown at any time.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from lerim.times import parse_time
 
 
 class ModelView(msgspec.Struct, frozen=True):
-    """`model` is the label of the one that extracts, "" where none is known before a sync; `provider` that of the
-    settings. `allowed`: it may be asked without asking the person. `today_usd` of `budget_usd` (0: no bound) is spent
-    today on all models and projects, `spent` is the same by role and model. `problems` keep it from being asked, or the
-    figures from being told."""
+    """The extraction model of a project, and today's spending. `model` is the model's label, "" if it is not known
+    before a sync; `provider` is the one in the settings. `allowed`: the model may be asked without asking the person
+    first. `today_usd` was spent today on all models and projects, out of `budget_usd` (0: no limit); `spent` is the
+    same by role and model. `problems` prevent the model from being asked or make the figures incomplete."""
 
     model: str
     provider: str
@@ -42,8 +43,8 @@ class ModelView(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model of a role, and `why` it may not be asked, "" where it may: "none" is chosen, it is "gone" (the settings
-    name one that cannot be asked; the problems say why), or the person's "consent" is missing."""
+    """The model of a role, and `why` it may not be asked, "" if it may: "none" is chosen; it is "gone" (the settings
+    name one that cannot be asked; the problems say why); or the person's "consent" is missing."""
 
     model: Model | None
     why: WaitReason
@@ -53,10 +54,10 @@ class ModelChoice:
 def choose_allowed(
     role: RoleName, settings: Settings, home: Home, environ: Mapping[str, str], *, explicit: bool = True
 ) -> ModelChoice:
-    """Choose the model of a role, and tell whether it may be asked now.
+    """Chooses the model of a role and decides whether it may be asked now.
 
-    A model that is paid for needs the person's consent. A model of the editor that the person was not asked about may
-    make the editor ask, so it needs a job that the person started (`explicit`).
+    A billed model needs the person's consent. An editor model that the person was not asked about may make the
+    editor show a question, so it needs a job that the person started (`explicit`).
     """
     model, problems = choose_model(role, settings, environ, editor_settings.read_editor_state(environ)[0])
     if model is None:
@@ -69,7 +70,8 @@ def choose_allowed(
 def load_model_view(
     project: str, settings: Settings, home: Home, environ: Mapping[str, str], now: datetime
 ) -> ModelView:
-    """The model of a project (its key) as it stands; `now` tells which day it is. Raises CatalogError."""
+    """Loads the state of a project's extraction model; `project` is the project's key, `now` determines the day. Raises
+    CatalogError."""
     role = settings.roles["extract"]
     model, problems = find_role_model("extract", settings, environ)
     summarizer, _ = find_role_model("summarize", settings, environ)
@@ -103,10 +105,11 @@ def load_model_view(
 def find_role_model(
     name: RoleName, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[Model | None, list[Problem]]:
-    """The model of a role as far as the settings, keys and the editor tell it, and why there is none."""
+    """Returns the model of a role as far as the settings, the keys and the editor determine it, and the reasons if
+    there is none."""
     role = settings.roles[name]
     if settings.faults[name]:
         return None, list(settings.faults[name])
     if role.provider == "ollama" and not role.model:
-        return None, []  # only Ollama itself could tell which
+        return None, []  # only Ollama itself knows which model that is
     return choose_model(name, settings, environ, editor_settings.read_editor_state(environ)[0], servers={})

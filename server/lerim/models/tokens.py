@@ -1,6 +1,7 @@
-"""Tokens as the o200k encoding counts them, without a network: the package carries the encoding (scripts/encoding.py).
+"""Counts tokens with the o200k encoding, without a network: the package contains the encoding (scripts/encoding.py).
 
-tiktoken would fetch a file that is missing or damaged, so both are refused here before it is asked.
+tiktoken would download a missing or damaged file, so `load_encoding` raises an error for either before it calls
+tiktoken.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _CACHE = "TIKTOKEN_CACHE_DIR"
 
 @functools.cache
 def load_encoding(folder: Path = FOLDER) -> tiktoken.Encoding:
-    """The o200k encoding out of `folder`. Raises SettingsError where its file is missing or damaged."""
+    """Loads the o200k encoding from `folder`. Raises SettingsError if its file is missing or damaged."""
     path = folder / NAME
     try:
         whole = hashlib.sha256(path.read_bytes()).hexdigest() == SHA256
@@ -50,13 +51,14 @@ def load_encoding(folder: Path = FOLDER) -> tiktoken.Encoding:
 
 
 def count_tokens(text: str) -> int:
-    """How many tokens a text has. Raises SettingsError where the encoding is missing."""
+    """Returns the number of tokens in a text. Raises SettingsError if the encoding is missing."""
     return len(load_encoding().encode_ordinary(text))
 
 
 def split_by_tokens(text: str, most: int) -> list[str]:
-    """The text cut into pieces of at most `most` (8 or more) tokens: at line ends where lines fit, else between tokens,
-    never within a character. Joined, the pieces are the text. Raises SettingsError where the encoding is missing."""
+    """Splits the text into pieces of at most `most` (8 or more) tokens: at line ends if the lines fit, else between
+    tokens, never within a character. Joined, the pieces are the text. Raises SettingsError if the encoding is
+    missing."""
     out: list[str] = []
     held, size = "", 0
     for line in text.splitlines(keepends=True):
@@ -73,7 +75,7 @@ def split_by_tokens(text: str, most: int) -> list[str]:
 
 
 def _between_tokens(line: str, most: int) -> list[str]:
-    """One long line in pieces of at most `most` tokens of its own encoding."""
+    """Splits one long line into pieces of at most `most` of its tokens."""
     out: list[str] = []
     tokens = load_encoding().encode_ordinary(line)
     data = line.encode("utf-8", "surrogatepass")
@@ -81,7 +83,7 @@ def _between_tokens(line: str, most: int) -> list[str]:
     for token in tokens:
         at += len(load_encoding().decode_single_token_bytes(token))
         ends.append(at)
-    if at != len(data):  # tiktoken rewrites lone surrogates; what is cut must be what was given
+    if at != len(data):  # tiktoken replaces lone surrogates, so cutting its bytes would change the text
         return _between_characters(line, most)
     start = 0
     while start < len(tokens):
@@ -94,13 +96,14 @@ def _between_tokens(line: str, most: int) -> list[str]:
 
 
 def _between_characters(line: str, most: int) -> list[str]:
-    """A token is at least one byte and a character at most four: this many characters always fit."""
+    """Splits a line by characters. A token is at least one byte and a character at most four, so `most // 4` characters
+    always fit."""
     step = max(1, most // 4)
     return [line[at : at + step] for at in range(0, len(line), step)]
 
 
 def _checked(piece: str, most: int) -> list[str]:
-    """The piece, halved for as long as it has more tokens alone than it had in its line; a rare thing."""
+    """Returns the piece, halved repeatedly in the rare case that it has more tokens on its own than within its line."""
     if not piece:
         return []
     if len(piece) == 1 or count_tokens(piece) <= most:

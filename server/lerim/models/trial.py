@@ -1,4 +1,4 @@
-"""Whether a model answers: one tiny question, asked as a sync would ask."""
+"""Tests whether a model answers: asks one tiny question, the same way a sync asks."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from lerim.redaction import clean_text
 
 QUESTION = "Reply with the one word: ready"
 SHOWN = 200
-"""Characters of the answer that are told."""
+"""The number of characters of the answer that are shown."""
 MOST = 500
-"""Tokens of the answer, thoughts included: of a dear model more would be reserved than a day's budget allows."""
+"""The most tokens of the answer, reasoning included. With more, an expensive model's reservation could exceed a day's
+budget."""
 SECONDS = 60.0
-"""A person waits for the answer, so that one that comes later than this counts as none."""
+"""A person waits for the answer, so a later answer counts as none."""
 
 
 class ModelTrial(msgspec.Struct, frozen=True):
-    """What came back: the beginning of the answer, what it took, and what did not go straight."""
+    """The result of a trial: the beginning of the answer, its usage, and any irregular events."""
 
     model: str
     answer: str
@@ -41,9 +42,10 @@ class ModelTrial(msgspec.Struct, frozen=True):
 def probe_chosen_model(
     home: Home, environ: Mapping[str, str], cancelled: Callable[[], bool], bridge: EditorBridge
 ) -> ModelTrial:
-    """Asks the model the settings name; the editor's over `bridge`.
+    """Asks the model the settings name; an editor model is asked over `bridge`.
 
-    Raises what `probe_model` does, and where there is no model to ask SettingsError, ModelKeyError or ModelGoneError.
+    Raises the errors of `probe_model`, and SettingsError, ModelKeyError or ModelGoneError if there is no model to
+    ask.
     """
     settings, _ = load.load_settings(environ, home)
     model = find_extraction_model(settings, environ)
@@ -55,7 +57,7 @@ def probe_chosen_model(
 
 
 def find_extraction_model(settings: load.Settings, environ: Mapping[str, str]) -> Model:
-    """The model that extracts by these settings. Raises SettingsError, ModelKeyError or ModelGoneError where there is
+    """Returns the extraction model of these settings. Raises SettingsError, ModelKeyError or ModelGoneError if there is
     none to ask."""
     model, problems = choose_model("extract", settings, environ, editor.read_editor_state(environ)[0])
     if model is None:
@@ -66,10 +68,10 @@ def find_extraction_model(settings: load.Settings, environ: Mapping[str, str]) -
 
 
 def probe_model(model: Model, engine: Engine) -> ModelTrial:
-    """Asks the model, which `engine` leads to, and returns what came back.
+    """Asks the model through its `engine` and returns the result.
 
-    Raises ModelError: ModelKeyError where the key or the account is at fault; BudgetError, SpendingError,
-    ModelGoneError.
+    Raises ModelKeyError if the key or the account is at fault, ModelError for other failures, and BudgetError,
+    SpendingError and ModelGoneError.
     """
     request = lm15.Request(model=model.name, messages=(lm15.Message.user(QUESTION),), system="You are being tested.")
     try:
@@ -84,7 +86,7 @@ def probe_model(model: Model, engine: Engine) -> ModelTrial:
 
 
 def _asked(model: Model, engine: Engine) -> str:
-    """The label of the model that answered, which may be one that stood in."""
+    """Returns the label of the model that answered, which may be a fallback."""
     return engine.spent[-1].model if engine.spent else model.label
 
 

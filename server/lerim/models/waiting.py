@@ -1,7 +1,9 @@
-"""About what it would send, and cost, to ask a model of all that waits for it: an estimate for people to decide by.
+"""Estimates how many tokens it would take, and what it would cost, to ask a model about everything that waits for it,
+so that the person can decide.
 
-The figures are those of sessions of six agents: what a model is shown of a turn has about half as many tokens as the
-catalog keeps packed bytes of it, and some for each tool call, whose output the catalog does not keep.
+The constants were measured on sessions of six agents: the part of a turn shown to a model has about half as many
+tokens as the catalog stores packed bytes for it, plus some for each tool call, because the catalog does not store
+tool output.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ BYTE = 0.55
 CALL = 140
 TURN = 8
 PROMPT = 1_500
-"""Tokens of instructions that go with each window."""
+"""Tokens of instructions sent with each window."""
 ANSWER = 3_000
-"""Tokens of one answer, what the model thinks before it included."""
+"""Tokens of one answer, including the model's reasoning before it."""
 
 
 def estimate_waiting(
@@ -31,10 +33,8 @@ def estimate_waiting(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> WaitingWork:
-    """What of a project waits for the model it is asked of (None: none is chosen), and for the one that then summarizes
-    the same sessions. The cost is that of both, None where neither is paid for or a price is not known.
-
-    Raises CatalogError.
+    """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
+    then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
     """
     left = catalog.unsent(project, since, until)
     if model is None:
@@ -55,5 +55,5 @@ def estimate_waiting(
 
 
 def estimate_shown_tokens(left: PendingTurns) -> int:
-    """About how many tokens a model is shown of these turns."""
+    """Estimates how many tokens of these turns are shown to a model."""
     return round(left.size * BYTE + left.calls * CALL + left.turns * TURN)

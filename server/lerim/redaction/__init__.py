@@ -1,4 +1,4 @@
-"""Cuts secrets out of text: the one place that decides what may be written, shown or sent."""
+"""Removes secrets from text. The only place that decides what may be written, shown or sent."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What a reviewer must not miss: characters that do not show, and text that tries to command an agent."""
+"""Finds what a reviewer must not miss: invisible characters, and text that tries to command an agent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TAKEN_OUT = "[left out: an order to an agent]"
 
 
 def show_hidden(text: str) -> str:
-    """The text with every character that does not show written out as `⟨U+200B⟩`; joined emoji stay as they are."""
+    """Writes out every invisible character as `⟨U+200B⟩`; joined emoji stay as they are."""
     if not HIDDEN_CHARACTERS.search(text):
         return text
     ordinary = {at for match in _ORDINARY.finditer(text) for at in range(*match.span())}
@@ -41,7 +41,8 @@ def show_hidden(text: str) -> str:
 
 
 def find_flags(*texts: str) -> tuple[str, ...]:
-    """What a reviewer should look at twice in these texts."""
+    """Returns the warnings a reviewer should see for these texts: "hidden-characters", "commands-an-agent",
+    "sends-data-out"."""
     whole = "\n".join(texts)
     found = (
         ("hidden-characters", show_hidden(whole) != whole),
@@ -52,9 +53,9 @@ def find_flags(*texts: str) -> tuple[str, ...]:
 
 
 def remove_orders(text: str) -> str:
-    """The text with every sentence that gives orders to an agent taken out, and said to be."""
+    """Replaces every sentence that gives orders to an agent with a note."""
     if not _COMMANDING.search(text):
         return text
     parts = _SENTENCES.split(text)
     left = "".join(_TAKEN_OUT if _COMMANDING.search(part) else part for part in parts).strip()
-    return _COMMANDING.sub(_TAKEN_OUT, left)  # one that goes over the end of a line
+    return _COMMANDING.sub(_TAKEN_OUT, left)  # an order that spans a line break

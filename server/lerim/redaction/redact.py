@@ -1,4 +1,4 @@
-"""The one place where secrets are cut out of text, before a memory, a candidate, a log or a model sees it."""
+"""Removes secrets from text, before a memory, a candidate, a log or a model receives it. The only place that does."""
 
 from __future__ import annotations
 
@@ -51,16 +51,17 @@ _JOINT = re.compile(
     rf"(?:(?<=<){_TAG}|(?<=\*)\*)(?:<{_TAG}|\*\*){{0,3}}|"
     r"(?<=[\"'`])\s{0,4}[+.&]?\s{0,20}[\"'`])(?=[A-Za-z0-9_-])"
 )
-"""What stands in a token that was written for another format; nothing, or its underscore, in the token itself."""
+"""Markup, escapes and joins of literals that can interrupt a token. The token itself has nothing or an underscore
+there."""
 _WIDE = re.compile("[\uff10-\uff5a]")
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _SHORTEST = 8
 _SHORT, _REMEMBERED = 300, 20_000
 _CLEAN: set[str] = set()
-"""Short texts without a secret that were looked at: names of tools, paths and lines come again and again."""
+"""Short texts already found to contain no secret. Tool names, paths and lines repeat often."""
 _DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
-"""What a token can stand in."""
+"""A run of characters that can contain a token."""
 _NAMES = NameFinder(
     (
         *positional.LOOKED_FOR,
@@ -76,12 +77,12 @@ _START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
 _UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
 _RUNNING = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
 _LINES = 60
-"""Lines over which one token may be cut."""
+"""The most lines one token may be split over."""
 _WRAPPED = re.compile(r"[\"']?[ \t]{0,4}\\{0,2}\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)")
 _JOINED = re.compile(r"[\"']\s{0,8}[+.&]?\s{0,20}[fbr]?[\"']([A-Za-z0-9_+/=.-]{8,200})(?=[\"'])")
-"""The second literal of a value that is written in two."""
+"""The second literal of a value that is split into two literals."""
 _TORN = re.compile(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
-"""The beginning of a token, shortened by somebody else."""
+"""The beginning of a token that was already shortened in the text."""
 _PRIVATE = re.compile(r"<(/?)private>", re.IGNORECASE)
 _OPENS = re.compile(r"<private>", re.IGNORECASE)
 _MET: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
@@ -89,7 +90,7 @@ _MET: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
 
 @dataclass(frozen=True, slots=True)
 class RedactedText:
-    """The clean text, how many secrets were cut out, and where they stood in the original."""
+    """The clean text, the number of secrets removed, and their positions in the original."""
 
     text: str
     count: int
@@ -97,8 +98,8 @@ class RedactedText:
 
 
 def redact_secrets(text: str) -> RedactedText:
-    """Replaces every secret by `[redacted:<kind>]`, also one that characters which do not show cut into pieces. Clean
-    text comes back unchanged; a second pass changes nothing."""
+    """Replaces every secret with `[redacted:<kind>]`, including secrets that invisible characters split. Text
+    without secrets is returned unchanged; a second pass changes nothing."""
     size = len(text)
     if size < _SHORTEST or text in _CLEAN:
         return RedactedText(text, 0, ())
@@ -108,7 +109,7 @@ def redact_secrets(text: str) -> RedactedText:
             _remember(text)
         return RedactedText(text, 0, ())
     cut = replace_spans(text, spans)
-    for _ in range(5):  # a cut can bring a literal and its value together; rare, and settled in one more look
+    for _ in range(5):  # rarely, a replacement brings a literal and its value together; another pass finds them
         again = find_secrets(cut)
         if not again:
             break
@@ -124,7 +125,7 @@ def _remember(text: str) -> None:
 
 @contextmanager
 def collect_redactions() -> Iterator[set[int]]:
-    """Gathers the secrets cut out within the block, each once, as hashes that mean nothing outside this process."""
+    """Collects the secrets removed within the block, each once, as hashes that are meaningless outside this process."""
     met: set[int] = set()
     before = _MET.set(met)
     try:
@@ -134,7 +135,7 @@ def collect_redactions() -> Iterator[set[int]]:
 
 
 def _noted(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """The spans, counted where somebody counts."""
+    """Returns the spans, and records them if `collect_redactions` is active."""
     met = _MET.get()
     if met is not None:
         met.update(hash(text[span.start : span.end]) for span in spans)
@@ -142,17 +143,17 @@ def _noted(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
 
 
 def find_redaction_marks(text: str) -> tuple[Span, ...]:
-    """Where secrets were cut out of a text before: the places of their marks."""
+    """Finds the marks of secrets that were removed from a text earlier."""
     return tuple(Span(*match.span(), "redacted") for match in _DONE.finditer(text)) if "[redacted:" in text else ()
 
 
 def clean_text(text: str) -> str:
-    """The text as it may be shown: without secrets, and with every character that does not show written out."""
+    """Returns the text as it may be shown: without secrets, and with every invisible character written out."""
     return show_hidden(redact_secrets(text).text)
 
 
 def replace_spans(text: str, spans: list[Span]) -> str:
-    """The text with each span replaced by its mark; the spans are in order and do not overlap."""
+    """Replaces each span with its mark; the spans must be in order and not overlap."""
     out: list[str] = []
     last = 0
     for span in spans:
@@ -163,7 +164,7 @@ def replace_spans(text: str, spans: list[Span]) -> str:
 
 
 def find_secrets(text: str) -> list[Span]:
-    """The secrets of a text in order, looked for with and without the characters that do not show."""
+    """Finds the secrets of a text, in order, with and without its invisible characters."""
     spans = _look(text)
     if spans:
         spans += _repeated(text, spans)
@@ -180,7 +181,7 @@ def find_secrets(text: str) -> list[Span]:
 
 
 def _joined(text: str) -> list[Span]:
-    """Tokens that markup, an escape or a join of two literals stands in, and those in letters of full width."""
+    """Finds tokens that markup, an escape or a join of two literals interrupts, and tokens in full-width letters."""
     spans: list[Span] = []
     if not text.isascii() and _WIDE.search(text):
         narrow = text.translate(_NARROW)
@@ -207,7 +208,7 @@ def _joined(text: str) -> list[Span]:
 
 
 def _repeated(text: str, spans: list[Span]) -> list[Span]:
-    """Where the secrets stand a second time, in a place that does not tell what they are."""
+    """Finds other occurrences of the same secrets, in places that do not identify them."""
     values = {text[span.start : span.end]: span.kind for span in spans if 12 <= span.end - span.start <= 400}
     return [
         Span(at, at + len(value), kind) for value, kind in list(values.items())[:40] for at in find_places(text, value)
@@ -215,7 +216,8 @@ def _repeated(text: str, spans: list[Span]) -> list[Span]:
 
 
 def _shown(text: str) -> tuple[str, list[int], list[int]]:
-    """The characters that show; where each run of them starts in it, and how far back it was moved."""
+    """Returns the text without invisible characters, the start of each of its runs, and the offset of each run in
+    the original."""
     parts: list[str] = []
     starts, moved = [0], [0]
     last = size = 0
@@ -252,7 +254,7 @@ def _look(text: str, *, decode: bool = True) -> list[Span]:
 
 
 def _continued(text: str, span: Span) -> Span:
-    """The span and what of its value stands on the next lines, in a second literal or after the end of a line."""
+    """Extends the span to the rest of its value, in a second literal or on the following lines."""
     if not 8 <= span.end - span.start <= 200 or span.kind == "url-password":
         return span
     end, first = span.end, True
@@ -269,7 +271,8 @@ def _continued(text: str, span: Span) -> Span:
 
 
 def _tokens(text: str, found: list[str]) -> list[Span]:
-    """Tokens of a vendor's form. Only what looks like a token at all is searched for their literals."""
+    """Finds tokens of the vendors' forms. Rules are applied only if their literal occurs in a run that can be a
+    token."""
     if not found:
         return []
     runs = "\n".join([run for run in dict.fromkeys(found) if _DIGIT.search(run) or (len(run) >= 20 and "/" not in run)])
@@ -287,7 +290,8 @@ def _tokens(text: str, found: list[str]) -> list[Span]:
 
 
 def _rules_for(runs: str) -> Iterator[TokenRule]:
-    """The rules whose literal may stand in these runs of characters, by the beginnings of words and by underscores."""
+    """Yields the rules whose literal may occur in these runs, looked up by the beginnings of words and by
+    underscores."""
     words = set(_START.findall(runs))
     starts = {word[:2] for word in words}
     starts |= {word[1:3] for word in words}
@@ -301,8 +305,8 @@ def _rules_for(runs: str) -> Iterator[TokenRule]:
 
 
 def _of_rule(text: str, rule: TokenRule) -> Iterator[Span]:
-    # `sk-` also ends words, and `live_` the beginning of publishable keys; `ghp_` and its like are a token wherever
-    # they stand, glued to other text too
+    # `sk-` also ends words, and `live_` also ends the prefix of publishable keys; `ghp_` and the like begin a token
+    # anywhere, even directly after other text
     telling = len(rule.literal) >= 4 and rule.literal.endswith("_") and not rule.random
     whole = rule.literal[0].isalnum() and not telling
     glue = _GLUE if rule.kind == "aws-access-key" else _WORDY
@@ -318,7 +322,7 @@ def _of_rule(text: str, rule: TokenRule) -> Iterator[Span]:
 
 
 def _end_of_token(text: str, at: int, end: int, rule: TokenRule) -> int:
-    """Where the token that begins at `at` ends; 0 where there is none. One that a line's end cuts is followed."""
+    """Returns the end of the token that begins at `at`, or 0 if there is none. Follows a token across line breaks."""
     match = rule.pattern.match(text, at)
     stop = match.end() if match else 0
     run = _RUNNING.match(text, end)
@@ -339,7 +343,7 @@ def _end_of_token(text: str, at: int, end: int, rule: TokenRule) -> int:
 
 
 def _further_lines(text: str, at: int) -> list[re.Match[str]]:
-    """The lines on which a token goes on that a screen cut in lines of one length, the last one shorter."""
+    """Returns the next lines of a token that a screen wrapped into lines of equal length, with a shorter last line."""
     out: list[re.Match[str]] = []
     while len(out) < _LINES and (line := _WRAPPED.match(text, at)) and _mixed(line[1]):
         out.append(line)
@@ -350,12 +354,12 @@ def _further_lines(text: str, at: int) -> list[re.Match[str]]:
 
 
 def _mixed(text: str) -> bool:
-    """Whether a run of characters holds letters and digits, as the second half of a token does."""
+    """Returns whether a run of characters contains letters and digits, as the second half of a token does."""
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
 def _sham(rest: str) -> bool:
-    """Whether what follows a token's literal is what documentation shows in its place."""
+    """Returns whether the text after a token's literal is a placeholder, as used in documentation."""
     return bool(SHAM.search(rest[:400])) or len(set(rest)) < 2
 
 
@@ -382,7 +386,7 @@ def _of_discord(text: str, runs: str) -> Iterator[Span]:
 
 
 def remove_private_blocks(text: str) -> str:
-    """The text without its `<private>` blocks: nothing is learned from them, not even that they were there."""
+    """Removes `<private>` blocks: nothing is learned from them, not even that they existed."""
     if not _OPENS.search(text):
         return text
     parts, last = [], 0
@@ -393,7 +397,7 @@ def remove_private_blocks(text: str) -> str:
 
 
 def _private(text: str, low: str) -> list[Span]:
-    """Blocks in any case, with blocks inside them; one that is not closed goes to the end."""
+    """Finds `<private>` blocks in upper or lower case, including nested ones; an unclosed block extends to the end."""
     out: list[Span] = []
     depth = start = 0
     for match in _PRIVATE.finditer(low):

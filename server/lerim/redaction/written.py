@@ -1,7 +1,7 @@
-"""What is written to a file or shown somewhere else: redacted once more, after every other change of the text.
+"""Redacts text once more before it is written to a file or shown elsewhere, after every other change.
 
-Text is redacted when it comes in. Quoting, cutting and joining change it afterwards, so that what stood in a form the
-rules know could leave in another one, or the other way round. These functions are the last step before it leaves.
+Text is redacted when it is read. Quoting, cutting and joining change it afterwards, and can put a secret in a form
+that the rules recognize only then. These functions are the last step.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 from lerim.redaction.redact import find_secrets, redact_secrets, replace_spans
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
-_SHORTEST = 10  # characters of a JSON string, with its quotes, that may hold a secret
+_SHORTEST = 10  # the shortest JSON string that can contain a secret, quotes included
 
 
 def redact_json(text: str) -> str:
-    """JSON with each of its strings redacted, so that it stays JSON."""
+    """Redacts each string in JSON, so that the result is still JSON."""
     return _STRING.sub(_redact_string, text)
 
 
@@ -30,6 +30,6 @@ def _redact_string(match: re.Match[str]) -> str:
 
 
 def redact_new(text: str, before: str) -> str:
-    """The text without the secrets that `before` does not hold: what a person wrote into a file by hand stays."""
+    """Removes the secrets that `before` does not contain: what a person wrote into a file by hand stays."""
     spans = [span for span in find_secrets(text) if text[span.start : span.end] not in before]
     return replace_spans(text, spans) if spans else text

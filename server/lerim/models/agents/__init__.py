@@ -1,4 +1,4 @@
-"""Installed coding agents and commands of your own as models."""
+"""Installed coding agents and the person's own commands as models."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The answer and the usage in what each agent's program prints."""
+"""Reads the answer and the usage from the output of each agent's program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Line = TypeVar("Line")
 
 
 class FailureError(Exception):
-    """The program printed, in its own form, that there is no answer. `status` is that of its service, 0 unknown."""
+    """The program reported, in its own output format, that it failed. `status` is the HTTP status of its service, 0
+    if unknown."""
 
     def __init__(self, said: str, status: int = 0) -> None:
         super().__init__(said)
@@ -47,7 +48,7 @@ class _Result(msgspec.Struct):
 
 
 def _claude(text: str) -> ModelAnswer:
-    """Claude Code's, and Cursor's, whose form is the same."""
+    """Parses the output of Claude Code, and of Cursor, which uses the same format."""
     result = next((one for one in _decoded(text, _Result) if one.type == "result"), None)
     if result is None:
         raise FailureError("its output was not understood")
@@ -241,11 +242,11 @@ ANSWER_PARSERS: Mapping[str, Callable[[str], ModelAnswer]] = {
     "copilot-cli": _copilot,
     "cursor-agent": _claude,
 }
-"""By provider: the answer in what its program printed. A line in a form that is not known is passed over."""
+"""Parsers of each provider's output. Lines in an unknown format are skipped."""
 
 
 def _decoded(text: str, form: type[Line]) -> Iterator[Line]:
-    """The lines that have the form: programs also print warnings, and events nobody needs."""
+    """Yields the lines that match the format; programs also print warnings and other events."""
     decoder = msgspec.json.Decoder(form)
     for line in text.splitlines():
         if line.startswith("{"):

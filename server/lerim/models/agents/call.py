@@ -1,4 +1,4 @@
-"""One question to an installed agent's program: the folder it runs in, and what its failures mean."""
+"""Asks an installed agent's program one question: sets up its working folder and translates its failures."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ _NO_MODEL = re.compile(r"model[^.{}]{0,100}(?:does not exist|not found|not suppo
 def ask_agent(
     model: Model, prompt: str, cancelled: Callable[[], bool], environ: Mapping[str, str], home: Home
 ) -> ModelAnswer:
-    """What an agent answers. Its program gets the prompt on its input and runs in a folder of ours that is empty.
+    """Asks an agent and returns its answer. Its program receives the prompt on standard input and runs in an empty
+    folder of Lerim's.
 
-    Raises errors of `dspy.lm15` as an engine does, ModelGoneError where it cannot be asked without tools.
+    Raises errors of `dspy.lm15` as Engine does; ModelGoneError if the agent cannot be asked without tools.
     """
     agent = AGENTS[model.provider]
     asked = build_invocation(model.provider, model.name, environ)
@@ -60,10 +61,10 @@ def ask_agent(
 
 
 def working_folder(home: Home, provider: str) -> Path:
-    """The folder an agent is started in: empty but for what takes its tools away. What an agent leaves of sessions in
-    it is nobody's (`project.Owners`).
+    """Returns the folder an agent is started in; it is empty except for the file that takes the agent's tools away.
+    Sessions that an agent leaves there belong to no project (`project.FolderOwners`).
 
-    Raises ModelGoneError where something else lies in it, or it cannot be made.
+    Raises ModelGoneError if the folder contains anything else or cannot be created.
     """
     folder = home.root / "agents" / provider
     policy = AGENTS[provider].policy
@@ -86,14 +87,15 @@ def working_folder(home: Home, provider: str) -> Path:
 
 
 def _path(environ: Mapping[str, str], program: str, platform: str = sys.platform) -> dict[str, str]:
-    """PATH with the program's own folder at its end: programs from npm look for `node`, which lies beside them."""
+    """Returns PATH with the program's own folder at the end: programs installed by npm need `node`, which is in the
+    same folder."""
     name = next((name for name in environ if name.upper() == "PATH"), "PATH") if platform == "win32" else "PATH"
     parts = [part for part in (environ.get(name, ""), str(PurePath(program).parent)) if part]
     return {name: (";" if platform == "win32" else ":").join(parts)}
 
 
 def _error(agent: AgentProgram, failure: FailureError, printed: ProgramOutput) -> lm15.LM15Error:
-    """The error that a failure of an agent's program stands for, with the program's own words."""
+    """Returns the error for a failure of an agent's program, with the program's own message."""
     words = f"{failure.said}{printed.complaint}"
     told = " ".join(clean_text(words).split())[:TOLD_CHARS]
     status = failure.status

@@ -1,7 +1,9 @@
-"""A command of the person's own as the model: the prompt on its input, the answer on its output; no shell.
+"""The person's own command as the model: it receives the prompt on standard input and prints the answer, without a
+shell.
 
-It runs in a neutral folder, without Lerim's own variables (stored keys are among them) and without what redirects a
-Python, and ends with all it started at a deadline, when the person cancels, or when this process dies.
+It runs in a neutral folder, without Lerim's own variables (which include stored keys) and without variables that
+redirect Python. It is ended, with everything it started, at a deadline, when the person cancels, or when this
+process dies.
 """
 
 from __future__ import annotations
@@ -40,16 +42,16 @@ TAIL_BYTES = 4_000
 TOLD_CHARS = 300
 LOOK_EVERY = 0.05
 LINGER_SECONDS = 1.0
-"""How long output may follow after the command itself ended, from something it left behind."""
+"""Seconds in which more output may follow after the command has ended, from a process it left running."""
 CLOSE_SECONDS = 0.2
-"""How long each pipe is waited for at the end; one that something holds open elsewhere is left to its thread."""
+"""Seconds to wait for each pipe at the end. If another process keeps a pipe open, its thread is left running."""
 COMMAND_FAILED = "command"
-"""Code of the error of a command that failed: it is not made again."""
+"""Error code of a failed command, which is not retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutput:
-    """What a program printed, the code it ended with, and the end of what it complained of, without secrets."""
+    """What a program printed, its exit code, and the end of its error output without secrets."""
 
     text: str
     code: int
@@ -72,10 +74,10 @@ def run_command(
     environ: Mapping[str, str],
     folder: Path,
 ) -> str:
-    """What the command prints when it is given the prompt.
+    """Runs the command with the prompt and returns what it prints.
 
-    Raises ModelGoneError where there is no such program, ServerError of code FAILED where it fails or says nothing,
-    TimeoutError, InvalidRequestError where its output has no end, TransportError of code "cancelled".
+    Raises ModelGoneError if there is no such program, ServerError with code COMMAND_FAILED if it fails or prints
+    nothing, TimeoutError, InvalidRequestError if its output is too large, TransportError with code "cancelled".
     """
     program = find_executable(command[0], environ) if command else None
     if program is None:
@@ -99,12 +101,12 @@ def run_program(
     environ: Mapping[str, str],
     folder: Path,
 ) -> ProgramOutput:
-    """Runs a program, named by its whole path, with the prompt on its input. Whatever it started ends with it.
+    """Runs a program, given by its full path, with the prompt on its input. Ends everything it started with it.
 
-    Raises ServerError of code FAILED where it cannot be started, TimeoutError, InvalidRequestError where its output has
-    no end, TransportError of code "cancelled".
+    Raises ServerError with code COMMAND_FAILED if it cannot be started, TimeoutError, InvalidRequestError if its
+    output is too large, TransportError with code "cancelled".
     """
-    alive, held = os.pipe()  # the writing end is ours alone: it closes when this process dies
+    alive, held = os.pipe()  # only this process has the writing end, which closes when the process dies
     try:
         try:
             launch = build_command_launch(argv, environ, sys.executable, alive)
@@ -119,9 +121,9 @@ def run_program(
 def build_command_launch(
     command: Sequence[str], environ: Mapping[str, str], executable: str, alive: int, platform: str = sys.platform
 ) -> ProcessLaunch:
-    """How the command is started: under a guard where there are signals to groups, in a group of its own everywhere.
+    """Returns how to start the command: in its own process group, and on POSIX systems under the guard.
 
-    Raises ValueError for an argument that a batch file of Windows cannot be given.
+    Raises ValueError for an argument that cannot be passed to a batch file on Windows.
     """
     windows = platform == "win32"
     ours = ("PYTHONPATH", *FOREIGN_VARIABLES)
@@ -175,7 +177,7 @@ def _answer(
     try:
         _wait(process, threads[1], said, deadline, seconds, cancelled)
     finally:
-        kill_group(process.pid, environ)  # also what a command that ended by itself left behind
+        kill_group(process.pid, environ)  # also ends processes left by a command that has exited
         code = process.wait()
         for thread in threads:
             thread.join(CLOSE_SECONDS)
@@ -192,7 +194,7 @@ def _wait(
     seconds: float,
     cancelled: Callable[[], bool],
 ) -> None:
-    """Waits until the command has ended and all was read. Raises where it shall end before."""
+    """Waits until the command has ended and its output was read. Raises on cancellation and timeout."""
     ended: float | None = None
     while True:
         reader.join(LOOK_EVERY)
@@ -210,7 +212,7 @@ def _wait(
 
 
 def _write(stream: IO[bytes], prompt: str) -> None:
-    with contextlib.suppress(OSError, ValueError), stream:  # a command need not read all it is given
+    with contextlib.suppress(OSError, ValueError), stream:  # a command may exit without reading its whole input
         stream.write(prompt.encode("utf-8", "replace"))
 
 
@@ -231,6 +233,6 @@ def _read_tail(stream: IO[bytes], output: _Output) -> None:
 
 
 def _tail(errors: _Output) -> str:
-    """The end of what the command complained of, without secrets."""
+    """Returns the end of the command's error output, without secrets."""
     text = " ".join(clean_text(b"".join(errors.parts).decode("utf-8", "replace")).split())
     return f": …{text[-TOLD_CHARS:]}" if len(text) > TOLD_CHARS else f": {text}" if text else ""

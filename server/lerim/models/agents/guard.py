@@ -1,7 +1,7 @@
-"""Runs one command and ends it, with all it started, when whoever wanted its answer is gone. Run by its path, alone.
+"""Runs one command and ends it, with everything it started, when the caller is gone. Run as a script, by its path.
 
-`guard.py FD PROGRAM [ARGUMENT…]`: FD is the reading end of a pipe whose other end the caller holds open. This process
-leads a group of its own, in which the command runs with our input, output and errors.
+`guard.py FD PROGRAM [ARGUMENT…]`: FD is the reading end of a pipe; the caller keeps the other end open. This process
+leads its own process group, in which the command runs with this process's input, output and error streams.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _watch(pipe: int) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command's exit code; 127 where it cannot be started."""
+    """Runs the command and returns its exit code, 127 if it cannot be started."""
     pipe, command = int(arguments[0]), arguments[1:]
     threading.Thread(target=_watch, args=(pipe,), daemon=True).start()
     try:

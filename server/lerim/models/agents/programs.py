@@ -1,9 +1,9 @@
-"""Installed coding agents as models: where their programs are, and how each is asked without tools.
+"""Installed coding agents as models: where their programs are, and how to ask each one without tools.
 
-Nothing here starts a program: an agent is found by looking at files. The arguments and variables below were checked
-against the real programs (docs/decisions/0023): no tool that reads, runs or fetches is offered to the model, no file
-that a transcript mentions is read, and no session is saved where the program lets us turn that off. Only Cursor's
-program was not tried.
+Nothing here starts a program: agents are found by checking files. The arguments and variables below were checked
+against the real programs (docs/decisions/0023): the model is offered no tool that reads, runs or fetches, files
+mentioned in a transcript are not read, and no session is saved if the program can turn that off. Only Cursor's
+program was not tested.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from lerim.process import find_executable
 from lerim.sessions import Platform
 
 DEFAULT_MODEL = "default"
-"""The name of the model that an agent takes by itself."""
+"""The model name that means the agent's default model."""
 SYSTEM_PROMPT = "Answer the one message you are given, in text alone. There are no tools, files or commands."
 
 
 @dataclass(frozen=True, slots=True)
 class AgentProgram:
-    """A coding agent that can be asked as a model. `platform` is how its sessions are known; `plan` is what a person
-    pays it with, `key_variables` those that make it bill a key in place of that; `model` is asked where the settings
-    name none. `policy` is a file put beside its folder, or in it, that takes tools away."""
+    """A coding agent that can be asked as a model. `platform` is the name of its session format; `plan` is what the
+    person pays for it with; `key_variables` are the variables that make it bill a key instead; `model` is used if
+    the settings name none. `policy` is the path, relative to its folder, and the text of a file that takes its tools
+    away."""
 
     name: str
     program: str
@@ -54,7 +55,7 @@ AGENTS: Mapping[str, AgentProgram] = {
         "gemini",
         "your Google account's quota",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        "flash",  # by itself it asks another model first which one shall answer
+        "flash",  # with its default, it first asks another model which one to use
         policy=("../gemini-cli.toml", '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'),
     ),
     "opencode": AgentProgram("OpenCode", "opencode", "opencode", "the plan or key configured in OpenCode"),
@@ -73,12 +74,12 @@ AGENTS: Mapping[str, AgentProgram] = {
         ),
     ),
 }
-"""By the name of the provider in the settings, in the order in which they are offered."""
+"""Agents by their provider name in the settings, in the order in which they are offered."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentInvocation:
-    """How an agent is started: its arguments, the variables it gets, and those of ours or the person's it does not."""
+    """How an agent is started: its arguments, variables to set, and variables to remove from the environment."""
 
     arguments: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +87,7 @@ class AgentInvocation:
 
 
 def describe_payment(provider: str, environ: Mapping[str, str]) -> str:
-    """What a person is told before they choose an agent: what its answers are paid with."""
+    """Describes how an agent's answers are paid for, to be shown before the person chooses it."""
     agent = AGENTS[provider]
     key = next((name for name in agent.key_variables if environ.get(name, "").strip()), "")
     uses = f"bills the key in {key}" if key else f"uses {agent.plan}"
@@ -99,8 +100,8 @@ def find_program(
     platform: str = sys.platform,
     there: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
 ) -> str | None:
-    """The whole path of an agent's program: on PATH, or where installers put it. An editor started from the desktop
-    often has a shorter PATH than a terminal."""
+    """Returns the full path of an agent's program, found on PATH or where installers put it. An editor started from
+    the desktop often has a shorter PATH than a terminal."""
     windows = platform == "win32"
     on_path = next((value for name, value in environ.items() if (name.upper() if windows else name) == "PATH"), "")
     searched = (";" if windows else ":").join([on_path, *map(str, install_folders(environ, platform))])
@@ -109,7 +110,7 @@ def find_program(
 
 
 def install_folders(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """Where installers of agents put their programs, besides PATH."""
+    """Returns the folders in which installers put agents' programs, besides PATH."""
     home = user_home(environ, platform)
     own = (home / ".local" / "bin", home / ".claude" / "local", home / ".opencode" / "bin", home / ".bun" / "bin")
     if platform == "win32":
@@ -119,10 +120,10 @@ def install_folders(environ: Mapping[str, str], platform: str = sys.platform) ->
 
 
 def build_invocation(provider: str, model: str, environ: Mapping[str, str]) -> AgentInvocation:
-    """How an agent is asked one question on its standard input, without tools.
+    """Returns how to start an agent that answers one question from its standard input, without tools.
 
-    Raises ModelGoneError where its own settings name a tool server that cannot be turned off, and for a model's name
-    that would be read as an option.
+    Raises ModelGoneError if the agent's settings name a tool server that cannot be turned off, or if the model's
+    name would be read as an option.
     """
     if model.startswith("-"):
         todo = "Correct roles.extract.model; “” means the agent's default."
@@ -142,13 +143,13 @@ def _claude(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocat
         SYSTEM_PROMPT,
     ]
     variables = {
-        "CLAUDE_CODE_SAFE_MODE": "1",  # no hooks, plugins, CLAUDE.md; the account and the model stay as they are
-        "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",  # or a `@path` in a transcript would send that file
+        "CLAUDE_CODE_SAFE_MODE": "1",  # no hooks, plugins or CLAUDE.md; the account and the model stay the same
+        "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",  # otherwise a `@path` in a transcript would send that file
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "CLAUDE_CODE_MAX_RETRIES": "2",  # or a key that is refused is tried for minutes
+        "CLAUDE_CODE_MAX_RETRIES": "2",  # otherwise a refused key is retried for minutes
         "DISABLE_AUTOUPDATER": "1",
     }
-    # The first three are there in a terminal within Claude Code itself.
+    # The first three are set in a terminal inside Claude Code itself.
     removed = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_FORCE_SESSION_PERSISTENCE")
     return AgentInvocation((*arguments, *_option("--model", model)), variables, removed)
 
@@ -174,7 +175,7 @@ _CODEX_OFF = (
     "view_image",
     "workspace_dependencies",
 )
-"""Features of Codex that offer tools or run programs; unknown ones are ignored by it."""
+"""Codex features that offer tools or run programs. Codex ignores unknown names."""
 _CODEX_SET = (
     "web_search=disabled",
     "notify=[]",
@@ -256,7 +257,8 @@ _SERVER = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 def _codex_servers(environ: Mapping[str, str]) -> list[str]:
-    """The MCP servers of the person's Codex. A file that makes no sense stops Codex itself."""
+    """Returns the MCP servers in the person's Codex settings. An invalid file counts as none, because Codex itself
+    fails on it."""
     path = Path(codex_roots(environ)[0]) / "config.toml"
     try:
         servers = tomllib.loads(path.read_text(encoding="utf-8")).get("mcp_servers", {})
@@ -266,7 +268,8 @@ def _codex_servers(environ: Mapping[str, str]) -> list[str]:
 
 
 def _copilot_servers(environ: Mapping[str, str]) -> list[str]:
-    """The MCP servers of the person's Copilot CLI; a file that makes no sense gives it none."""
+    """Returns the MCP servers in the person's Copilot CLI settings. An invalid file counts as none, as in Copilot
+    CLI itself."""
     path = Path(copilot_roots(environ)[0]) / "mcp-config.json"
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
@@ -288,7 +291,7 @@ def _checked(servers: object, path: Path, agent: str) -> list[str]:
 
 
 def missing_program_problem(provider: str, where: str) -> Problem:
-    """That the program of a chosen agent is not on this machine."""
+    """Returns the problem for a chosen agent whose program is not on this machine."""
     agent = AGENTS[provider]
     message = f"The program `{agent.program}` of {agent.name} was not found, so no model was used."
     return Problem("model-gone", where, f"{message} Install it, or put its folder on PATH.")

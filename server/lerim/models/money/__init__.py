@@ -1,4 +1,4 @@
-"""What calls to models cost, what you agreed to, and the daily budget."""
+"""What model calls cost, which models the person agreed to, and the daily budget."""
 
 import lazy_loader
 

@@ -1,9 +1,9 @@
-"""What the person agreed to and what models told of themselves, in `~/.lerim/models.json`.
+"""The models the person agreed to and the limits models reported, in `~/.lerim/models.json`.
 
-    {"allowed": ["openrouter:openai/gpt-5-nano"], "limits": {"openai:gpt-4o": 128000}}
+    {"allowed": ["openrouter:openai/gpt-5-nano@openrouter.ai"], "limits": {"openai:gpt-4o@api.openai.com": 128000}}
 
-A model that is paid for is asked only once its label is in `allowed`; its fallbacks, which stand beside it in the same
-settings, come with it. `limits` are the most tokens a model takes, as it said itself. Other keys are kept.
+A billed model is asked only if its label is in `allowed`; this includes its fallbacks in the same settings. `limits`
+are the most tokens each model accepts, as the model reported. Other keys are kept.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _TODO = "Correct the file or delete it; you are then asked again for each model.
 
 @dataclass(frozen=True, slots=True)
 class KnownModels:
-    """What `models.json` holds: labels that are agreed to, and the most tokens each model takes, by label."""
+    """The content of `models.json`: labels of models that are agreed to, and token limits by label."""
 
     allowed: frozenset[str] = frozenset()
     limits: Mapping[str, int] = field(default_factory=dict)
 
     def allows(self, model: Model) -> bool:
-        """Whether a model may be asked: one that is paid for only with the person's consent."""
+        """Returns whether a model may be asked: a billed model needs the person's consent."""
         return not model.billed or model.label in self.allowed
 
 
 def load_known_models(home: Home) -> tuple[KnownModels, list[Problem]]:
-    """What is remembered; a file that cannot be read is a problem and agrees to nothing."""
+    """Loads `models.json`. A file that cannot be read is a problem and counts as no agreement."""
     try:
         return _known(_read(home)), []
     except SettingsError as error:
@@ -46,7 +46,7 @@ def load_known_models(home: Home) -> tuple[KnownModels, list[Problem]]:
 
 
 def allow_model(home: Home, label: str) -> None:
-    """Agrees for good to a model by its label. Raises SettingsError where that cannot be written."""
+    """Saves the person's agreement to a model, by label. Raises SettingsError if that fails."""
 
     def agreed(kept: dict[str, object]) -> None:
         kept["allowed"] = sorted({*_known(kept).allowed, label})
@@ -62,7 +62,7 @@ def allow_model(home: Home, label: str) -> None:
 
 
 def keep_limit(home: Home, label: str, tokens: int) -> None:
-    """Remembers the most tokens a model takes in one call. Raises OSError where that cannot be written."""
+    """Saves the most tokens a model accepts in one call. Raises OSError if that fails."""
 
     def learned(kept: dict[str, object]) -> None:
         kept["limits"] = {**_known(kept).limits, label: tokens}
@@ -71,9 +71,9 @@ def keep_limit(home: Home, label: str, tokens: int) -> None:
 
 
 def _change(home: Home, change: Callable[[dict[str, object]], None]) -> None:
-    """Changes the file under a lock, so that of two who write at once neither is lost; a broken file is set aside.
+    """Changes the file under a lock, so that concurrent changes are not lost; an unreadable file is set aside.
 
-    Raises OSError (filelock.Timeout is one).
+    Raises OSError, also as filelock.Timeout.
     """
     make_private_folder(home, home.models.parent)
     with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
@@ -87,7 +87,7 @@ def _change(home: Home, change: Callable[[dict[str, object]], None]) -> None:
 
 
 def _read(home: Home) -> dict[str, object]:
-    """The file's object, {} where there is none. Raises SettingsError for one that cannot be read."""
+    """Returns the file's object, {} if there is no file. Raises SettingsError if it cannot be read."""
     try:
         with open_buffered(home.models) as file:
             data = file.read(MOST_BYTES + 1)
@@ -102,7 +102,7 @@ def _read(home: Home) -> dict[str, object]:
 
 
 def _known(kept: Mapping[str, object]) -> KnownModels:
-    """What of the file has the form it should have."""
+    """Returns the valid part of the file's content."""
     allowed, limits = kept.get("allowed"), kept.get("limits")
     return KnownModels(
         frozenset(one for one in allowed if isinstance(one, str)) if isinstance(allowed, list) else frozenset(),

@@ -1,8 +1,8 @@
-"""What well-known models cost: list prices of one day, for sessions whose agent recorded no cost and for Lerim's calls.
+"""List prices of well-known models on one day, used for sessions without a recorded cost and for Lerim's own calls.
 
-A model that is not here has no known price; nothing is guessed from a similar name. Batches, fast modes, promotions and
-subscriptions are not counted. The dearer tier of long prompts counts where the length of a prompt is known: not in a
-session's totals.
+A model that is not listed has no known price; nothing is inferred from a similar name. Batches, fast modes,
+promotions and subscriptions are ignored. The higher price of long prompts applies only if the length of a prompt is
+known, so not to a session's totals.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from lerim.models.money.usage import Usage
 from lerim.sessions import Tokens
 
 AS_OF = "2026-10-26"
-"""When these were the list prices."""
+"""The date of these list prices."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """USD for a million tokens: sent, received, read from the cache, written to it.
+    """Prices in USD per million tokens: sent, received, read from the cache, written to the cache.
 
-    A prompt of more than `long` tokens (0: there is no such bound) costs `dearer` times as much to send, and to have
-    answered.
+    For a prompt of more than `long` tokens (0: no such threshold), `dearer` are the factors on the prices of input
+    and output.
     """
 
     input: float
@@ -33,7 +33,7 @@ class ModelPrice:
     dearer: tuple[float, float] = (1, 1)
 
     def of(self, tokens: Tokens) -> int:
-        """What these tokens cost, in millionths of a millionth of a USD: whole numbers, so that sums are exact."""
+        """Returns the cost of these tokens in 10^-12 USD: an integer, so that sums are exact."""
         return (
             _pico(self.input) * tokens.input
             + _pico(self.output) * tokens.output
@@ -153,8 +153,9 @@ _TURNED = re.compile(r"claude-(4(?:-\d)?)-(opus|sonnet|haiku)")
 
 
 def find_price(model: str) -> ModelPrice | None:
-    """The list price of a model as a session or a setting names it, with its maker, date or effort or without; None if
-    unknown. What OpenRouter lends for nothing ends with `:free`; its other endings change the price."""
+    """Returns the list price of a model as named in a session or a setting, with or without its maker, date or effort;
+    None if unknown. OpenRouter's `:free` models cost nothing; its other suffixes change the price and have no known
+    one."""
     name = model.lower().rpartition("/")[2].replace(".", "-").replace("_", "-")[:80]
     if name.endswith(":free"):
         return _FREE
@@ -165,8 +166,8 @@ def find_price(model: str) -> ModelPrice | None:
 
 
 def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float | None:
-    """The most in USD that one call can cost that sends at most so many tokens and is answered with at most so many;
-    None where the price is not known."""
+    """Returns the most that one call can cost in USD, given upper bounds of its input and output tokens; None if the
+    price is not known."""
     price = find_price(model)
     if price is None:
         return None
@@ -176,9 +177,9 @@ def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float 
 
 
 def compute_cost(model: str, usage: Usage) -> float | None:
-    """What answered calls cost in USD at the list price, None where it is not known.
+    """Returns the cost of answered calls in USD at the list price, None if that is not known.
 
-    Of several calls none had a prompt of the dearer tier unless their mean is one.
+    The long-prompt price applies if the mean prompt of the calls is longer than its threshold.
     """
     price = find_price(model)
     if price is None:

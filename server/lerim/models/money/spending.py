@@ -1,8 +1,8 @@
-"""What was spent on models, call by call, so that a day's budget holds with any number of processes at once.
+"""Records the spending on models, call by call, so that a day's budget holds for any number of concurrent processes.
 
-A call that is paid for first reserves the most it can cost, in one exclusive transaction that also compares the day's
-sum with the budget; afterwards the reservation is replaced by what the call took. A call that a kill cut short keeps
-its reservation, for the service may have answered it. Amounts are kept in millionths of a millionth of a US dollar.
+Before a billed call, its highest possible cost is reserved in one exclusive transaction that also compares the day's
+sum with the budget; afterwards the reservation is replaced by the actual usage. If a call is cut short because its
+process was killed, the reservation stays, because the service may have answered. Amounts are in 10^-12 US dollars.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KEPT_DAYS = 400
 BUSY_SECONDS = 10.0
 STEP_SECONDS = 0.2
 LOOK_EVERY = 0.1
-"""Seconds between two looks at whether the person cancelled."""
+"""Seconds between checks for cancellation."""
 DOLLAR = 10**12
 
 _TABLES = """
@@ -63,7 +63,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A reservation. `row` 0: there is none, because the call is not paid for or could not be recorded."""
+    """A reservation for one call. `row` is 0 if nothing is reserved, because the call is not billed or could not be
+    recorded."""
 
     row: int = 0
 
@@ -77,10 +78,10 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class DayBudget:
-    """A day's budget in US dollars, 0 for none. The day is the date `clock` tells, so it should tell local time.
+    """A day's budget in US dollars, 0 for no limit. The day is the date of `clock`, which should return local time.
 
-    Any number of threads may use one Purse, and any number of processes one home. `problems`: what could not be
-    recorded though it did not keep a call from being made.
+    Any number of threads may use one DayBudget, and any number of processes one home folder. `problems` lists
+    recording failures that did not prevent a call.
     """
 
     home: Home
@@ -95,13 +96,14 @@ class DayBudget:
     def reserve(
         self, model: Model, input_tokens: int, most_output_tokens: int, cancelled: Callable[[], bool] = _never
     ) -> Reservation:
-        """Takes the most that one call can cost out of today's budget; each is to be ended with `settle`.
+        """Reserves the highest possible cost of one call from today's budget; every reservation must be ended with
+        `settle`.
 
-        `input_tokens` is at least what the service will count: the bytes of what is sent will do, for no token is less
-        than one. Where only what other calls of this Purse hold leaves no room, it waits until one of them ends.
-        Raises BudgetError where the budget does not allow the call, also where `cancelled` ended the waiting, as
-        TooDearError where no day's budget would; SpendingError where nobody can tell, because the model has no known
-        price or the spending cannot be recorded.
+        `input_tokens` is at least what the service will count: the number of bytes sent is enough, because a token
+        has at least one. If only reservations of this DayBudget's other calls leave no room, waits until one of them
+        ends. Raises BudgetError if the budget does not allow the call, also after `cancelled` ended the wait;
+        TooDearError if no day's budget would; SpendingError if this cannot be decided, because the price is not
+        known or the spending cannot be recorded.
         """
         if not model.billed:
             return NO_RESERVATION
@@ -131,8 +133,8 @@ class DayBudget:
                 raise refused
 
     def settle(self, held: Reservation, usage: Usage | None, cancelled: Callable[[], bool] = _never) -> None:
-        """Replaces a reservation by what the call took: `NOTHING` for one that the service refused, None where nobody
-        knows, which leaves it as it is. Never raises: what cannot be written leaves it, too, and is a problem."""
+        """Replaces a reservation with the call's usage: NO_USAGE for a refused call; None if the usage is unknown,
+        which keeps the reservation. Never raises: if writing fails, the reservation stays and a problem is added."""
         if held.row and usage is not None:
             self._replace(held, usage, cancelled)
         with self._room:
@@ -141,8 +143,8 @@ class DayBudget:
             self._room.notify_all()
 
     def _recorded(self, work: Callable[[sqlite3.Connection], Result], cancelled: Callable[[], bool]) -> Result:
-        """Does the work on the database; waits for another process that holds it, until that is too long or the person
-        cancels. Raises SpendingError, and what the work raises."""
+        """Runs `work` on the database. Waits while another process locks it, until BUSY_SECONDS have passed or the
+        person cancels. Raises SpendingError, and the errors of `work`."""
         end = time.monotonic() + BUSY_SECONDS
         while True:
             try:
@@ -177,7 +179,8 @@ class DayBudget:
             self._room.notify_all()
 
     def _more_room(self, ended: int, cancelled: Callable[[], bool]) -> bool:
-        """Waits while calls of this Purse are under way; whether one ended since there were so many that had."""
+        """Waits while calls of this DayBudget are in progress. Returns whether one ended since the count `ended` was
+        taken."""
         with self._room:
             while self._ended == ended:
                 if not self._open and not self._trying:
@@ -209,15 +212,16 @@ class DayBudget:
 
 
 def total_spent_today(home: Home, now: datetime) -> Usage:
-    """What `list_spent_today` is together."""
+    """Returns the sum of `list_spent_today`."""
     return total_usage(list_spent_today(home, now))
 
 
 def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
-    """What calls that are paid for took on the date of `now`, by role and model, those still under way at the most they
-    can cost; empty where nothing was ever spent. Raises SpendingError where it cannot be read."""
+    """Returns the usage of billed calls on the date of `now`, by role and model; calls in progress count with their
+    highest possible cost. Empty if nothing was ever spent. Raises SpendingError if the record cannot be read."""
     with sqlite.failures(home.spending, _SCHEMA):
-        # Not read-only: what a kill left half written is undone by whoever opens it next.
+        # Not read-only: the next process to open the database rolls back a transaction that a killed process left
+        # unfinished.
         db = sqlite.open_existing(home.spending, _SCHEMA)
         if db is None:
             return []
@@ -234,7 +238,7 @@ def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
 
 
 def price_usage(model: Model, usage: Usage) -> Usage:
-    """What answered calls took, with their cost: as the service told it, else at the list price, else unknown."""
+    """Adds the cost to the usage of answered calls: the one the service reported, else the list price, else unknown."""
     if usage.cost or not model.billed:
         return usage
     cost = compute_cost(model.name, usage)
@@ -244,19 +248,19 @@ def price_usage(model: Model, usage: Usage) -> Usage:
 
 
 def unpriced_error(label: str) -> SpendingError:
-    """Why a model without a known price is not asked while a budget is set."""
+    """Returns the error for a model without a known price while a budget is set."""
     todo = "Choose a model whose price is known, or set budget.per_day_usd to 0 for no limit."
     return SpendingError(f"The price of {label} is unknown, so it is not used while a budget is set.", todo=todo)
 
 
 def used_up_error(per_day: float, spent: float) -> BudgetError:
-    """Why a call is not made when `spent` of a day's budget is gone."""
+    """Returns the error for a call that does not fit in the day's budget, of which `spent` is used."""
     message = f"Today's budget of ${per_day:.2f} does not allow another call: ${spent:.2f} are spent or reserved."
     return BudgetError(message, todo="Lerim continues tomorrow; budget.per_day_usd sets the limit.")
 
 
 def too_dear_error(model: Model, per_day: float, most: float) -> TooDearError:
-    """Why a call that may cost `most` is not made on any day."""
+    """Returns the error for a call that may cost `most`, more than any day's budget."""
     message = f"One call may cost {_exactly(most)}, which is larger than the day's budget of {_exactly(per_day)}."
     todo = f"Raise budget.per_day_usd, or make roles.{model.role}.max_window_tokens smaller."
     return TooDearError(message, todo=todo)
@@ -268,7 +272,7 @@ def _exactly(dollars: float) -> str:
 
 @contextmanager
 def _opened(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]:
-    """The database, made where it is missing and made anew where it is damaged. Raises SpendingError."""
+    """Opens the database; creates it if it is missing and replaces it if it is damaged. Raises SpendingError."""
     with sqlite.failures(home.spending, _SCHEMA):
         make_private_folder(home, home.spending.parent)
         with closing(sqlite.open_database(home.spending, _SCHEMA, problems, STEP_SECONDS)) as db:

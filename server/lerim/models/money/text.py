@@ -1,4 +1,4 @@
-"""What models took, what did not go straight and what waits, in words for people: without any text of a transcript."""
+"""Describes usage, irregular events and waiting work for people, without any text of a transcript."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _WORDS: dict[StepKind, tuple[str, str]] = {
     "dear": ("session waits for a larger budget", "sessions wait for a larger budget"),
     "limited": ("time the model reported its limit", "times the model reported its limit"),
 }
-"""What a step says of one and of several; "stopped" says itself why."""
+"""The text for one step of a kind and for several; steps of kind "stopped" are described by their reason alone."""
 
 
 def describe_spent(spent: RoleUsage) -> str:
-    """What one role's calls of one model took: `extract, openai:m: 2 calls, 1,200 tokens in, 90 out, $0.0031`."""
+    """Describes the usage of one model by one role: `extract, openai:m: 2 calls, 1,200 tokens in, 90 out, $0.0031`."""
     usage = spent.usage
     calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
     cached = f" ({usage.cached_tokens:,} from its cache)" if usage.cached_tokens else ""
@@ -42,13 +42,13 @@ def _cost(usage: Usage) -> Iterator[str]:
 
 
 def describe_step(step: ModelStep) -> str:
-    """One step, for a log: `extract, openai:m: retried: too many requests (claude:1f0c, 2 of 5)`."""
+    """Describes one step, for a log: `extract, openai:m: retried: too many requests (claude:1f0c, 2 of 5)`."""
     where = ", ".join(part for part in (step.where, step.part) if part)
     return f"{step.role}, {step.model}: {step.kind}: {step.why}{f' ({where})' if where else ''}"
 
 
 def summarize_steps(steps: Iterable[ModelStep]) -> Iterator[str]:
-    """What did not go straight, a sentence for each kind: how often, the first reason, tokens that were saved by it."""
+    """Yields one sentence for each kind of step: how often it happened, the first reason, and the tokens it saved."""
     ordered = sorted(steps, key=lambda step: list(_WORDS).index(step.kind) if step.kind in _WORDS else len(_WORDS))
     for kind, some in groupby(ordered, key=lambda step: step.kind):
         same = list(some)
@@ -63,7 +63,8 @@ def summarize_steps(steps: Iterable[ModelStep]) -> Iterator[str]:
 
 
 def describe_waiting(waits: WaitingWork) -> str:
-    """Without an end: `3 sessions wait for openrouter:openai/gpt-5-nano, about 41k tokens, about $0.02`."""
+    """Describes waiting work, without a full stop: `3 sessions wait for openrouter:openai/gpt-5-nano, about 41k tokens,
+    about $0.02`."""
     number = waits.sessions
     sessions = f"{number} session{'' if number == 1 else 's'} wait{'s' if number == 1 else ''}"
     cost = "" if waits.cost is None else f", {format_dollars(waits.cost, about=True)}"
@@ -72,14 +73,14 @@ def describe_waiting(waits: WaitingWork) -> str:
 
 
 def format_dollars(amount: float, *, about: bool = False) -> str:
-    """An amount for people: cents, or `less than $0.01` for what is less than one."""
+    """Formats an amount in dollars and cents, or `less than $0.01`."""
     if 0 < amount < 0.01:
         return "less than $0.01"
     return f"{'about ' if about else ''}${amount:.2f}"
 
 
 def format_tokens(tokens: int) -> str:
-    """A number of tokens in short: `900`, `41k`, `2.3M`."""
+    """Formats a number of tokens briefly: `900`, `41k`, `2.3M`."""
     if tokens < 1_000:
         return str(tokens)
     return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"

@@ -1,4 +1,4 @@
-"""What calls of a model took, and what became of them."""
+"""The usage of model calls, and events while a model was asked."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import msgspec
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Calls that were answered, tokens in, out and read from a cache as the service counted them, seconds waited.
+    """Answered calls; tokens in, out and read from a cache as the service counted them; seconds waited.
 
-    `cost` in US dollars is the sum of what is known; `unpriced` calls have no known price and are not in it.
+    `cost` is the sum of the known costs in US dollars; `unpriced` calls have no known price and are not included.
     `cached_tokens` are part of `input_tokens`.
     """
 
@@ -41,7 +41,7 @@ NO_USAGE = Usage()
 
 
 class RoleUsage(msgspec.Struct, frozen=True):
-    """What one role's calls of one model took. `model` is its label: `openrouter:openai/gpt-5-nano`."""
+    """The usage of one model by one role. `model` is its label: `openrouter:openai/gpt-5-nano@openrouter.ai`."""
 
     role: str
     model: str
@@ -49,24 +49,25 @@ class RoleUsage(msgspec.Struct, frozen=True):
 
 
 StepKind = Literal[
-    "retried",  # a call failed and was made again
-    "fallback",  # the next model of the settings is used instead
-    "halved",  # a window was too large for the model, or its answer was cut: its halves are asked
-    "resumed",  # a window had been answered before: nothing was sent
+    "retried",  # a call failed and was repeated
+    "fallback",  # the next model in the settings is used instead
+    "halved",  # a window was too large for the model, or its answer was cut: each half is sent instead
+    "resumed",  # a window had already been answered: nothing was sent
     "skipped",  # a window without any signal was not sent
     "repaired",  # a quote was requested again
     "unread",  # an answer could not be read
-    "lost",  # an answer left out or made up something: what the rules make stands
-    "limited",  # the model told how much it takes; windows are that small from now on
-    "dear",  # one call may cost more than a whole day may: the session waits, and others are asked of
-    "stopped",  # nothing more is asked in this run: the key, the budget, consent, the model is gone
+    "lost",  # an answer left out or made up something: the text made by rules is used instead
+    "limited",  # the model reported its token limit, and windows are kept below it from now on
+    "dear",  # one call may cost more than a whole day's budget: the session waits, and the others go on
+    "stopped",  # no more calls in this run: the key, the budget or consent is missing, or the model is gone
 ]
 
 
 class ModelStep(msgspec.Struct, frozen=True):
-    """Something other than a plain answer that happened while a model was asked; no text of a transcript.
+    """An irregular event while a model was asked; contains no text of a transcript.
 
-    `where` is the session (`claude:1f0c…`) and part (`2 of 5`), "" for the run; `tokens` those it saved or concerned.
+    `where` is the session (`claude:1f0c…`) and `part` the part of it (`2 of 5`), "" if it concerns the whole run;
+    `tokens` are the tokens it saved or concerned.
     """
 
     kind: StepKind
@@ -79,12 +80,12 @@ class ModelStep(msgspec.Struct, frozen=True):
 
 
 CURRENT_SUBJECT: ContextVar[tuple[str, str]] = ContextVar("asked_of", default=("", ""))
-"""What the model is asked of in this thread: `where` and `part` of the steps that come of it."""
+"""The session and part that this thread is asking about: `where` and `part` of the steps recorded meanwhile."""
 
 
 @contextmanager
 def attribute_calls(where: str, part: str = "") -> Iterator[None]:
-    """Within this block, and in this thread, what the engine does is told as done for this session and part."""
+    """Attributes the engine's steps in this block and thread to this session and part."""
     before = CURRENT_SUBJECT.set((where, part))
     try:
         yield
@@ -93,7 +94,7 @@ def attribute_calls(where: str, part: str = "") -> Iterator[None]:
 
 
 def merge_role_usage(spent: Iterable[RoleUsage]) -> list[RoleUsage]:
-    """One entry for each role and model, in the order they came first."""
+    """Merges usage into one entry for each role and model, in the order of first appearance."""
     sums: dict[tuple[str, str], Usage] = {}
     for one in spent:
         sums[one.role, one.model] = sums.get((one.role, one.model), NO_USAGE) + one.usage
@@ -101,20 +102,21 @@ def merge_role_usage(spent: Iterable[RoleUsage]) -> list[RoleUsage]:
 
 
 def total_usage(spent: Iterable[RoleUsage]) -> Usage:
-    """What all of it took together."""
+    """Returns the total usage."""
     return sum((one.usage for one in spent), NO_USAGE)
 
 
 WaitReason = Literal["", "consent", "budget", "none", "gone"]
-"""Why nothing is asked of a model: see Waits."""
+"""Why a model is not asked; see WaitingWork."""
 
 
 class WaitingWork(msgspec.Struct, frozen=True):
-    """What waits for a model: sessions, about how many tokens they would send, about what that costs in US dollars.
+    """The work that waits for a model: the number of sessions, and estimates of the tokens they would send and of the
+    cost in US dollars.
 
-    `cost` None: the price is not known, or it is not paid by the token. `why` nothing was asked: "" where nothing keeps
-    it from being asked, "consent" (the person did not agree yet), "budget" (today's is used up), "none" (no model is
-    chosen), "gone" (the chosen one cannot be asked from here).
+    `cost` is None if the price is not known or the model is not billed. `why` the model was not asked: "" if nothing
+    prevents it, "consent" (the person has not agreed yet), "budget" (today's is used up), "none" (no model is
+    chosen), "gone" (the chosen model cannot be asked from here).
     """
 
     sessions: int = 0

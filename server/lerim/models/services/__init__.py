@@ -1,4 +1,4 @@
-"""Calls to the services of models over HTTP."""
+"""Calls to model services over HTTP."""
 
 import lazy_loader
 

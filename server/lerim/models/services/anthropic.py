@@ -1,4 +1,5 @@
-"""Anthropic's messages: the system's words apart, a bound on the answer always, content in blocks."""
+"""Anthropic's Messages API: the system prompt is a separate field, an output limit is required, and content is a
+list of blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class _Block(msgspec.Struct):
 
 
 class _Counted(msgspec.Struct):
-    """`input_tokens` are those that neither came from the cache nor went into it."""
+    """`input_tokens` are the tokens that were neither read from the cache nor written to it."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -39,7 +40,7 @@ class _Message(msgspec.Struct):
 
 
 class _Moved(msgspec.Struct):
-    """What an event changes: `text` of a block, `stop_reason` of the message."""
+    """The changes in an event: `text` of a block, `stop_reason` of the message."""
 
     text: str | None = None
     stop_reason: str | None = None
@@ -60,17 +61,17 @@ _FINISH: dict[str | None, FinishReason] = {
 
 
 def anthropic_url(model: Model) -> str:
-    """Where the model is asked."""
+    """Returns the URL to post requests to."""
     return f"{model.base_url}/messages"
 
 
 def anthropic_headers(model: Model) -> dict[str, str]:
-    """The headers that hold the key and the form."""
+    """Returns the headers with the key and the API version."""
     return {"anthropic-version": API_VERSION} | ({"x-api-key": model.key} if model.key else {})
 
 
 def encode_anthropic_request(request: lm15.Request, model: Model, most: int, *, stream: bool = False) -> bytes:
-    """The request; what is not said is the service's own choice. `stream`: the answer shall come in pieces."""
+    """Encodes the request; parameters left out take the service's defaults. `stream`: request a streamed answer."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
     body: dict[str, object] = {"model": model.name, "max_tokens": most, "messages": messages}
     if system := system_text(request):
@@ -83,7 +84,7 @@ def encode_anthropic_request(request: lm15.Request, model: Model, most: int, *, 
 
 
 def parse_anthropic_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
-    """The answer in a reply. Raises the error of `dspy.lm15` that says why there is none."""
+    """Parses the answer in a reply. Raises an error of `dspy.lm15` that says why there is none."""
     if not 200 <= reply.status < 300:
         raise refusal_error(reply, model.key, model.name)
     try:
@@ -99,7 +100,7 @@ def parse_anthropic_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
 
 
 class AnthropicStream:
-    """An answer that comes in events. `answer` is what came once it is at its end."""
+    """A streamed answer: `take` reads its events, `answer` returns the whole answer at the end."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -109,7 +110,7 @@ class AnthropicStream:
         self._over = False
 
     def take(self, data: bytes) -> str:
-        """The text in one event. Raises the error of `dspy.lm15` that it tells."""
+        """Returns the text of one event. Raises an error of `dspy.lm15` if the event reports one."""
         try:
             event = msgspec.json.decode(data, type=_Event)
         except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -131,7 +132,7 @@ class AnthropicStream:
         return moved.text
 
     def answer(self) -> ModelAnswer:
-        """The whole answer. Raises BrokenOffError where the stream ended before it did."""
+        """Returns the whole answer. Raises BrokenOffError if the stream ended before the answer was complete."""
         if not self._over and self._finish is None:
             raise BrokenOffError("its answer broke off", usage=None)
         return ModelAnswer("".join(self._parts), _FINISH.get(self._finish, "stop"), _usage(self._given))

@@ -1,4 +1,4 @@
-"""How much each model takes and may answer with in one run: what is known of it, and what it says when it refuses."""
+"""Tracks how much each model accepts and may answer with in one run, from what is known and from its refusals."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lerim.paths import Home
 
 @dataclass(frozen=True, slots=True)
 class OutputBound:
-    """The bound on an answer: how many tokens, and what chat completions call it."""
+    """The limit of an answer: the number of tokens, and the name of the chat completions parameter for it."""
 
     most: int
     name: chat.BoundName
 
 
 class ModelBounds:
-    """What is known of each model, for any number of threads. What is new goes to `home`, and to `tell`: the model,
-    what it is, and the tokens. No answer may have more than `most` tokens."""
+    """Tracks each model's limits, for any number of threads. New limits are saved in `home` and reported with
+    `tell(model, message, tokens)`. No answer may have more than `most` tokens."""
 
     def __init__(self, home: Home | None, tell: Callable[[Model, str, int], None], most: int) -> None:
         self._home = home
@@ -34,14 +34,14 @@ class ModelBounds:
         self._outputs: dict[str, OutputBound] = {}
 
     def limit(self, model: Model) -> int | None:
-        """The tokens a model takes in all, as far as it told."""
+        """Returns the tokens a model accepts in total, None if it has not reported that."""
         with self._lock:
             if model.label not in self._limits:
                 self._limits[model.label] = limits.load_limit(self._home, model.label)
             return self._limits[model.label]
 
     def output(self, model: Model) -> OutputBound:
-        """What the next answer may have."""
+        """Returns the limit of the next answer."""
         with self._lock:
             known = self._outputs.get(model.label)
             return known or OutputBound(
@@ -49,7 +49,8 @@ class ModelBounds:
             )
 
     def refused(self, model: Model, asked: OutputBound, error: ParameterError) -> bool:
-        """Takes over what the service says of the bound that a request `asked` for; whether another one is worth it."""
+        """Adopts the service's correction of the limit that a request `asked` for. Returns whether retrying with the
+        new limit makes sense."""
         with self._lock:
             before = self.output(model)
             most = before.most if error.most is None else max(1, min(before.most, error.most))
@@ -60,8 +61,8 @@ class ModelBounds:
         return after != asked
 
     def too_long(self, model: Model, asked: OutputBound, tokens: int, error: TooLongError) -> bool:
-        """Takes over what the model says it takes; whether a request of so many `tokens`, which `asked` for this room,
-        fits with less room for the answer."""
+        """Adopts the limit the model reported. Returns whether a request of `tokens` tokens, which `asked` for this
+        much output, fits if the answer gets less room."""
         told = limits.parse_limit(error.said)
         if told is None:
             return False

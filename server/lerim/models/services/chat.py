@@ -1,4 +1,4 @@
-"""Chat completions: what most services, and every server on one's own machine, speak."""
+"""The chat completions API, which most services and all local servers provide."""
 
 from __future__ import annotations
 
@@ -70,24 +70,24 @@ _FINISH: dict[str | None, FinishReason] = {
 
 
 def chat_url(model: Model) -> str:
-    """Where the model is asked."""
+    """Returns the URL to post requests to."""
     return f"{model.base_url}/chat/completions"
 
 
 def chat_headers(model: Model) -> dict[str, str]:
-    """The headers that hold the key; none where there is no key."""
+    """Returns the headers with the key, none without a key."""
     return {"Authorization": f"Bearer {model.key}"} if model.key else {}
 
 
 def guess_bound_name(model: Model) -> BoundName:
-    """What the service calls the most tokens an answer may have, as far as is known beforehand."""
+    """Guesses the service's name for the parameter that limits an answer's tokens."""
     return "max_completion_tokens" if urlsplit(model.base_url).hostname == "api.openai.com" else "max_tokens"
 
 
 def encode_chat_request(
     request: lm15.Request, model: Model, most: int, bound: BoundName, *, stream: bool = False
 ) -> bytes:
-    """The request; what is not said is the service's own choice. `stream`: the answer shall come in pieces."""
+    """Encodes the request; parameters left out take the service's defaults. `stream`: request a streamed answer."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
     if system := system_text(request):
         messages.insert(0, {"role": "system", "content": system})
@@ -95,14 +95,14 @@ def encode_chat_request(
     if request.config.temperature is not None:
         body["temperature"] = request.config.temperature
     if model.provider == "openrouter":
-        body["usage"] = {"include": True}  # else it does not tell what a call cost
+        body["usage"] = {"include": True}  # otherwise it does not report the cost of a call
     if stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     return json.dumps(body, ensure_ascii=True).encode()
 
 
 def parse_chat_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
-    """The answer in a reply. Raises the error of `dspy.lm15` that says why there is none."""
+    """Parses the answer in a reply. Raises an error of `dspy.lm15` that says why there is none."""
     if not 200 <= reply.status < 300:
         raise refusal_error(reply, model.key, model.name)
     try:
@@ -121,7 +121,7 @@ def parse_chat_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
 
 
 class ChatStream:
-    """An answer that comes in events. `answer` is what came once it is at its end."""
+    """A streamed answer: `take` reads its events, `answer` returns the whole answer at the end."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -131,7 +131,7 @@ class ChatStream:
         self._over = False
 
     def take(self, data: bytes) -> str:
-        """The text in one event. Raises the error of `dspy.lm15` that it tells."""
+        """Returns the text of one event. Raises an error of `dspy.lm15` if the event reports one."""
         if data.strip() == b"[DONE]":
             self._over = True
             return ""
@@ -153,14 +153,14 @@ class ChatStream:
         return text
 
     def answer(self) -> ModelAnswer:
-        """The whole answer. Raises BrokenOffError where the stream ended before it did."""
+        """Returns the whole answer. Raises BrokenOffError if the stream ended before the answer was complete."""
         if not self._over and self._finish is None:
             raise BrokenOffError("its answer broke off", usage=None)
         return ModelAnswer("".join(self._parts), _FINISH.get(self._finish, "stop"), self._usage)
 
 
 def system_text(request: lm15.Request) -> str:
-    """What is told before the question."""
+    """Returns the system prompt as one text."""
     system = request.system
     return system if isinstance(system, str) else "".join(part.text for part in system or ())
 

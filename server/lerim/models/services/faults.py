@@ -1,6 +1,8 @@
-"""Why a service gave no answer, as errors of `dspy.lm15`: from a status, headers and body of any service's form.
+"""Translates a service's failures to errors of `dspy.lm15`, from the status, headers and body in any service's
+format.
 
-What a service says is shown to the person without the key and without secrets, in short; a `Step` has our own words.
+The service's own message is shown to the person, shortened and without the key and other secrets; a ModelStep
+contains only Lerim's words.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from lerim.redaction import clean_text
 
 CANCELLED = "cancelled"
 UNSENT = "unsent"
-"""Codes of a TransportError: the person cancelled; the service was not reached, so nothing can have been counted."""
+"""Codes of a TransportError: the person cancelled; or the service was not reached, so it cannot have counted any
+usage."""
 FLAGGED = "flagged"
-"""Code of an InvalidRequestError: the service has something against this one text."""
+"""Code of an InvalidRequestError: the service objects to this particular text."""
 LOOKED_AT = 20_000
 
 TOO_LONG = re.compile(
@@ -61,7 +64,8 @@ _AGAIN = re.compile(
 
 
 class ParameterError(lm15.InvalidRequestError):  # type: ignore[misc]
-    """The bound of the answer was refused: at most `most` tokens are allowed, or it has another name (`renamed`)."""
+    """The limit of the answer was refused: at most `most` tokens are allowed, or the parameter has another name
+    (`renamed`)."""
 
     def __init__(self, message: str, *, most: int | None = None, renamed: bool = False, status: int) -> None:
         super().__init__(message, status=status)
@@ -70,8 +74,8 @@ class ParameterError(lm15.InvalidRequestError):  # type: ignore[misc]
 
 
 class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
-    """The window is too large. `error_message` are the service's own words, in which a limit may stand; `lasting`: it
-    is the model's, not what the account may send in a minute."""
+    """The window is too large. `said` is the service's own message, which may name a limit; `lasting`: the limit is
+    the model's, not a limit of the account per minute."""
 
     def __init__(self, message: str, *, said: str, status: int) -> None:
         super().__init__(message, status=status)
@@ -80,7 +84,7 @@ class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
 
 
 class BrokenOffError(lm15.ServerError):  # type: ignore[misc]
-    """The service failed while it answered. `usage` is what it counts for that, None where it does not tell."""
+    """The service failed while answering. `usage` is the usage it counts for that, None if it does not report any."""
 
     def __init__(self, message: str, *, usage: Usage | None) -> None:
         super().__init__(message, status=500)
@@ -101,12 +105,12 @@ class _Body(msgspec.Struct):
 
 
 def cancelled_error() -> lm15.TransportError:
-    """The person cancelled."""
+    """Returns the error for a call that the person cancelled."""
     return lm15.TransportError("cancelled", code=CANCELLED)
 
 
 def exchange_error(error: WireError) -> lm15.LM15Error:
-    """The error for an exchange that did not come to its end."""
+    """Returns the error for an exchange that did not complete."""
     if isinstance(error, WireStoppedError):
         return cancelled_error()
     if isinstance(error, TooSlowError):
@@ -117,18 +121,18 @@ def exchange_error(error: WireError) -> lm15.LM15Error:
 
 
 def invalid_reply_error(status: int) -> lm15.TransportError:
-    """The error for a reply of success that is no answer."""
+    """Returns the error for a reply with a success status but without a valid answer."""
     return lm15.TransportError("its answer broke off or is in no form that is known", status=status)
 
 
 def refusal_error(reply: ServiceReply, key: str, model: str) -> lm15.LM15Error:
-    """The error that a reply stands for, which is no answer."""
+    """Returns the error for a reply that reports one."""
     body = reply.body[:LOOKED_AT].decode("utf-8", "replace")
     code, said = _parts(reply.body)
     status = reply.status
-    if 200 <= status < 300:  # some services tell an error with a status of success
+    if 200 <= status < 300:  # some services report an error with a success status
         status = int(code) if code.isdigit() and 300 <= int(code) < 600 else 500
-    # A service may repeat the key it refuses: what it says is told without it.
+    # A service may repeat the key it refuses, so the key is removed from its message.
     told = " ".join(clean_text(said.replace(key, "…") if key else said).split())[:200]
     return _error(status, code, f": {told}" if told else "", f"{code} {body}", reply.headers, model)
 
@@ -166,8 +170,8 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
 
 
 def parse_retry_after(headers: Mapping[str, str], words: str = "") -> float | None:
-    """Seconds the service asks to wait, from its headers (a number, or a date) or from its words; None where it does
-    not say."""
+    """Returns the seconds the service asks to wait, from its headers (a number or a date) or its message; None if it
+    does not say."""
     for name, unit in (("retry-after-ms", 1_000), ("retry-after", 1)):
         told = headers.get(name, "").strip()
         try:
@@ -184,7 +188,7 @@ def parse_retry_after(headers: Mapping[str, str], words: str = "") -> float | No
 
 
 def _until(told: str, headers: Mapping[str, str]) -> float:
-    """Seconds until a date, by the service's own clock where it tells it; NaN for what is none."""
+    """Returns the seconds until a date, by the service's clock if it sends it; NaN if the date is invalid."""
     try:
         then = parsedate_to_datetime(told).timestamp()
     except (ValueError, TypeError, OverflowError):
@@ -197,7 +201,7 @@ def _until(told: str, headers: Mapping[str, str]) -> float:
 
 
 def describe_error(error: lm15.LM15Error) -> str:
-    """What happened, in our words alone."""
+    """Describes an error in Lerim's words only."""
     if isinstance(error, lm15.RateLimitError):
         return "too many requests"
     if isinstance(error, lm15.ServerError):
@@ -208,7 +212,7 @@ def describe_error(error: lm15.LM15Error) -> str:
 
 
 def _parts(body: bytes) -> tuple[str, str]:
-    """The code and the words of an error in any service's form, "" where it has none."""
+    """Returns the code and the message of an error in any service's format, "" if missing."""
     found: _Body | list[_Body]
     try:
         found = msgspec.json.decode(body, type=_Body | list[_Body])
@@ -224,5 +228,5 @@ def _parts(body: bytes) -> tuple[str, str]:
 
 
 def error_message(error: lm15.LM15Error) -> str:
-    """An error's own message, without the advice to programmers that `dspy.lm15` adds to it."""
+    """Returns the error's message without the advice for programmers that `dspy.lm15` appends."""
     return str(error.message).partition("\n")[0]

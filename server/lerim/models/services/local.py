@@ -1,7 +1,7 @@
-"""Servers of models on this machine: which answer, and what they have.
+"""Finds model servers on this machine and the models they offer.
 
-Only loopback is asked, without a key or a proxy, and only where the person asks what there is or their settings
-say that a server of this machine may be used.
+Only loopback addresses are asked, without a key or a proxy, and only if the person asks what is available or the
+settings allow a server on this machine.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ LOCAL_SERVERS: Mapping[str, str] = {
     "LM Studio": "http://127.0.0.1:1234/v1",
     "llama.cpp": "http://127.0.0.1:8080/v1",
 }
-"""Where the usual servers listen, in the order they are preferred."""
+"""The default addresses of well-known servers, in order of preference."""
 SECONDS = 0.3
 NAMED_SECONDS = 2.0
-"""How long a server is waited for that the settings name: it may be busy, and nobody else is asked in its place."""
+"""Seconds to wait for a server named in the settings: it may be busy, and no other server is asked instead."""
 MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that answered, and its models that can be asked, in its own order."""
+    """A local model server that answered, and the models it offers, in the server's order."""
 
     base_url: str
     models: tuple[str, ...]
@@ -51,9 +51,10 @@ class _Look:
 
 
 def find_local_servers(addresses: Sequence[str], seconds: float = SECONDS) -> list[LocalServer]:
-    """Those of these base URLs that list their models, in this order; all are asked at once, for `seconds` at most.
+    """Returns the servers at these base URLs that list their models, in this order. Asks all at once, for at most
+    `seconds`.
 
-    An address that is not on this machine is not asked.
+    Addresses that are not on this machine are skipped.
     """
     import http.client  # noqa: F401 - not within the time the servers have, and not by commands that look at none
 
@@ -63,7 +64,7 @@ def find_local_servers(addresses: Sequence[str], seconds: float = SECONDS) -> li
             continue
         look = _Look()
         looks.append(look)
-        # A thread that is left behind ends with its socket: no server may hold up who asks.
+        # An abandoned thread ends with its socket: no server may delay the caller.
         threading.Thread(target=_ask, args=(look, address, seconds), daemon=True, name="local-model").start()
     end = time.monotonic() + seconds
     for look in looks:
@@ -77,7 +78,7 @@ def _ask(look: _Look, address: str, seconds: float) -> None:
     try:
         look.found = _listed(address, seconds)
     except (OSError, ValueError, RecursionError, HTTPException, msgspec.MsgspecError):
-        look.found = None  # whatever listens there is no server of models
+        look.found = None  # whatever listens there is not a model server
     finally:
         look.done.set()
 

@@ -1,22 +1,22 @@
-"""Server-sent events: the lines of an answer that comes in pieces."""
+"""Parses server-sent events, in which a streamed answer arrives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 MOST_EVENT = 1_000_000
-"""Bytes of one event; a service that sends more of one makes no sense."""
+"""The most bytes in one event; a service that sends more is not working properly."""
 
 
 class EventStream:
-    """Takes bytes as they come, in pieces of any size, and gives the data of each event that is complete."""
+    """Takes bytes in pieces of any size and returns the data of each complete event."""
 
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The data of the events that end in this piece. Raises ValueError where one has no end."""
+        """Yields the data of the events that end in this piece. Raises ValueError if an event is too long."""
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in (one.removesuffix(b"\r") for one in lines):
             if not line:
@@ -27,7 +27,7 @@ class EventStream:
             raise ValueError("an event without end")
 
     def end(self) -> Iterator[bytes]:
-        """What is left at the end of the stream, or of an event."""
+        """Yields the data collected so far, at the end of an event or of the stream."""
         data, self._data = b"\n".join(self._data), []
         if data:
             yield data

@@ -1,7 +1,8 @@
-"""One HTTP request to a model's service: an end in time, an end in size, no redirect, no netrc, and cancel at once.
+"""Sends one HTTP request to a model service, with a deadline, a size limit and immediate cancellation, without
+redirects or netrc.
 
-The request runs in a thread of its own, because a library call that waits for a server cannot be interrupted; the
-thread is left behind at a deadline and ends with its socket.
+The request runs in its own thread, because a library call that waits for a server cannot be interrupted. At a
+deadline the thread is abandoned; it ends with its socket.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ MOST_BYTES = 8_000_000
 CONNECT_SECONDS = 15.0
 _PIECE = 65_536
 _EITHER_HEADER = 32
-"""Tells zlib to take the header of gzip and its own."""
+"""Makes zlib accept both gzip and zlib headers."""
 
 LOOK_EVERY = 0.05
-"""Seconds between two looks at whether the person cancelled."""
+"""Seconds between checks for cancellation."""
 
 
 class WireError(Exception):
-    """No whole answer came. The message is for people and holds no header and no body."""
+    """No complete answer arrived. The message is for people and contains no header or body."""
 
 
 class TooSlowError(WireError):
@@ -35,7 +36,7 @@ class TooSlowError(WireError):
 
 
 class TooLargeError(WireError):
-    """The answer has no end in sight."""
+    """The answer is larger than MOST_BYTES."""
 
 
 class WireStoppedError(WireError):
@@ -43,12 +44,12 @@ class WireStoppedError(WireError):
 
 
 class UnreachedError(WireError):
-    """There was no connection, so nothing was sent."""
+    """No connection was made, so nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceReply:
-    """What the service answered."""
+    """The service's reply."""
 
     status: int
     headers: Mapping[str, str]
@@ -56,13 +57,13 @@ class ServiceReply:
 
     @property
     def streams(self) -> bool:
-        """Whether the answer comes as events."""
+        """Whether the answer is a stream of events."""
         return 200 <= self.status < 300 and self.headers.get("content-type", "").startswith("text/event-stream")
 
 
 @dataclass(slots=True)
 class _Exchange:
-    """`pieces` are those of a stream, then None: all that came, or that will."""
+    """A request in progress. `pieces` are the pieces of a stream, then None at the end, whether it succeeded or not."""
 
     pieces: queue.SimpleQueue[bytes | None] = field(default_factory=queue.SimpleQueue)
     stop: threading.Event = field(default_factory=threading.Event)
@@ -80,11 +81,11 @@ def post_json(
     local: bool = False,
     heard: Callable[[bytes], None] | None = None,
 ) -> ServiceReply:
-    """Posts JSON and returns the whole answer, whatever its status.
+    """Posts JSON and returns the whole reply, whatever its status.
 
-    `signed` are the headers that hold the key. `local`: the service is on this machine, so no proxy is asked. `heard`
-    is given the pieces of a stream of events as they come, in this thread. Raises WireError: TooSlowError,
-    TooLargeError, StoppedError, UnreachedError, or itself where the connection broke off.
+    `signed` are the headers that contain the key. `local`: the service is on this machine, so no proxy is used.
+    `heard` receives the pieces of an event stream as they arrive, in the calling thread. Raises a WireError:
+    TooSlowError, TooLargeError, WireStoppedError, UnreachedError, or WireError itself if the connection broke off.
     """
     exchange = _Exchange()
     deadline = time.monotonic() + seconds
@@ -106,7 +107,7 @@ def post_json(
 
 
 def _next(exchange: _Exchange) -> bytes | None:
-    """The next piece, b"" where none came for a while, None at the end."""
+    """Returns the next piece, b"" if none arrived for a moment, None at the end."""
     try:
         return exchange.pieces.get(timeout=LOOK_EVERY)
     except queue.Empty:
@@ -114,7 +115,7 @@ def _next(exchange: _Exchange) -> bytes | None:
 
 
 def wait_unless_cancelled(seconds: float, cancelled: Callable[[], bool]) -> None:
-    """Waits; raises StoppedError when the person cancels meanwhile."""
+    """Waits. Raises WireStoppedError if the person cancels meanwhile."""
     end = time.monotonic() + seconds
     waiting = threading.Event()
     while (left := end - time.monotonic()) > 0:
@@ -135,7 +136,7 @@ def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str],
     except requests.exceptions.Timeout:
         exchange.error = TooSlowError(f"it did not answer within {seconds:g} seconds")
     except (requests.exceptions.RequestException, OSError, ValueError) as error:
-        # The library's own message may quote what was sent; its kind does not.
+        # The library's message may quote what was sent; the exception's type does not.
         failed = f"the connection failed ({type(error).__name__})"
         exchange.error = UnreachedError(failed) if _unreached(error) else WireError(failed)
     finally:
@@ -143,7 +144,7 @@ def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str],
 
 
 def _unreached(error: Exception) -> bool:
-    """Whether a connection was refused or its host not found, so that nothing was sent."""
+    """Returns whether the connection was refused or the host was not found, so that nothing was sent."""
     cause = error.args[0] if error.args else None
     return isinstance(getattr(cause, "reason", None), NewConnectionError)
 
@@ -152,7 +153,7 @@ def _reply(
     exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str], seconds: float, local: bool
 ) -> ServiceReply:
     def sign(request: requests.PreparedRequest) -> requests.PreparedRequest:
-        # Given as `auth`, or a ~/.netrc entry for the host would take the key's place.
+        # Passed as `auth`, because otherwise a ~/.netrc entry for the host would replace the key.
         request.headers.update(signed)
         return request
 
@@ -184,8 +185,8 @@ def _reply(
 
 
 def _unpacked(response: requests.Response) -> Iterator[bytes]:
-    """The body as it comes, a bounded piece at a time. It was asked for as it is; where it comes packed all the same, a
-    few bytes can stand for gigabytes, and a packing within a packing for more."""
+    """Yields the body as it arrives, in pieces of limited size. An uncompressed body was requested; if it is
+    compressed anyway, a few bytes can expand to gigabytes, and nested compression to more."""
     packing = response.headers.get("content-encoding", "").strip().lower()
     if packing in ("", "identity"):
         yield from _received(response)
@@ -204,7 +205,8 @@ def _unpacked(response: requests.Response) -> Iterator[bytes]:
 
 
 def _received(response: requests.Response) -> Iterator[bytes]:
-    """The bytes that come: `iter_content` waits until it has as many as were asked for, and unpacks without an end."""
+    """Yields the bytes as they arrive: `iter_content` waits for as many as requested, and decompresses without a
+    limit."""
     try:
         while chunk := response.raw.read1(_PIECE, decode_content=False):
             yield chunk

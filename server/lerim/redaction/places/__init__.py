@@ -1,4 +1,4 @@
-"""Secrets that are known by the place they stand in: after a name, in a header, in a sentence."""
+"""Recognizes secrets by their place: after a name, in a header, in a sentence."""
 
 import lazy_loader
 

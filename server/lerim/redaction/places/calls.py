@@ -1,4 +1,4 @@
-"""Secrets that are handed over: arguments of calls, options of commands, headers with a scheme of any name."""
+"""Finds secrets that are passed on: arguments of calls, options of commands, headers with any scheme."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ SECRET_OPTIONS: dict[str, str] = {
     "isql": "-P",
     "rabbitmq": "-p",
 }
-"""Programs, and those of their options that take a secret and whose names do not say so."""
+"""Programs, and their options that take a secret although the option's name does not say so."""
 _OPTION = re.compile(
     r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|totp|value"
     r"|secret-string|token|encrypt|hmac|ApiKey|storepass|keypass|String))))"
@@ -205,7 +205,7 @@ LOOKED_FOR = (*_HEADERS, *_WORDS, *_ALL_CALLS)
 
 
 def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """Every secret that is handed over; `low` is the text in lower case, of the same length."""
+    """Yields every secret in a call, an option or a header; `low` is the text in lower case, of the same length."""
     called = select_found_names(_ALL_CALLS, found)
     if called:
         yield from _arguments(text, low, frozenset(called))
@@ -223,7 +223,7 @@ def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _arguments(text: str, low: str, called: frozenset[str]) -> Iterator[Span]:
-    """Literals that look made by chance, where the call before them takes a secret."""
+    """Yields literals that look random, if the call before them takes a secret."""
     sure_ones, weak_ones = called & _CALLS, called & _WEAK
     for literal in _LITERAL.finditer(text):
         value = literal["value"]

@@ -1,4 +1,4 @@
-"""A literal that a name of a secret stands before, whatever wraps it: `let token = String::from("…")`,
+"""Finds literals after the name of a secret, whatever wraps them: `let token = String::from("…")`,
 `page.fill('#password', '…')`, `define('AUTH_KEY', '…')`, `<string name="api_key">…</string>`."""
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ LOOKED_FOR = (*NAMES, *_APP)
 
 
 def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """Every literal that a name of a secret stands before; `low` is the text in lower case, of the same length."""
+    """Yields every literal after the name of a secret; `low` is the text in lower case, of the same length."""
     quoted = '"' in text or "'" in text or "`" in text
     for name in select_found_names(NAMES, found):
         for at in find_places(low, name):
@@ -118,7 +118,8 @@ def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _sounds(value: str) -> bool:
-    """Whether four letters at a time are no words: two of them without a vowel in their midst, or with digits."""
+    """Returns whether groups of four characters are not words: at least two have no vowel, an unusual letter
+    sequence, digits or capitals."""
     parts = re.split(r"[ -]", value)
     odd = sum(
         not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in parts
@@ -127,7 +128,7 @@ def _sounds(value: str) -> bool:
 
 
 def _passphrase(match: re.Match[str] | None) -> Iterator[Span]:
-    """What a network's key is set to: a person chose it, so that it may look like words."""
+    """Yields a network's passphrase: a person chose it, so it may look like words."""
     value = match["value"] if match is not None else ""
     sham = not value or is_uuid(value) or PLACEHOLDER.search(value) or SHAM.search(value)
     if match is not None and not sham and (looks_like_password(value) or match["quoted"]):

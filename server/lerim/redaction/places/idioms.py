@@ -1,4 +1,5 @@
-"""Secrets in idioms of single tools and of speech: a word that stands in the text, and the shape of what follows."""
+"""Finds secrets in idioms of single tools and of everyday language: a literal in the text, and the pattern around
+it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from lerim.redaction.values import (
 _NAME = r"[\"']?\w{0,40}(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|PW|CREDENTIALS?)(?:_\w{1,12})?[\"']?"
 _VALUE = r"(?P<value>[^\s\"'`|,;<>(){}]{8,400})"
 _FIELD = r"[\"'][^\"'\n]{0,60}(?i:passw|passwort|kennwort|pwd|contraseña|senha)[^\"'\n]{0,40}"
-"""The field of a form that a script types a password into."""
+"""The form field that a script types a password into."""
 _IDIOMS = {
     "AUTH=": r"(?<![\w?&.-])AUTH=[\"']?VALUE",
     "#define": r"#\s?define\s{1,8}NAME\s{1,8}(?:F\()?\"VALUE\"",
@@ -82,7 +83,7 @@ _IDIOMS = {
 }
 _CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
 _UNCOMMON = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
-"""Those that are looked for in the text itself: no word holds them, or too many do."""
+"""Literals that are searched in the text itself, because no word contains them, or too many do."""
 LOOKED_FOR = NameGroup(literal for literal in _IDIOMS if literal not in _UNCOMMON)
 _WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
 _WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
@@ -106,7 +107,7 @@ _SURE = frozenset(
         "hook",
     )
 )
-"""Those that name what they hold, so that also bare hex is a secret there."""
+"""Idioms that say what they contain, so that even bare hex is a secret in them."""
 _SHAPED = frozenset(
     (
         *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd"),
@@ -124,19 +125,19 @@ _SHAPED = frozenset(
         ),
     )
 )
-"""Those whose shape alone tells."""
+"""Idioms whose pattern alone is proof enough."""
 _TYPED_IN = frozenset((".fill(", ".type(", "send_keys("))
 _BEFORE, _BEYOND = 160, 460
 
 
 @cache
 def _pattern(literal: str) -> re.Pattern[str]:
-    """The shape of an idiom, compiled when its literal is first met."""
+    """Returns the pattern of an idiom, compiled when its literal is first found."""
     return re.compile(_IDIOMS[literal].replace("NAME", _NAME).replace("FIELD", _FIELD).replace("VALUE", _VALUE))
 
 
 def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """Every secret in such an idiom; `low` is the text in lower case, of the same length."""
+    """Yields every secret in such an idiom; `low` is the text in lower case, of the same length."""
     if "0x" in text:
         yield from _wallets(text, low)
     for literal in (*select_found_names(LOOKED_FOR, found), *_UNCOMMON):
@@ -157,7 +158,7 @@ def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _wallets(text: str, low: str) -> Iterator[Span]:
-    """The private key of a wallet: a hash has the same shape, so that a word in its line must tell."""
+    """Yields private keys of wallets. A hash has the same form, so a keyword on the same line is required."""
     for match in _WALLET.finditer(text):
         before = low[max(0, match.start() - 90) : match.start()]
         if _WALLETS.search(before[before.rfind("\n") + 1 :]):

@@ -1,4 +1,4 @@
-"""Secrets that a line above tells: columns of tables, what a command printed, the entries of a Secret of Kubernetes."""
+"""Finds secrets that a line above identifies: table columns, output of commands, entries of a Kubernetes Secret."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ LOOKED_FOR = (*_WORDS, *_TOLD, *_COMMANDS)
 
 
 def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """Every secret that a line above tells; `low` is the text in lower case, of the same length."""
+    """Yields every secret that a line above identifies; `low` is the text in lower case, of the same length."""
     if "\n" not in text:
         return
     if select_found_names(_WORDS, found):
@@ -151,7 +151,7 @@ def _entries(text: str, low: str, at: int) -> Iterator[Span]:
 
 
 def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """The cells below a heading such as "Password", between bars, commas, tabs, or blanks."""
+    """Yields secrets in the cells below a heading such as "Password", separated by bars, commas, tabs or spaces."""
     done = 0
     for start, line in _headings(text, low, found):
         if start < done or len(line) > _WIDTH:
@@ -172,7 +172,7 @@ def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
         for row in text[at : at + _ROWS * _WIDTH].split("\n")[:_ROWS]:
             cells = _cells(row, mark)
             if not _RULE.match(row):
-                # the sentence before a table on its heading's line may hold the mark, too: then the ends meet
+                # a sentence before the heading on its line may also contain the mark: then align the cells at the end
                 shift = len(cells) - len(heads) if mark in (",", ";") and len(cells) < len(heads) else 0
                 if (mark and mark not in row) or len(cells) < len(heads) + shift:
                     break
@@ -189,7 +189,7 @@ def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _headings(text: str, low: str, found: Set[str]) -> Iterator[tuple[int, str]]:
-    """Lines that hold a word for a secret, each once."""
+    """Yields the lines that contain a keyword for a secret, each once per keyword, with their positions."""
     seen = -1
     for word in select_found_names(_WORDS, found):
         seen = -1

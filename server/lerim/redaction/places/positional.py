@@ -1,4 +1,4 @@
-"""Secrets that are known by where they stand: after a name, in a header, an address or a command."""
+"""Finds secrets by their position: after a name, in a header, a URL or a command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lerim.redaction.values import (
     select_found_names,
 )
 
-# lower case; a password may be any word, so that its name is enough; the others must look made by chance
+# lower case; a password may be any word, so its name is enough; the others must look random
 PASSWORDS = NameGroup(("pass", "pwd"))
 WORDS = {
     "secret": "secret",
@@ -45,7 +45,7 @@ _ASSIGNED = re.compile(
     r"[bfru]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){1,400})\"|[bfru]{0,2}'(?P<single>(?:[^'\\\n]|\\.){1,400})'|"
     r"`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s\"'`,;(){}<>\\&“”„«»]{4,400}))"
 )
-_HEAD = re.compile(r"(?:word|wd|phrase)?", re.IGNORECASE)  # what follows "pass" in the names of passwords
+_HEAD = re.compile(r"(?:word|wd|phrase)?", re.IGNORECASE)  # what follows "pass" in names of passwords
 _SPOKEN = re.compile(r"\s{1,2}(?:is|was)\s{1,2}[\"'`]?(?P<bare>[^\s\"'`,;]{6,200})")
 _BESIDE = re.compile(r"[ \t]{1,2}(?:\"(?P<double>[^\"\s]{4,200})\"|'(?P<single>[^'\s]{4,200})')")
 _ELEMENT = re.compile(r">(?P<bare>[^<>\s]{4,200})</")
@@ -77,7 +77,7 @@ _SLASHED = re.compile(
 )
 _PORT = re.compile(r"^\d{1,5}[/?#]")
 _NAME = re.compile(r"^[A-Za-z_][A-Za-z_]{0,60}(?:[.\[:-]{1,2}[A-Za-z_][\w\]]{0,60}){0,8}$")
-_UNUSUAL = re.compile(r"[0-9!@#$%^&*?~+=]")  # what a password has and an ordinary word has not
+_UNUSUAL = re.compile(r"[0-9!@#$%^&*?~+=]")  # in passwords, but not in ordinary words
 _PLAIN = re.compile(r"^[a-z]+(?:(?:-[a-z]+){2,8})?$|^[A-Z][a-z]+$")
 _STAGE = re.compile(r"^[_-]?(?:\d{1,3}|prod|production|dev|test|staging|stage|live)$", re.IGNORECASE)
 _WORDS_JOINED = re.compile(r"[a-z0-9_-]{0,28}\Z")
@@ -85,7 +85,7 @@ _ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]{1,20}://")
 _IDENTIFIER = re.compile(r"^[A-Za-z_&*][\w.:?|-]{0,200}$")
 _SUBSCRIPT = re.compile(r"[A-Za-z_][\w.]{0,80}\[")
 _PATHLIKE = re.compile(r"^(?:~|\.{1,2})?/(?![A-Za-z0-9+/]{39}\Z)|^[A-Za-z]:\\|^\\")
-_ABOUT = re.compile(  # ends of names that tell something of a password and do not hold it
+_ABOUT = re.compile(  # endings of names that describe a password but do not contain it
     r"len|min|max|hash|file|path|url|uri|field|input|polic|reset|expir|age|count|attempt|retr|time|label|hint|"
     r"streng|form|col|name|type|id$|env|var|requir|valid|confirm|error|msg|message|help|text|prompt|change|manager|"
     r"less|protect|auth|login|enabled|salt|rule|mgr|command|cmd|store|s$|_at$",
@@ -107,7 +107,7 @@ _NO_PASSWORD = frozenset((*_ORDINARY.split(), "passwort", "kennwort", "contrase�
 
 
 def find_unnamed_values(text: str, low: str, found: Set[str]) -> list[Span]:
-    """What no name tells: addresses, headers, cookies, commands; `low` is the text in lower case."""
+    """Finds secrets without a name: in URLs, headers, cookies and commands; `low` is the text in lower case."""
     out: list[Span] = []
     if "://" in text:
         out += _addresses(text)
@@ -123,7 +123,7 @@ def find_unnamed_values(text: str, low: str, found: Set[str]) -> list[Span]:
 
 
 def find_named_values(text: str, low: str, found: Set[str]) -> list[Span]:
-    """What is given to a name."""
+    """Finds secrets that are assigned to a name."""
     out: list[Span] = []
     for word in select_found_names(PASSWORDS, found):
         done = 0
@@ -158,7 +158,7 @@ def _suffix(match: re.Match[str]) -> str:
 
 
 def is_token(value: str, suffix: str = "") -> bool:
-    """Whether a value that a name calls a token looks like one."""
+    """Returns whether a value looks like a token; its name already calls it one."""
     value = value.strip()
     if len(value) < 12 or value.isdigit() or " " in value:
         return False
@@ -169,18 +169,18 @@ def is_token(value: str, suffix: str = "") -> bool:
     if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
     if SHAM.search(value) or _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
-        return False  # the id of a token is no token, nor is its address
+        return False  # neither a token's id nor its URL is a token
     return looks_random(value)
 
 
 def _jumbled(part: str) -> bool:
-    """A part of a dotted value that no person would give as a name."""
+    """Returns whether a part of a dotted value is not a name that a person would choose."""
     mixed = part.lower() != part != part.upper()
     return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and (mixed or is_unlike_words(part))
 
 
 def _password(text: str, low: str, at: int, word: str) -> Span | None:
-    """What the name of a password that begins at `at` is given."""
+    """Returns the value of the password name that begins at `at`, None if it has none."""
     before = text[at - 1] if at else ""
     end = at + len(word)
     head = _HEAD.match(text, end) if word == "pass" else None
@@ -198,12 +198,12 @@ def _password(text: str, low: str, at: int, word: str) -> Span | None:
             and "${" in text[max(0, at - 40) : at]
             and not is_odd_value(match[group][1:].rstrip("}"), False)
         ):
-            return None  # what a shell takes where the variable is not set
+            return None  # a shell's default for an unset variable
         if not whole:
             if match["suffix"] and not _STAGE.match(match["suffix"]):
                 return None  # passed, pass_through
             if not compound and (match[group].isdigit() or match["sign"] != "=" or match["gap"]):
-                return None  # a test report counts what passed
+                return None  # the number of passed tests in a report
         loud = compound or text[at:end].isupper() or bool(_STAGE.match(match["suffix"]))
         return Span(*match.span(group), "password") if _assigned(text, match, group, loud=loud) else None
     match = _beside(text, low, at, end) if whole else None
@@ -216,7 +216,7 @@ def _password(text: str, low: str, at: int, word: str) -> Span | None:
 
 
 def _beside(text: str, low: str, at: int, end: int) -> re.Match[str] | None:
-    """A password that is told without a sign: spoken, quoted, in an element, in a netrc file."""
+    """Matches a password without an assignment sign: in a sentence, in quotes, in an XML element, in a netrc file."""
     match = _SPOKEN.match(text, end)
     if match is not None:
         return match if is_odd_value(match["bare"], False) else None
@@ -232,7 +232,8 @@ def _beside(text: str, low: str, at: int, end: int) -> re.Match[str] | None:
 
 
 def _assigned(text: str, match: re.Match[str], group: str, *, loud: bool) -> bool:
-    """Whether what is assigned to the name of a password is one; `loud`: the name is `PASSWORD` or `db_password`."""
+    """Returns whether a value assigned to a password name is a password; `loud`: the name is like `PASSWORD` or
+    `db_password`."""
     value, suffix = match[group].strip(), match["suffix"]
     quoted = group != "bare"
     if is_odd_value(value, quoted) and not (not quoted and _called(text, match)):
@@ -255,17 +256,18 @@ def _assigned(text: str, match: re.Match[str], group: str, *, loud: bool) -> boo
         return (ends and (loud or len(value) >= 6)) or (loud and match["sign"] == ":")
     if not _IDENTIFIER.match(value):
         return True
-    return loud and match["gap"] == "" and match["sign"] == "="  # a name of two words is a variable, but not in a shell
+    # an identifier is a variable, except in a shell assignment
+    return loud and match["gap"] == "" and match["sign"] == "="
 
 
 def _called(text: str, match: re.Match[str]) -> bool:
-    """A bare value that is code: a call, a subscript, a type with arguments."""
+    """Returns whether a bare value is code: a call, a subscript, a type with arguments."""
     after = text[match.end() : match.end() + 1] or " "
     return after in ("(", "<", "{") or bool(_SUBSCRIPT.match(match["bare"]))
 
 
 def is_odd_value(value: str, quoted: bool) -> bool:
-    """A password by its looks: no ordinary word, no name, no placeholder."""
+    """Returns whether a value looks like a password: not an ordinary word, a name or a placeholder."""
     if not quoted:
         value = value.rstrip(".,!?:)")
     if value.isalpha() and is_unlike_words(value):
@@ -278,7 +280,7 @@ def is_odd_value(value: str, quoted: bool) -> bool:
 
 
 def _guessable(value: str) -> bool:
-    """A value that may be a password whatever its looks, for its name says so."""
+    """Returns whether a value may be a password however ordinary it looks, because its name says so."""
     low = value.strip("\"'`.,!?;:)*").lower()
     if len(low) < 4 or low in _NO_PASSWORD or PLACEHOLDER.search(value[:80]) or _PATHLIKE.match(value):
         return False
@@ -363,7 +365,7 @@ def _nothing(value: str) -> bool:
 
 
 def _queries(text: str, low: str, found: Set[str]) -> list[Span]:
-    """Keys and signatures in the query of an address."""
+    """Finds keys and signatures in the queries of URLs."""
     out = []
     for word in select_found_names(_QUERY, found):
         for at in find_places(low, word):

@@ -1,4 +1,5 @@
-"""Secrets that people tell in sentences, in their own language: a word, some between, a sign or a verb, the value."""
+"""Finds secrets that people write in sentences, in many languages: a keyword, some words, a sign or a verb, the
+value."""
 
 from __future__ import annotations
 
@@ -140,7 +141,7 @@ _ALL_KEYS = NameGroup((*KEYS, *KEYS_ELSEWHERE))
 _LOGINS = NameGroup(("log in", "login", "sign in", "creds", "credential"))
 LOOKED_FOR = (*_ALL_PASSWORDS, *_ALL_KEYS, *_LOGINS)
 WORDS = 4
-"""Longer words between the one that tells of a secret and the secret."""
+"""The most longer words between the keyword and the secret."""
 _SIGN = (
     r"(?:[:：=＝→]|[—–-]{1,2}(?=\s)|(?:is|was|are|to|as|ist|war|lautet|sind|est|c'est|es|son|é|è|er|är|on|je|jest|to"
     r"|van|adalah|là|היא|هي|है|"
@@ -181,7 +182,7 @@ _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
 
 def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """Every secret that a sentence tells; `low` is the text in lower case, of the same length."""
+    """Yields every secret that a sentence states; `low` is the text in lower case, of the same length."""
     for word in select_found_names(_ALL_PASSWORDS, found):
         for at in find_places(low, word):
             yield from _told(text, at, at + len(word.rstrip(" :")), key=False)
@@ -222,7 +223,7 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
         word = re.sub(r"['-]", "", match["value"]) if match is not None else ""
         if match is None or not word.isalpha() or is_unlike_words(word):
             break
-        match = _TELL.match(text, match.end())  # that was a word of the sentence: what it tells comes later
+        match = _TELL.match(text, match.end())  # that was a word of the sentence: the value comes later
     if (
         match is None
         or _NOT_IT.search(text, end, match.start("value"))
@@ -253,6 +254,6 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
 
 
 def _set(sign: str, value: str) -> bool:
-    """Whether a password is given what may be one; after a verb more digits must tell it from a name."""
+    """Returns whether a stated value may be a password; after a verb, it needs more digits to differ from a name."""
     digits = 2 if any(mark in sign for mark in ":：=＝") else 4
     return looks_chosen(value, digits) and is_odd_value(value, False)

@@ -1,7 +1,7 @@
-"""Secrets that a person or a program tells in other ways than `name = value`: in sentences of many languages, tables,
-arguments of calls and commands, pairs of name and value, cookies and files of passwords.
+"""Finds secrets that are not written as `name = value`: in sentences of many languages, tables, arguments of calls
+and commands, name-value pairs, cookies and password files.
 
-Each pattern is matched at the place of a word, with bounded repetition, so that the cost is linear in the text.
+Each pattern is matched at the position of a keyword, with bounded repetition, so the cost is linear in the text.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _SENTENCE = (" ", ".", ",", "!", "?", "\n", ")", "")
 _IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
 _BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
 _VARIABLE = re.compile(r"\$\{?\w{0,50}\Z")
-"""The name of a secret as a variable: what stands beside it is not its value."""
+"""The secret's name is a variable, so the text beside it is not its value."""
 _PAIR = re.compile(
     rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
     rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
@@ -150,7 +150,7 @@ _TRIMMED = ".,!?:;)*_”’»"
 
 
 def find_spans(text: str, low: str, found: Set[str]) -> list[Span]:
-    """Every secret that is told; `low` is the text in lower case, of the same length."""
+    """Finds every secret that a keyword introduces; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
     for word in select_found_names(_ALL_PASSWORDS, found):
         for at in find_places(low, word):
@@ -171,7 +171,7 @@ def find_spans(text: str, low: str, found: Set[str]) -> list[Span]:
 
 
 def find_cookies_and_files(text: str, low: str, found: Set[str]) -> list[Span]:
-    """Secrets that no word tells: cookies, files of passwords, addresses."""
+    """Finds secrets that no keyword introduces: cookies, password files, URLs with credentials."""
     return [*_sessions(text, low, found), *_files(text, low, found)]
 
 
@@ -204,9 +204,9 @@ def _password(text: str, end: int) -> Iterator[Span]:
 
 
 def _before(text: str, at: int) -> Iterator[Span]:
-    """A value that a sentence calls a password afterwards."""
+    """Yields a value that the words after it call a password."""
     if text.rfind(" ", max(0, at - 48), at) < 0:
-        return  # the verb and its blanks stand close before the word
+        return  # the verb and its spaces are close before the keyword
     match = _REVERSED.search(text, max(0, at - 110), at)
     if match is not None and "(" in text[match.end("value") : at] and not _CLOSED.match(text, at):
         return
@@ -215,7 +215,7 @@ def _before(text: str, at: int) -> Iterator[Span]:
 
 
 def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
-    """A value that a sentence calls a token or a key afterwards."""
+    """Yields a value that the words after it call a token or a key."""
     if text[end : end + 1] not in _SENTENCE or text[at - 1 : at] != " ":
         return
     match = _CALLED_TOKEN.search(text, max(0, at - 100), at)
@@ -229,7 +229,7 @@ def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
 
 
 def _strange(value: str) -> bool:
-    """A value that no sentence holds: letters with digits or marks among them."""
+    """Returns whether a value is unlike the words of a sentence: letters mixed with digits or special characters."""
     return is_scrambled(value) or (
         _letters(value)
         and (sum(map(str.isdigit, value)) >= 1)
@@ -260,7 +260,7 @@ def _token(text: str, end: int) -> Iterator[Span]:
 
 
 def _keyed(text: str, low: str) -> Iterator[Span]:
-    """What a name that ends with `key` is given, where it is long and made by chance."""
+    """Yields the values of names that end with `key`, if they are long and look random."""
     done = 0
     for at in find_places(low, "key"):
         if at < done:
@@ -307,7 +307,7 @@ def _flags(text: str, low: str) -> Iterator[Span]:
 
 
 def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """Cookies of sessions, wherever they stand."""
+    """Yields session cookies, in any place."""
     if "=" not in text and ":" not in text:
         return
     for name in select_found_names(_COOKIES, found):
@@ -326,7 +326,8 @@ def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
-    """Files of passwords: `.pgpass`, `config.json` of docker, `.npmrc`, and addresses that begin with a token."""
+    """Yields secrets in password files (`.pgpass`, docker's `config.json`, `.npmrc`) and in URLs that begin with a
+    token."""
     for literal in select_found_names(_PORTS, found):
         for at in find_places(text, literal):
             start = (
@@ -351,7 +352,7 @@ def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _is_login(value: str) -> bool:
-    """Whether base64 holds `user:password`."""
+    """Returns whether base64 decodes to `user:password`."""
     try:
         plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):

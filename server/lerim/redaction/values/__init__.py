@@ -1,4 +1,4 @@
-"""Secrets that are known by their own form, and values that only look like one."""
+"""Recognizes secrets by their own form, and values that only look like secrets."""
 
 import lazy_loader
 

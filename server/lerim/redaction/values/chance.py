@@ -1,4 +1,5 @@
-"""How a value looks that a place alone does not make a secret: stricter than `entropy.random`."""
+"""Judges by its looks whether a value is a secret if its place alone does not prove it. Stricter than
+`looks_random`."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECA
 
 
 def is_scrambled(value: str) -> bool:
-    """Whether letters and digits, or capitals and small letters, stand among each other as in no name: `7pEYBamw`,
-    not `PBKDF2WithHmac`."""
+    """Returns whether letters and digits, or upper and lower case, are mixed as in no name: `7pEYBamw`, not
+    `PBKDF2WithHmac`."""
     if SHAM.search(value) or _NOT.match(value) or PLACEHOLDER.search(value[:80]):
         return False
     digits = sum(map(str.isdigit, value))
@@ -41,7 +42,8 @@ def is_scrambled(value: str) -> bool:
 
 
 def looks_like_password(value: str) -> bool:
-    """A password by its looks: scrambled, or letters and digits with marks that names have not."""
+    """Returns whether a value looks like a password: scrambled, or letters and digits with special characters that
+    names do not have."""
     if (
         not 8 <= len(value) <= 200
         or " " in value
@@ -58,14 +60,15 @@ def looks_like_password(value: str) -> bool:
 
 
 def looks_chosen(value: str, digits: int = 2) -> bool:
-    """Whether a person may have chosen this as a password: letters and so many digits, and no algorithm, no test value.
-    Only for places where nothing but a password stands."""
+    """Returns whether a person may have chosen this as a password: it has letters and at least `digits` digits, and
+    is not an algorithm or a test value. Only for places that contain nothing but passwords."""
     letters = sum(map(str.isalpha, value))
     return letters >= 3 and sum(map(str.isdigit, value)) >= digits and not _NO_CHOICE.search(value)
 
 
 def is_punctuated_key(value: str) -> bool:
-    """A key made of letters, digits and marks of every kind, as frameworks make them; blanks may stand in it."""
+    """Returns whether this is a key of letters, digits and special characters, as frameworks generate them; it may
+    contain spaces."""
     if not 16 <= len(value) <= 200 or _CODE.search(value) or SHAM.search(value):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
@@ -74,5 +77,5 @@ def is_punctuated_key(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Whether this is a UUID: a secret only where a name or a command says so."""
+    """Returns whether this is a UUID, which is a secret only if a name or a command says so."""
     return bool(_UUID.match(value))

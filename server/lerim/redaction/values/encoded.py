@@ -1,4 +1,4 @@
-"""Base64 that holds a text with a secret in it, as settings of builds hold whole key files."""
+"""Finds base64 that contains a text with a secret, such as whole key files in build settings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STARTS = (
     "UE",
     "Q0",
 )
-"""How the base64 of settings begins: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
+"""How base64-encoded settings begin: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
 SHORTEST_RUN = 40
 _LONGEST = 60_000
 _EMBEDDED = re.compile(r"base64,\s?\Z")
@@ -45,14 +45,15 @@ _ACCOUNT = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
 
 
 def find_encoded_secrets(text: str, look: Callable[[str], list[Span]]) -> Iterator[Span]:
-    """Runs of base64 whose text holds a secret; `look` finds the secrets of a text and does not decode again."""
+    """Yields runs of base64 that decode to a text with a secret. `look` finds the secrets of a text and does not
+    decode again."""
     left = 2 * _LONGEST
     for match in _BASE64.finditer(text):
         run = match.group()
         if not run.startswith(_STARTS) or _EMBEDDED.search(text, max(0, match.start() - 9), match.start()):
             continue
         if match.start() and (text[match.start() - 1] == "." or text[match.end() : match.end() + 1] == "."):
-            continue  # a part of a web token
+            continue  # part of a JSON Web Token
         plain = _decoded(run)
         left -= len(plain)
         if left < 0:
@@ -62,7 +63,7 @@ def find_encoded_secrets(text: str, look: Callable[[str], list[Span]]) -> Iterat
 
 
 def _decoded(run: str) -> bytes:
-    """What the run stands for, where that is text; nothing where it is not."""
+    """Decodes the run. Returns b"" if the result is not text."""
     packed = "".join(run.split()).rstrip("=")
     packed = packed[: len(packed) - (len(packed) % 4 == 1)]
     try:

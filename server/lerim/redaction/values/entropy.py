@@ -1,4 +1,4 @@
-"""Whether a string looks made by chance, as keys and tokens are, or by a person, as names are."""
+"""Judges whether a string looks random, as keys and tokens do, or written by a person, as names do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _WORD = re.compile(r"^(?:[A-Za-z]?[a-z]{0,20}\d{0,3}|[A-Z]{1,20}\d{0,3}|\d{1,8}[
 
 
 def looks_random(value: str) -> bool:
-    """Letters and digits mixed (or a long mix of cases), and no words joined by hyphens, dots or underscores."""
+    """Returns whether a value looks random: letters and digits mixed, or only letters if they are a long mix of
+    cases or form no words. Words joined by hyphens, dots or underscores do not count."""
     if len(value) < 8 or PLACEHOLDER.search(value[:80]):
         return False
     digits = sum(ch.isdigit() for ch in value)

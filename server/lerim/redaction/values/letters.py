@@ -1,4 +1,4 @@
-"""Whether letters follow each other as they do in words and names, or by chance as in a key without a digit."""
+"""Judges whether letters follow each other as in words and names, or at random as in a key without digits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _FOLLOWED_BY = (
     "55446340500667260766000100 61217110600122320122000010 51224104501214410441001000 30415101400230150126000020 "
     "32334221300444360344012001 30005000200000200000000000 "
 )
-"""For each letter how often each other one follows it, 0 (never) to 9: counted in the words of programs and of their
-documents, most of them English. Letters by chance score 3 on average, hardly a word less than 5."""
+"""For each letter, how often each other letter follows it, from 0 (never) to 9: counted in the words of programs and
+their documentation, mostly English. Random letters score 3 on average, hardly any word less than 5."""
 _UNLIKE_WORDS, _UNLIKE_NAMES = 4.9, 5.5
 _SHORTEST = 10
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-"""What a name of several words is made of: three letters a piece and more."""
+"""The words that make up a name; in real names they average at least about three letters."""
 
 
 @cache
@@ -33,7 +33,8 @@ def _scores() -> dict[tuple[str, str], int]:
 
 
 def is_unlike_words(value: str) -> bool:
-    """Whether the letters of a value, ten at least, make no words: `vgiqcgsobhmkizxf`, not `getUserFromRequest`."""
+    """Returns whether the letters of a value, at least ten, form no words: `vgiqcgsobhmkizxf`, not
+    `getUserFromRequest`."""
     letters = [letter for letter in value.lower()[:200] if "a" <= letter <= "z"]
     if len(letters) < _SHORTEST:
         return False

@@ -1,4 +1,4 @@
-"""Private keys: blocks between their lines, blocks whose first or last line was cut away, and bare bodies."""
+"""Finds private keys: complete blocks, blocks without their first or last line, and bare bodies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PUTTY = re.compile(
 
 
 def find_private_keys(text: str) -> list[Span]:
-    """Every private key of a text, and what is left of one."""
+    """Finds every private key in a text, including truncated ones."""
     out: list[Span] = []
     if "PRIVATE KEY" in text:
         out += _blocks(text)
@@ -50,7 +50,8 @@ def find_private_keys(text: str) -> list[Span]:
 
 
 def _may_be_bare(text: str) -> bool:
-    """Whether the beginning of a key's body may stand in the text: as few questions as there are different ones."""
+    """Returns whether the text may contain the beginning of a key's body: a quick check with as few searches as
+    possible."""
     if "MI" in text or "lQ" in text or "b3BlbnNz" in text:
         return True
     return "MHcCA" in text or "MC4CAQ" in text or "MFECAQ" in text or "lIYE" in text or "lFgE" in text
@@ -75,7 +76,7 @@ def _blocks(text: str) -> list[Span]:
 
 
 def _after(text: str, at: int, end: int) -> Span | None:
-    """The block that this first line begins; one that is cut off ends where its characters end."""
+    """Returns the block that this first line begins; a truncated block ends with its last valid characters."""
     line = _BEGINS.search(text, max(0, at - 45), at)
     start = line.start() if line else at
     marks = text.find("-----", end)
@@ -86,18 +87,18 @@ def _after(text: str, at: int, end: int) -> Span | None:
         and text.find("-----END ", end, end + 400) < 0
         and "\n" not in text[end : end + 4]
     ):
-        return None  # the words alone, in a sentence or in code
+        return None  # only the words, in a sentence or in code
     tail = text.find("-----END ", end, end + _LOOKED_BACK)
     if 0 <= tail <= stop + 9:
         last = text.find("-----", tail + 9, tail + 80)
         stop = last + 5 if last >= 0 else max(stop, tail)
     elif filled := [match.end() for match in _LAST.finditer(text, end, stop)]:
-        stop = filled[-1]  # what follows is no key any more
+        stop = filled[-1]  # what follows is not part of the key
     return Span(start, stop, "private-key")
 
 
 def _before(text: str, at: int, end: int, done: int) -> Span | None:
-    """What stands before a last line whose first line is not there."""
+    """Returns the block that this last line ends, if the first line is missing."""
     line = text.rfind("-----END", max(done, at - 60), at)
     first = line if line >= 0 else at
     low = max(done, first - _LOOKED_BACK)
@@ -108,14 +109,14 @@ def _before(text: str, at: int, end: int, done: int) -> Span | None:
             break
         if len(word) >= 16:
             found = True
-        elif not word.isdigit() and start != first:  # numbers of lines, and the last line, may be short
+        elif not word.isdigit() and start != first:  # line numbers and the last line may be short
             break
         start = piece.start()
     return Span(start, end, "private-key") if found else None
 
 
 def _packed(text: str) -> list[Span]:
-    """Blocks that were put into base64 once more, as kubeconfig does; certificates stay."""
+    """Finds blocks that are base64-encoded once more, as in kubeconfig; certificates are not included."""
     out = []
     for match in _PACKED.finditer(text):
         try:

@@ -1,4 +1,4 @@
-"""What is public by its name or by its form: it is no secret, whatever stands around it."""
+"""Recognizes values that are public by their name or form, and so not secret in any place."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _FORM = re.compile(
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
 _CITED = re.compile(r"[0-9a-f]{12}\]")
-"""A turn as our own summaries name it."""
+"""A turn id, as Lerim's summaries cite it."""
 _CACHED = re.compile(
     r"(?:[\w.-]{1,40}/){0,6}[A-Za-z][\w.]{0,40}(?:-[\w.=]{1,40}){0,8}-(?:[0-9a-f]{32,128}|[A-Za-z0-9+/]{43}=)\Z"
 )
-"""A name with a digest at its end, as caches of builds have."""
+"""A name that ends with a digest, as in build caches."""
 _FILE = re.compile(
     r"[\w./@-]{0,300}\.(?:png|jpe?g|webp|gif|svg|pdf|json|gz|zip|txt|csv|parquet|md|ya?ml|toml|py|ts|js|log|pem|key"
     r"|crt|db|"
@@ -58,7 +58,7 @@ _BARE = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z",
     re.IGNORECASE,
 )
-"""What digests, commits and ids look like: a secret only where the name that it is given to says so."""
+"""The form of digests, commits and ids, which are secret only if the name they are assigned to says so."""
 _STRONG = re.compile(
     r"token|secret|pass|pwd|pw\Z|sess(?:ion)?_?id\Z|sid\Z|aspxauth|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt"
     r"|sign|(?:api|app|application|access|license|master|account|service|write|read|"
@@ -86,11 +86,11 @@ _KEPT = frozenset({"named-secret", "private", "url-key", "private-key", "url-pas
 _SPOKEN_OF = re.compile(
     r"(?:token|secret|password|key) (?:(?:for|of) [\w.-]{1,40}\W{0,4}|[^\n]{1,60}:[ \t]{0,4}\n\s{0,8})\Z", re.IGNORECASE
 )
-"""A secret that is named in a sentence before it: "the token for twilio: …", or on the line above."""
+"""A secret named in the words before it, "the token for twilio: …", or on the line above."""
 
 
 def is_public(text: str, span: Span) -> bool:
-    """Whether what was found at a place of secrets is public by its own form or by its name."""
+    """Returns whether a value found in a place of secrets is public by its form or its name."""
     if span.kind in _KEPT:
         return False
     value = text[span.start : min(span.end, span.start + 500)]
@@ -104,9 +104,9 @@ def is_public(text: str, span: Span) -> bool:
     ) or _FOLLOWED.match(text, span.end):
         return True
     if value[0] == "?" and before.endswith(":") and "${" in before:
-        return True  # what a shell says of a variable that is not set
+        return True  # a shell's message about an unset variable
     if before.rstrip().endswith("|") and before.rfind("{{") > before.rfind("}}"):
-        return True  # a filter of a template
+        return True  # a template filter
     if before.endswith("[") and _CITED.match(text, span.start):
         return True
     if _DIGEST.search(before) or _REFERENCE.search(before) or (value[0] == before[-1:] == ":"):
@@ -122,7 +122,7 @@ def is_public(text: str, span: Span) -> bool:
 
 
 def _is_id(before: str) -> bool:
-    """Whether the words before a digest or an id do not call it a secret."""
+    """Returns whether the words before a digest or an id show that it is not a secret."""
     word = _WORD_BEFORE.search(before)
     if word is None or _SPOKEN_OF.search(before):
         return False

@@ -1,7 +1,8 @@
-"""What a rule for tokens is: a literal their issuers publish, and the shape around it. `forms.py` has the rules.
+"""Defines what a token rule is: a literal that the issuer publishes, and the form around it. `token_forms.py`
+contains the rules.
 
-Every pattern is matched at a known place (its literal), with bounded repetition, so that the cost is linear in the
-text; it is compiled when its literal is first met, so that loading this costs nothing.
+Every pattern is matched at a known position (its literal) with bounded repetition, so the cost is linear in the
+text. It is compiled when its literal is first found, so importing this costs nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TokenRule:
-    """A literal beginning and the shape of what follows it; `random`: what follows must look made by chance."""
+    """A literal prefix and the form of what follows; `random`: what follows must look random."""
 
     kind: str
     literal: str
@@ -31,7 +32,7 @@ class TokenRule:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Matches from the literal's first character on."""
+        """The pattern, which matches from the literal's first character."""
         return _compiled(self)
 
 
@@ -42,7 +43,7 @@ def _compiled(rule: TokenRule) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class MiddleRule:
-    """A token that no fixed text begins: known by a literal in it, and by the shapes before and after that."""
+    """A token without a fixed prefix, recognized by a literal inside it and the forms before and after that."""
 
     kind: str
     literal: str
@@ -51,7 +52,7 @@ class MiddleRule:
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """The shape that ends where the literal begins, and the one that begins where it ends."""
+        """The pattern that ends where the literal begins, and the one that begins where it ends."""
         return _sides(self)
 
 
@@ -67,7 +68,7 @@ SHAM = re.compile(
     r"x{5,}|your|example|placeholder|redacted|replace|changeme|dummy|sample|\*{3}|\.{3}|(.)\1{7,}",
     re.IGNORECASE,
 )
-"""What stands in tokens that documentation shows."""
+"""Text that marks a token as a placeholder in documentation."""
 PLACEHOLDER = re.compile(
     r"^(?:\$|<|\{|%(?:[A-Za-z_]\w*%|[sdq(@{]|$)|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder"
     r"|change[-_]?(?:me|it)|redacted|none$|"

@@ -1,4 +1,4 @@
-"""The forms of tokens, as their issuers publish them. Data: a new vendor is a new line."""
+"""The forms of tokens, as published by their issuers. Data: to add a vendor, add a line."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ RULES: tuple[TokenRule, ...] = (
     *_forms("workos-key", "sk_a2V5", r"[A-Za-z0-9+/=_-]{30,120}"),
     *_forms("easypost-key", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
     *_forms("shippo-key", "shippo_live_ shippo_test_", r"[0-9a-f]{40}"),
-    # mail, chat, work
+    # email, chat, work
     *_forms(
         "slack-token",
         "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxc- xoxd- xoxe.xoxp- xoxe.xoxb-",
@@ -316,7 +316,7 @@ RULES: tuple[TokenRule, ...] = (
     *_forms("socket-key", "sktsec_", r"[A-Za-z0-9_-]{30,80}", True),
     *_forms("endor-key", "endr+", r"[A-Za-z0-9-]{16}" + _END, True),
     *_forms("rubrik-key", "client|", r"[A-Za-z0-9_-]{30,60}", True),
-    # watching
+    # monitoring
     *_forms("grafana-token", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
     *_forms("grafana-token", "glc_", r"[A-Za-z0-9+/=_-]{32,400}"),
     *_forms("sentry-token", "sntrys_ sntryu_ sntrya_", r"[A-Za-z0-9+/=_-]{40,500}"),
@@ -340,12 +340,12 @@ RULES: tuple[TokenRule, ...] = (
     *_forms("private-key", "EDSK edsk", r"[1-9A-HJ-NP-Za-km-z]{50,94}" + _END, True),
     *_forms("private-key", "nsec1", r"[02-9ac-hj-np-z]{58}"),
 )
-"""What tokens begin with, by vendor. Of rules that fit at one place the longest match counts."""
+"""Token prefixes by vendor. If several rules match at one place, the longest match wins."""
 
 BY_START: dict[str, list[TokenRule]] = {}
-"""Rules by the first two characters of a word that their literal begins."""
+"""Rules by the first two characters of their literal, which begins a word."""
 BY_UNDERSCORE: dict[str, list[TokenRule]] = {}
-"""Rules whose literal ends with an underscore, by its last three characters: they count inside of words too."""
+"""Rules whose literal ends with an underscore, by its last three characters; they also match inside words."""
 ANYWHERE: list[TokenRule] = []
 for _rule in RULES:
     _first = _rule.literal[:2]
@@ -378,4 +378,4 @@ MIDDLES = (
         "telegram-token", ":AA", r"(?:(?<=bot)|(?<![A-Za-z0-9]))\d{8,10}", r"[A-Za-z0-9_-]{32,33}(?![A-Za-z0-9_-])"
     ),
 )
-"""Tokens known by what stands in their middle."""
+"""Tokens recognized by a literal in their middle."""

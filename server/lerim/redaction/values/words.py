@@ -1,4 +1,5 @@
-"""Which of some hundred names stand in a text: asked once a text, answered from what its words held before."""
+"""Finds which of several hundred names occur in a text: searched once per text, with remembered results for each
+word."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class NameFinder:
-    """Names to look for in lower-case text. Of a name of several words its longest one is looked for."""
+    """Finds names in lower-case text. Of a name of several words, only the most telling word is searched."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)
@@ -21,7 +22,7 @@ class NameFinder:
 
     @cached_property
     def _longer(self) -> dict[str, tuple[str, ...]]:
-        """The parts of names that hold no other, each with those that hold it; made when first asked for."""
+        """The name parts that contain no other part, each with the parts that contain it; computed on first use."""
         parts = {_part(name) for name in self._names}
         least = [part for part in parts if not any(other != part and other in part for other in parts)]
         return {one: tuple(part for part in parts if one in part) for one in least}
@@ -35,7 +36,7 @@ class NameFinder:
         return re.compile(f"(?=({self._any.pattern}))")
 
     def found(self, low: str) -> Set[str]:
-        """The parts of names that stand in a text."""
+        """Returns the name parts that occur in a text."""
         out: set[str] = set()
         known = self._held
         for word in set(low.split()):
@@ -61,11 +62,11 @@ class NameFinder:
 
 
 class NameGroup(tuple[str, ...]):
-    """Names that one finder looks for."""
+    """The names that one module looks for."""
 
     @cached_property
     def by_part(self) -> dict[str, list[tuple[int, str]]]:
-        """The names by the part that `NameFinder` looks for, each with its number."""
+        """The names by the part that `NameFinder` searches for, each with its index."""
         out: dict[str, list[tuple[int, str]]] = {}
         for number, name in enumerate(self):
             out.setdefault(_part(name), []).append((number, name))
@@ -73,19 +74,20 @@ class NameGroup(tuple[str, ...]):
 
 
 def select_found_names(names: NameGroup, found: Set[str]) -> list[str]:
-    """Those of the names that may stand in a text in which these parts were found, in their order."""
+    """Returns the names that may occur in a text in which these parts were found, in their order."""
     if not found or not (parts := found & names.by_part.keys()):
         return []
     return [name for _, name in sorted([named for part in parts for named in names.by_part[part]])]
 
 
 def _part(name: str) -> str:
-    """The word of a name that is looked for: its longest, or one that is a name by itself."""
+    """Returns the word of a name to search for: one such as `key` or `token` if there is one, else the longest."""
     return max(name.lower().split(), key=lambda word: (word in _TELLING, len(word)))
 
 
 def _tree(names: Set[str]) -> str:
-    """An expression in which names that begin alike share their beginning: each letter of a text is tried once."""
+    """Returns a regular expression in which names with the same beginning share it, so each letter of a text is
+    tried once."""
     branches: dict[str, set[str]] = {}
     for name in names:
         branches.setdefault(name[:1], set()).add(name[1:])
@@ -94,7 +96,7 @@ def _tree(names: Set[str]) -> str:
 
 
 def find_places(text: str, literal: str) -> Iterable[int]:
-    """Where a literal stands in a text."""
+    """Returns the positions of a literal in a text."""
     return _each_place(text, literal) if literal in text else ()
 
 
