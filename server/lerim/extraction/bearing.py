@@ -1,5 +1,4 @@
-"""Checks whether the quotes of a candidate support its claim and, if not, attributes the claim to whoever said it
-first.
+"""Checks whether a candidate's quotes support its claim and, if not, attributes the claim to whoever said it first.
 
 A model can be steered into backing a web page's claim with an unrelated quote from the person ("perfect, commit it"),
 and an agent repeats what it reads. Both are measured by the *telling* words of the claim's title: its words and the
