@@ -44,9 +44,9 @@ def is_third_party(text: str) -> bool:
 
 
 def find_own_words_end(text: str) -> int:
-    """Returns the offset where the person's own words end: after the first line that hands over what follows (`Delete
-    this rule:`, `Translate this:`), because nobody knows where that text ends. A line made only of heading words hands
-    nothing over."""
+    """Returns the offset where the person's own words end: after the first line that hands over what follows
+    (`Delete this rule:`, `Translate this:`), because nobody knows where that text ends. A line made only of heading
+    words hands nothing over."""
     at, before = 0, ""
     for line in text.split("\n"):
         end = at + len(line) + 1

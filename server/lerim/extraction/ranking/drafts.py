@@ -153,9 +153,7 @@ def _draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | No
     title, body = make_title(text), _body(passage, text, context, scene)
     if passage.source == "answer":
         both = f"{_plain(passage.heading).rstrip()} {capitalize_first(text)}"
-        title = make_title(
-            both if len(both) <= MAX_TITLE_CHARS else text
-        )  # if it were cut, only the question would be left
+        title = make_title(both if len(both) <= MAX_TITLE_CHARS else text)  # a cut would lose the answer
     who: Speaker = "user" if passage.is_persons else "assistant"
     quotes = [Quote(passage.text, turn.id, who)]
     if context is not None:

@@ -1,7 +1,7 @@
 """The learned ranker, in plain Python: how likely a passage states something worth keeping, and of which type.
 
-`ranker.json` contains several hundred small decision trees (gradient boosting) and linear weights for the types. `make
-train` creates it from the labels in `evals/ranker`.
+`ranker.json` contains several hundred small decision trees (gradient boosting) and linear weights for the types.
+`make train` creates it from the labels in `evals/ranker`.
 """
 
 from __future__ import annotations
