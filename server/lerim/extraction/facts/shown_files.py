@@ -18,8 +18,8 @@ _SCRIPT = re.compile(r"^[\d,$;pq+~]{1,40}$")
 
 @lru_cache(maxsize=64)
 def find_shown_files(command: str) -> tuple[str, ...]:
-    """Returns the files that `cat`, `sed -n`, `head` and similar commands print, as written; () if the command also
-    writes."""
+    """Returns the files that `cat`, `sed -n`, `head` and similar commands print, as written; () if the command
+    redirects."""
     found: dict[str, None] = {}
     text = commands.parse_command(command).text[:2_000]
     for part in _PART.split(text) if ">" not in text and "<<" not in text else ():

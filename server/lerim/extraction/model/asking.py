@@ -84,7 +84,7 @@ def _once(
     with use_language_model(lm) as heard:
         try:
             value = getattr(module(**inputs), name)
-        except dspy.AdapterParseError as error:  # the editor's models and commands never report a truncated answer
+        except dspy.AdapterParseError as error:  # not every model reports a truncated answer
             return salvage_items(str(error.lm_response or ""), name, item, heard.cut)
         except dspy.LMError as error:
             raise _told(error) from error

@@ -1,6 +1,6 @@
 """Detects what a person states outright, which is always worth reviewing: a rule, a preference, a choice of two things.
 
-Of all keyword rules tried on the labelled sessions, these improve the result: more of the required memories are found,
+Of all keyword rules tried on the labeled sessions, these improve the result: more of the required memories are found,
 proposals are as often right as before, and no additional session with nothing to keep yields a proposal
 (`evals/README.md`).
 """
