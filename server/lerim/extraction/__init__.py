@@ -1,4 +1,4 @@
-"""From the turns of a session to candidates."""
+"""Extracts candidates from the turns of a session."""
 
 import lazy_loader
 

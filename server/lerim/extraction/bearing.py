@@ -1,25 +1,26 @@
-"""Whose claim it is: whether the quotes of a candidate bear what it claims, and who said it first where they do not.
+"""Checks whether a candidate's quotes support its claim and, if not, attributes the claim to whoever said it first.
 
-A model can be steered into giving a page's claim a quote of the person that has nothing to do with it ("perfect,
-commit it"), and an agent repeats what it reads. The measure is the same for both: the *telling* words of the claim's
-title, which are its words, and parts of its names, without filler, what is said of every change ("commit", "fix") and
-bare approval, shortened to their first letters so that endings do not count.
+A model can be steered into backing a web page's claim with an unrelated quote from the person ("perfect, commit it"),
+and an agent repeats what it reads. Both are measured by the *telling* words of the claim's title: its words and the
+parts of its names, without filler words, words said of every change ("commit", "fix") and bare approval, cut to their
+first letters so that endings do not count.
 
-- A quote of the person **bears** the claim if it shares a telling word with the title, or two with title and text, and
-  these weigh at least 15 % of what the quote tells: a word weighs more the fewer stretches of the session hold it.
-- A stretch of a session **says** the claim if it holds three quarters of the title's telling words close together,
-  a web page if it holds three fifths.
+- A quote from the person **supports** the claim if it shares one telling word with the title, or two with title and
+  body, and the shared words make up at least 15 % of its weight. A word weighs more the fewer utterances contain it.
+- An utterance **says** the claim if it contains three quarters of the title's telling words close together; for a web
+  page three fifths are enough.
 
-Whoever said a claim first in the session made it. Where that was a tool or a page, and no quote of the person holds
-three tenths of the title's telling words, the claim is the tool's or the page's, whatever the agent or a model made of
-it. An output holds the words of much that it does not say, so where it was a tool, a quote that bears the claim stays:
-the person's alone, the agent's with the tool's, if the tool came before it. Where no quote of the person bears the
-claim, it is given to whoever said it first, or came nearest, or, if the quote is nothing but an approval, to the agent
-that spoke before. If nobody did, as where the claim is worded in another language, it keeps its quote; it also does
-where the quote shares a telling word with the title, or the nearest line of the agent holds less than two fifths of the
-title's telling words, and no tool or page came near. All of these are flagged, so that
-none is accepted without a look at it, and none is dropped. The figures were chosen on recorded answers of a model
-(docs/decisions/0005).
+A claim belongs to whoever said it first in the session. If that was a tool or a web page, and no quote from the person
+contains three tenths of the title's telling words, the claim is attributed to the tool or page, whatever the agent or a
+model made of it. Tool output contains the words of much that it does not say, so with a tool a supporting quote stays:
+the person's alone, or the agent's together with the tool's if the tool came first.
+
+If no quote from the person supports the claim, it is attributed to whoever said it first or came closest to saying it,
+or, if the quote is only an approval, to what the agent said before. The candidate keeps its quote if nobody said the
+claim, for example because it is worded in another language. It also keeps its quote, unless a tool or page came close,
+if the quote shares a telling word with the title, or if the agent's closest line contains less than two fifths of the
+title's telling words. All of these candidates are flagged, so that none is accepted unseen, and none is dropped. The
+figures were chosen on recorded model answers (docs/decisions/0005).
 """
 
 from __future__ import annotations
@@ -37,25 +38,25 @@ from lerim.redaction import clean_text, show_hidden
 from lerim.words import STOP_WORDS, split_words
 
 UNBORNE = "quote-without-claim"
-"""The person's quote does not speak of what is claimed."""
+"""Flag: the person's quote does not support the claim."""
 REPEATED = "repeats-a-source"
-"""A tool or a web page said it before anybody else."""
+"""Flag: a tool or a web page said it before anyone else."""
 FLAGS = frozenset((UNBORNE, REPEATED))
 
 SURE_AT_MOST = 0.55
-"""The figure of a claim that no quote of the person bears: as one that rests on the agent's words alone."""
+"""Maximum confidence of a claim that no quote from the person supports, as for the agent's words alone."""
 TOLD_AT_MOST = 0.30
-"""The figure of a claim that a tool or a page made: as of everything that tries to command an agent."""
+"""Maximum confidence of a claim made by a tool or a web page, as for text that gives orders to an agent."""
 BEARS = 0.15
 MOSTLY = 0.3
-"""The share of a title's telling words from which on a quote makes the claim, whoever else said it."""
+"""Share of the title's telling words from which a quote makes the claim itself, no matter who else said it."""
 SAYS = 0.75
 PAGE_SAYS = 0.6
 NEAR = 0.4
 REACH = 60
-"""Telling words within which a claim has to be said."""
+"""Number of consecutive telling words within which a claim has to be said."""
 LEAST = 2
-"""Telling words a title must have before it can be looked for."""
+"""Number of telling words a title needs before the session can be searched for it."""
 _LETTERS = 5
 _QUOTE = 200
 _SAID_OF_ALL = """
@@ -69,21 +70,21 @@ _COMMON = frozenset(_SAID_OF_ALL.split())
 
 
 class Utterance(NamedTuple):
-    """What one speaker said in one turn."""
+    """Something one speaker said in one turn."""
 
     who: Speaker
     turn: str
     text: str
 
 
-@lru_cache(maxsize=512)  # what was said in a window is asked for once a claim
+@lru_cache(maxsize=512)  # every claim asks for the same utterances again
 def telling_stems(text: str) -> frozenset[str]:
-    """The telling words of a text, each as its first letters."""
+    """Returns the telling words of a text, each cut to its first letters."""
     return frozenset(key for word in split_words(text) for key in _keys(word))
 
 
 def is_quote_supporting(quote: str, title: str, body: str, heard: Sequence[Utterance] = ()) -> bool:
-    """Whether a quote speaks of what is claimed."""
+    """Returns whether a quote supports the claim. `heard` provides the word weights."""
     said, head = telling_stems(quote), telling_stems(title)
     shared = said & (head | telling_stems(body))
     if not (said & head or len(shared) > 1):
@@ -95,8 +96,8 @@ def is_quote_supporting(quote: str, title: str, body: str, heard: Sequence[Utter
 
 
 def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
-    """The candidate with the quotes of whoever its claim is, flagged where that is not who it seemed to be. `heard` is
-    what was said in the session, in order, as far as it is held."""
+    """Returns the candidate with the quotes of whoever made the claim, flagged if that differs from what its quotes
+    suggest. `heard` are the utterances of the session that are still available, in order."""
     title, body = candidate.title, candidate.body
     wanted = telling_stems(title) if len(telling_stems(title)) >= LEAST else telling_stems(f"{title} {body}")
     persons = [one for one in candidate.evidence if one.who == "user"]
@@ -123,20 +124,22 @@ def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candida
         return _flagged(candidate, REPEATED, TOLD_AT_MOST, said)
     near = any(telling_stems(one.quote) & wanted for one in persons)
     if said is not None and said is not first and any(telling_stems(one.quote) for one in persons):
-        # one line of a passage that comes near may say little of the claim: the person's words are worth more then
+        # A single line of a close passage may say little of the claim; then keep the person's words.
         near = near or len(telling_stems(said.quote) & wanted) < NEAR * len(wanted)
     return _flagged(candidate, UNBORNE, SURE_AT_MOST, None if near else said)
 
 
 def _before(quoted: Evidence, heard: Sequence[Utterance]) -> Sequence[Utterance]:
-    """What was said without what tools printed after the words that are quoted: often what the agent had written."""
+    """Returns the utterances without tool output printed after the quoted words, which is often what the agent had
+    written."""
     same = [at for at, one in enumerate(heard) if one.turn == quoted.turn and one.who == quoted.who]
     last = next((at for at in same if quoted.quote in heard[at].text), same[-1] if same else len(heard))
     return [one for at, one in enumerate(heard) if at <= last or one.who != "tool"]
 
 
 def _flagged(candidate: Candidate, flag: str, most: float, said: Evidence | None) -> Candidate:
-    """The candidate with this flag, at most this sure, and resting on `said` alone (None: on what it rested on)."""
+    """Returns the candidate with the flag, its confidence capped at `most`, and `said` as its only evidence unless
+    None."""
     flags = tuple(dict.fromkeys((*candidate.flags, flag)))
     evidence = candidate.evidence if said is None else (said,)
     return replace(candidate, flags=flags, confidence=min(candidate.confidence, most), evidence=evidence)
@@ -150,12 +153,12 @@ def _keys(word: tuple[str, tuple[str, ...]]) -> Iterable[str]:
 
 
 def _singular(word: str) -> str:
-    """A word without the s of its plural, so far as short words need it: `pngs` is `png`."""
+    """Returns a short word without its plural s (`pngs` becomes `png`); longer words are cut to `_LETTERS` anyway."""
     return word[:-1] if 3 < len(word) <= _LETTERS and word.endswith("s") and word[-2] not in "aius" else word
 
 
 def _first(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
-    """The words with which a claim was said first."""
+    """Returns the first words in the session that said the claim."""
     if len(wanted) < LEAST:
         return None
     for one in heard:
@@ -166,7 +169,7 @@ def _first(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | Non
 
 
 def _nearest(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
-    """The words that come nearest to a claim, where they come near at all; of several the first."""
+    """Returns the words that come closest to the claim, the first of equals; None if nothing comes close."""
     best: tuple[float, Evidence | None] = (0.0, None)
     for one in heard:
         if (found := _passage(wanted, one.text)) and found[0] > best[0]:
@@ -175,7 +178,7 @@ def _nearest(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | N
 
 
 def _approved(persons: Sequence[Evidence], heard: Sequence[Utterance]) -> Evidence | None:
-    """What the agent had said last before the person approved of it in words that tell nothing."""
+    """Returns the agent's last words before the person's approval; None if the person's words contain telling words."""
     at = next((at for at, one in enumerate(heard) if one.turn == persons[0].turn and one.who == "user"), 0)
     before = [one for one in heard[:at] if one.who == "assistant" and one.text.strip()]
     if not before or telling_stems(persons[0].quote):
@@ -189,7 +192,8 @@ def _evidence(one: Utterance, line: str) -> Evidence | None:
 
 
 def _passage(wanted: frozenset[str], text: str) -> tuple[float, str] | None:
-    """The greatest share of the wanted words that a text holds close together, and the line where it does."""
+    """Returns the largest share of the wanted words that the text contains close together, and the line with most of
+    them."""
     if len(telling_stems(text) & wanted) < NEAR * len(wanted):
         return None
     near: deque[tuple[str, int]] = deque()

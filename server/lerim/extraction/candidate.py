@@ -1,4 +1,5 @@
-"""What extraction yields: candidates that passed the gate, and what was dropped, blocked or withdrawn and why."""
+"""The results of extraction: candidates that passed the gate, signals that were dropped, and withdrawals, with
+reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ FORMER_SIGNALS: Final[Mapping[str, Signal]] = {
     **dict.fromkeys(("correction", "rule", "remark"), "prompt"),
     **dict.fromkeys(("choice", "diagnosis", "lesson", "question"), "reply"),
 }
-"""What earlier versions called where a proposal comes from."""
+"""Maps the signal names of earlier versions to the current ones."""
 DropReason = Literal[
     "no-evidence",
     "invalid",
@@ -35,14 +36,15 @@ DropReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory proposed from a session, not yet seen by a person. All text is already redacted.
+    """A memory proposed from a session that no person has reviewed yet. All its text is already redacted.
 
-    `session` is the native session id, `turn` the id of the turn the claim rests on, `time` that turn's time: which of
-    two contradicting memories wins follows it. `flags` name what a reviewer should look at (hidden characters,
-    imperative text from a tool). `replaces` are names and values that this claim puts its own in place of.
+    `session` is the agent's own session id, `turn` the id of the turn the claim rests on, and `time` the time of that
+    turn, which decides which of two contradicting memories wins. `flags` name what a reviewer should check (hidden
+    characters, imperative text from a tool). `replaces` lists the names and values that this claim replaces.
 
-    `score` is the learned ranker's, `features` are what it was given, in the order of `ranking.features.NAMES`; None
-    and empty where nothing ranked it. They stay in the person's home: no file of a repository has them.
+    `score` is the learned ranker's score and `features` are the ranker's inputs, in the order of
+    `ranking.features.FEATURE_NAMES`; None and empty if the candidate was not ranked. Both stay in the person's home
+    folder and are never written to a file in a repository.
     """
 
     primitive: Primitive
@@ -69,22 +71,22 @@ class Candidate:
 
 
 def current_signal(signal: str) -> str:
-    """What this version calls a signal that may have its name from an earlier one."""
+    """Returns the current name of a signal, which may be a name from an earlier version."""
     return FORMER_SIGNALS.get(signal, signal)
 
 
 def decode_candidate(kept: bytes) -> Candidate:
-    """A candidate that was kept as JSON, by this version or an earlier one. Raises msgspec.MsgspecError."""
+    """Decodes a candidate stored as JSON by this or an earlier version. Raises msgspec.MsgspecError."""
     fields = msgspec.json.decode(kept, type=dict[str, Any])
     return msgspec.convert({**fields, "signal": current_signal(str(fields.get("signal")))}, Candidate)
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedSignal:
-    """A signal that became no candidate, with the reason a person can read in the report and the panel.
+    """A signal that did not become a candidate, with the reason shown in the report and the panel.
 
-    `candidate` is what it would have been, for a person who wants it proposed anyway; None where it cannot be one.
-    `score` is what a ranking gave it, None where nothing ranked it.
+    `candidate` is the candidate it would have been, so that a person can still have it proposed; None if it cannot be
+    one. `score` is its ranking score, None if it was not ranked.
     """
 
     reason: DropReason
@@ -97,13 +99,13 @@ class DroppedSignal:
 
 
 def drop_candidate(candidate: Candidate, reason: DropReason, detail: str, score: float | None = None) -> DroppedSignal:
-    """A candidate that is not proposed, for this reason."""
+    """Returns the dropped signal for a candidate that is not proposed."""
     return DroppedSignal(reason, candidate.title, candidate.session, candidate.turn, detail, candidate, score)
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """A later turn refutes what was proposed from `refuted_turn`; the pending candidate goes, with this reason."""
+    """States that a later turn refutes what was proposed from `refuted_turn`, so the pending candidate is removed."""
 
     refuted_turn: str
     by_turn: str

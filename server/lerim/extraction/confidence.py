@@ -1,19 +1,21 @@
-"""How sure a candidate is, by code alone: who said it, how it turned out, how often it was said.
+"""Computes the confidence of a candidate from who said it, how it turned out and how often it was said, without a
+model.
 
-| rests on                                       | base |
+| basis                                          | base |
 |------------------------------------------------|------|
-| ranked: what was said, as the ranker scores it | its chance to be worth keeping |
+| ranked: something said, scored by the ranker   | the chance that it is worth keeping |
 | fixed: the same command failed, then passed    | 0.70 |
 | replaced: another command passed instead       | 0.70 |
-| model: what a model read, with a quote of it   | 0.70 |
+| model: a model found it and gave a quote       | 0.70 |
 | met: the same error in several sessions        | 0.60 |
 | worked: several sessions worked on it          | 0.55 |
 
-What names no file, function, command, setting or error, what begins with an unresolved "this" or "it" or speaks of I,
-you or we, and what is too long for a title, loses 0.10 for each, down to 0.20 (`weakness.py`): such claims come last,
-but they come. The ranker has weighed these already. The person's next words accepting it add 0.05; each further quote
-of the person adds 0.05, at most 0.10; the whole is at most 0.95. What tries to command an agent or hides characters is
-at most 0.30. What a model read is at most as sure as the model was, and at most 0.55 on the agent's words alone.
+A claim loses 0.10, down to 0.20, for each weakness (`weakness.py`): it names no file, function, command, setting or
+error; it begins with an unresolved "this" or "it"; it contains I, you or we; it is too long for a title. Such claims
+come last, but they are proposed. The ranker already accounts for these weaknesses. Add 0.05 if the person's next words
+accept it, and 0.05 for each further quote from the person, at most 0.10; the total is at most 0.95. Text that gives
+orders to an agent or hides characters gets at most 0.30. A model's candidate gets at most the model's own confidence,
+and at most 0.55 if it rests on the agent's words alone.
 """
 
 from __future__ import annotations
@@ -41,13 +43,14 @@ def candidate_confidence(
     weaknesses: int = 0,
     chance: float | None = None,
 ) -> float:
-    """The figure of the table, rounded to two places. `repeated` counts the person's quotes beyond the first; `chance`
-    is the ranker's, in place of base and weaknesses."""
+    """Returns the confidence from the table, rounded to two places. `repeated` counts the person's quotes beyond the
+    first. `chance`, from the ranker, replaces base and weaknesses."""
     base = _BASE[basis] - _WEAKER * weaknesses if chance is None else chance
     figure = max(_WEAKEST, base + (0.05 if accepted else 0.0) + min(0.10, 0.05 * max(0, repeated)))
     return round(min(0.30 if flagged else 0.95, figure), 2)
 
 
 def raise_confidence(figure: float, further: int) -> float:
-    """A waiting candidate's figure after so many more quotes of the person said the same; never less than it was."""
+    """Returns the confidence of a pending candidate after `further` more quotes from the person; never lower than
+    before."""
     return max(figure, round(min(0.95, figure + 0.05 * further), 2))

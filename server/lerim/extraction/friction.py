@@ -1,4 +1,4 @@
-"""The same error in session after session: what a command met, and the candidate once it was met before."""
+"""Finds environment errors that recur in several sessions and drafts a candidate for them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _WORD = re.compile(r"[a-z]{3,40}")
 
 
 def error_fingerprint(error: str) -> str:
-    """The fingerprint of an error line: without folders, numbers and hashes; "" where too little is left to tell it
-    from others."""
+    """Returns the fingerprint of an error line without folders, numbers and hashes, or "" if too few words are left to
+    distinguish it from others."""
     plain = _VARIES.sub("#", _PATH.sub("/", wording.squeeze_spaces(printed.strip_control_characters(error)).lower()))[
         :160
     ]
@@ -34,7 +34,8 @@ def error_fingerprint(error: str) -> str:
 
 
 def find_frictions(turn: Turn, session: str, source: SessionSource) -> Iterator[Friction]:
-    """The errors of the environment that the commands of one turn met: tools, rights, hooks, not wrong code."""
+    """Yields the environment errors (tools, permissions, hooks, not wrong code) that the commands of one turn ran
+    into."""
     for call in turn.tool_calls:
         error = _error(call)
         quote = verify_quote(Quote(error, turn.id, "tool"), source) if error else ""
@@ -58,9 +59,9 @@ def _error(call: ToolCall) -> str:
 
 
 def draft_friction(now: Friction, before: list[Friction], platform: Platform) -> Candidate:
-    """The candidate for an error that other sessions met before this one."""
+    """Returns the candidate for an error that earlier sessions also ran into."""
     all_of = sorted([*before, now], key=lambda one: one.time)
-    first = all_of[0]  # its words are the claim's in every session, so that it is known when it comes again
+    first = all_of[0]  # its words make the claim in every session, so that a repetition is recognized
     error = wording.squeeze_spaces(first.quote)
     start = f"`{first.command}` fails" if len(first.command) <= 30 else f"`{first.command.split()[0]}` fails"
     title = f"{start} in session after session: {error}"

@@ -1,7 +1,8 @@
-"""The gate: a draft becomes a candidate unless nothing shows it, nobody who may say so said it, it is a secret or gives
-orders to an agent, or it is known. How it is worded, and whether it names anything, only lowers its rank.
+"""The gate that turns drafts into candidates.
 
-What is not let through keeps the candidate it would have been, so that a person can have it proposed anyway."""
+A draft is dropped if no quote supports it, if nobody entitled to make the claim said it, if it is a secret, if it gives
+orders to an agent, or if it is already known. Poor wording, or naming nothing, only lowers its rank. A dropped draft
+keeps the candidate it would have been, so that a person can still have it proposed."""
 
 from __future__ import annotations
 
@@ -37,27 +38,27 @@ from lerim.redaction import (
 )
 from lerim.sessions import Platform
 
-QUOTE = 200  # characters of the longest quote
+QUOTE = 200  # maximum characters of a quote
 QUOTES = 3
-MAX_REPLACES_CHARS = 80  # characters of the longest name or value that is put out of place
-SHORTEST = 8  # what is left of a quote beside a secret must be at least this long
+MAX_REPLACES_CHARS = 80  # maximum characters of a name or value that is replaced
+SHORTEST = 8  # minimum characters left of a quote after a secret is cut off
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
     r"|(?!(?:the|a|an|it|its|this|that|these|those|my|our|your)\b)"
     r"[\w@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})",
     re.IGNORECASE,
 )
-"""What a person passes over for another choice."""
+"""Matches the name that a person rejects in favor of another."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSource:
-    """What the gate must know of the session.
+    """What the gate needs to know about the session.
 
-    `words` gives everything said in the turn with this id by this speaker, joined; "" for an unknown turn. `boot` is
-    what was read from boot files and from our own memories, on one line and in lower case. `verdict_accepted` says that
-    the person's next words accepted what was done.
+    `words` returns everything this speaker said in the turn with this id, joined; "" for an unknown turn. `boot` is the
+    text read from instruction files and from our own memories, on one line in lower case. `accepted` says whether the
+    person's next words accepted what was done.
     """
 
     platform: Platform
@@ -68,7 +69,7 @@ class SessionSource:
 
 
 def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSignal:
-    """Judges one draft. What passes is redacted throughout and carries only quotes that stand in their turn."""
+    """Judges one draft. A returned candidate is fully redacted and has only quotes that are verbatim in their turn."""
     title, body = _words(draft)
     if malformed := _malformed(draft, title):
         return DroppedSignal("invalid", title, source.session, draft.turn.id, malformed)
@@ -113,14 +114,15 @@ def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSigna
 
 
 def strip_orders(candidate: Candidate) -> Candidate:
-    """The candidate without the words of it that give orders to an agent."""
+    """Returns the candidate without the text in it that gives orders to an agent."""
     evidence = tuple(replace(item, quote=remove_orders(item.quote)) for item in candidate.evidence)
     title, body = remove_orders(candidate.title), remove_orders(candidate.body)
     return replace(candidate, title=title, body=body, evidence=evidence)
 
 
 def _words(draft: Draft) -> tuple[str, str]:
-    """Title and body as they are shown. A title that is too long ends at a clause; the body then has the whole."""
+    """Returns title and body for display. If the title is too long, it is cut at a clause and the body contains all of
+    it."""
     title, body = clean_text(squeeze_spaces(draft.title)), clean_text(draft.body.strip())
     if len(title) <= MAX_TITLE_CHARS:
         return title, body
@@ -131,7 +133,7 @@ def _words(draft: Draft) -> tuple[str, str]:
 
 
 def _replaces(draft: Draft) -> tuple[str, ...]:
-    """What the facts of the draft's words supersede, where that can be named without a secret."""
+    """Returns the names that the draft's quotes give up, without those that contain a secret."""
     names = dict.fromkeys(_superseded(draft))
     return tuple(
         show_hidden(name)
@@ -152,7 +154,7 @@ def _superseded(draft: Draft) -> Iterator[str]:
 
 
 def _malformed(draft: Draft, title: str) -> str:
-    """What keeps a draft from being a memory of any kind; "" where nothing does."""
+    """Returns why a draft cannot be a memory of any type, or "" if it can."""
     if draft.primitive not in get_args(Primitive) or not title or not draft.body.strip():
         return "a memory needs a known type, a title and a body"
     if (draft.primitive == "learning") != (draft.kind in get_args(LearningKind)):
@@ -161,7 +163,7 @@ def _malformed(draft: Draft, title: str) -> str:
 
 
 def _fault(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[DropReason, str] | None:
-    """The first reason not to let a draft through."""
+    """Returns the first reason to drop a draft, or None."""
     evidence = candidate.evidence
     if find_redaction_marks(candidate.title):
         return "secret-only", "the claim itself holds a secret"
@@ -181,7 +183,7 @@ def _fault(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[D
 
 
 def _not_the_person(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
-    """Why the claim is of nobody who may make it; "" where it is."""
+    """Returns why nobody entitled to make the claim made it, or "" if somebody did."""
     speakers = {item.who for item in evidence}
     if draft.signal == "fixed-command":
         return ""
@@ -202,12 +204,13 @@ def _evidence(draft: Draft, source: SessionSource) -> tuple[Evidence, ...]:
 
 
 def verify_quote(quote: Quote, source: SessionSource) -> str:
-    """The quote as evidence: verbatim in its turn, redacted, at most 200 characters; "" where it cannot be."""
+    """Returns the quote as evidence, verbatim from its turn, redacted and at most 200 characters; "" if that is not
+    possible."""
     return _clean_part(quote, source.words(quote.turn, quote.who))
 
 
 def _clean_part(quote: Quote, said: str) -> str:
-    """The quote as it stands in its turn, at most 200 characters, without anything that touches a secret."""
+    """Returns the quote as it is in its turn, at most 200 characters, cut so that it does not touch a secret."""
     text = quote.text.strip()
     start = said.find(text) if text else -1
     if start < 0:
@@ -225,7 +228,7 @@ def _clean_part(quote: Quote, said: str) -> str:
 
 @lru_cache(maxsize=4)  # several drafts quote one turn
 def _secrets(said: str) -> tuple[Span, ...]:
-    """Where secrets stand in the words of a turn, or stood before they were cut out."""
+    """Returns the spans of secrets in the text of a turn, and of the marks left by redacted secrets."""
     return tuple(sorted((*redact_secrets(said).spans, *find_redaction_marks(said)), key=lambda span: span.start))
 
 
@@ -242,7 +245,7 @@ def _plain(text: str) -> str:
 
 
 def _tags(draft: Draft) -> tuple[str, ...]:
-    """Up to four plain words: the names the title speaks of, in lower case."""
+    """Returns up to four plain words in lower case: the names that the title mentions."""
     title = f" {draft.title.lower()} ".replace(",", " ").replace("`", " ")
     words = (name.strip("`").lower() for name in draft.artifacts)
     plain = [word for word in words if word.replace("-", "").isalnum() and 1 < len(word) <= 24 and f" {word} " in title]
@@ -250,7 +253,7 @@ def _tags(draft: Draft) -> tuple[str, ...]:
 
 
 def merge_candidates(first: Candidate, second: Candidate) -> Candidate:
-    """One candidate of two that say the same in one session: the earlier claim with the quotes of both."""
+    """Merges two candidates of one session that make the same claim: the first one with the quotes of both."""
     evidence = tuple(dict.fromkeys((*first.evidence, *second.evidence)))
     said = sum(item.who == "user" for item in evidence)
     extra = 0.05 if said > sum(item.who == "user" for item in first.evidence) else 0.0

@@ -1,4 +1,4 @@
-"""From a path as an agent wrote it to a path in this repository."""
+"""Maps a path as an agent wrote it to a path in this repository."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ FILES = 300
 _DRIVE = re.compile(r"^[A-Za-z]:/")
 _WORKTREE = re.compile(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
 _BESIDE = re.compile(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
-"""A worktree in a folder beside the repository that bears its name."""
+"""A worktree in a folder beside the repository, named after it."""
 _ODD = re.compile(r"[\x00-\x1f`<>|*?\"]")
 
 
 class Locator:
-    """Maps paths to repo-relative ones with forward slashes; whatever lies outside gives "".
+    """Maps paths to repo-relative ones with forward slashes, and paths outside the repository to "".
 
-    `roots` are the folders the repository is or was known by, absolute, as the transcript's machine wrote them; where
-    none of them holds the turn's cwd, the first cwd seen is taken for the root. `exists` says whether a repo-relative
-    path is there; without it every path inside counts. `files` are the repo-relative files the session touched: a bare
-    file name means the one of them last touched, else the one in `names`, where the files and symbols that the session
-    saw are.
+    `roots` are the absolute folders that are or were the repository's, as written on the transcript's machine; the
+    first cwd seen also counts as a root. `exists` says whether a repo-relative path exists; without it every path
+    inside the repository counts. `files` are the repo-relative files the session touched. A bare file name resolves to
+    the last touched file of that name, else to its entry in `names`, which maps the files and symbols the session saw
+    to paths.
     """
 
     def __init__(self, roots: Sequence[str], home: str = "", exists: Callable[[str], bool] | None = None) -> None:
@@ -32,7 +32,7 @@ class Locator:
         self._exists = exists
 
     def meet(self, cwd: str) -> None:
-        """Takes note of a turn's cwd."""
+        """Records a turn's cwd; the first one becomes `home`."""
         if cwd and not self.home:
             self.home = _slashes(cwd).rstrip("/")
 
@@ -52,7 +52,7 @@ class Locator:
         return here or self._checked(posixpath.normpath(path))
 
     def touch(self, path: str, cwd: str) -> None:
-        """Takes note of a file the session read or changed."""
+        """Records a file that the session read or changed."""
         found = self(path, cwd)
         if found and (not self.files or self.files[-1] != found):
             self.files = [*(file for file in self.files if file != found), found][-FILES:]

@@ -1,9 +1,9 @@
-"""Whether a model's claim may say something else than the words it rests on, in spite of sharing them.
+"""Checks whether a claim may say something different from the quote it rests on, although they share words.
 
-"Disable gRPC for the queue" bears the words of "Enable gRPC for the queue". Code cannot understand either, but it can
-see what turns a sense round: a negation, a number, a condition, "before" and "after". Where a sentence of the person's
-holds half of the title's telling words, and one of these stands in the one and not in the other, the candidate is
-flagged and waits for a person's look. It is never dropped: much of what is flagged says the same in other words.
+"Disable gRPC for the queue" contains the words of "Enable gRPC for the queue". Code understands neither, but it can see
+what reverses a meaning: a negation, a number, a condition, "before" and "after". If a sentence of the person's contains
+half of the title's telling words, and one of these occurs in only one of the two, the candidate is flagged for the
+person to check. It is never dropped, because many flagged claims say the same in other words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lerim.extraction.bearing import Utterance, telling_stems
 from lerim.extraction.candidate import Candidate
 
 TURNED = "may-say-otherwise"
-"""A word that turns a sense round stands in the claim or in the quote, and not in both."""
+"""Flag: a word that reverses the meaning is in the claim or in the quote, but not in both."""
 
 _NEGATIVE = re.compile(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|stop|stops|stopped|avoid|avoids|disable[sd]?|disabling|remove[sd]?|"
@@ -42,11 +42,11 @@ _COMMANDS = re.compile(
     r"\b(?:always|never|must|every|immer|toujours|siempre|disable|upload|send|run|execute)\b"
     r"|^\W*only\s(?!(?:the|an?|its|this|these|those|one|once|if|when|where|after|\d+)\b)"
 )
-"""What commands. "Only the sync path flushes it" and "is read only once" tell how something is."""
+"""Words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions."""
 
 
 def flag_opposite(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
-    """The candidate, flagged where its title or text may say something else than the sentences its quotes stand in."""
+    """Returns the candidate, flagged if its title or body may say something different from the quoted sentences."""
     said = [_around(one.quote, one.turn, heard) for one in candidate.evidence if one.who == "user"]
     if candidate.primitive == "question" or not said:
         return candidate
@@ -58,7 +58,7 @@ def flag_opposite(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate
 
 
 def _around(quote: str, turn: str, heard: Sequence[Utterance]) -> str:
-    """The sentences of the turn that a quote touches; the quote itself where it is not found to the letter."""
+    """Returns the sentences of the turn that overlap the quote, or the quote itself if it is not found verbatim."""
     for one in heard:
         at = one.text.find(quote) if one.turn == turn else -1
         if at >= 0:
@@ -70,8 +70,8 @@ def _around(quote: str, turn: str, heard: Sequence[Utterance]) -> str:
 
 
 def is_sense_turned(title: str, sentence: str) -> bool:
-    """Whether what turns a sense round (a negation, a condition, a number, "before") stands in the title or in what the
-    sentence says of the same, and not in both."""
+    """Returns whether something that reverses the meaning (a negation, a condition, a number, "before") occurs only in
+    the title, or only in the clauses of the sentence about the same thing."""
     claim, said = title.lower(), _of_the_same(title, sentence).lower()
     if bool(_NEGATIVE.search(claim)) != bool(_NEGATIVE.search(said)):
         return True
@@ -86,8 +86,9 @@ def is_sense_turned(title: str, sentence: str) -> bool:
 
 
 def contradicts(sentence: str, sources: Iterable[str]) -> bool:
-    """Whether a sentence made of others says the opposite of the sentence in these texts that it shares most telling
-    words with, at least two or half of them: it is turned round as in `is_sense_turned`. Of several, all must be."""
+    """Returns whether a sentence composed from `sources` contradicts the source sentence closest to it, as defined by
+    `is_sense_turned`. The closest sentence shares the most telling words with it: at least two, or half of them. If
+    several are equally close, all must be contradicted."""
     wanted = telling_stems(sentence)
     near: list[tuple[int, str]] = []
     for found in (found.group() for text in sources for found in _SENTENCE.finditer(text)):
@@ -100,26 +101,27 @@ def contradicts(sentence: str, sources: Iterable[str]) -> bool:
 
 
 def _of_the_same(title: str, sentence: str) -> str:
-    """The clauses of a sentence that speak of what the title speaks of; all of it where none does."""
+    """Returns the clauses of a sentence that share a telling word with the title, or the whole sentence if none
+    does."""
     wanted = telling_stems(title)
     clauses = [clause for clause in _CLAUSE.split(sentence) if telling_stems(clause) & wanted]
     return " ".join(clauses) or sentence
 
 
 def _numbers(text: str) -> set[tuple[str, str]]:
-    """Each number with the first letter of its unit ("30 days": 30, d)."""
+    """Returns each number with the first letter of its unit ("30 days": 30, d)."""
     return {(number, unit[:1] if unit != "ms" else unit) for number, unit in _NUMBER.findall(text)}
 
 
 def _order(text: str, other: str) -> list[str]:
-    """The telling words that both texts hold, in the order of the first."""
+    """Returns the telling words that both texts contain, in the order of the first text."""
     both = telling_stems(text) & telling_stems(other)
     order = [key for word in re.findall(r"\w+", text) for key in telling_stems(word) if key in both]
     return list(dict.fromkeys(order))
 
 
 def _adds(body: str, said: Sequence[str]) -> bool:
-    """Whether the text commands something of which nobody spoke."""
+    """Returns whether the body gives an order about something that none of the quoted sentences mentions."""
     known = telling_stems(" ".join(said))
     for found in _SENTENCE.finditer(body):
         for clause in _CLAUSE.split(found.group()):

@@ -1,9 +1,9 @@
-"""From turns to candidates, one session at a time, with no model.
+"""Extracts candidates from the turns of one session, without a model.
 
-An exchange (what a person typed and all that answered) is judged when the person's next words are there, or when the
-session has settled: its passages are ranked, and the best become candidates. Which of them are proposed is decided at
-the end of a pass, over the whole session so far, so that what is said twice meets in one and what is taken back in the
-same pass never appears. What ranks below the cut is kept, told once, and proposed when a later pass makes room for it.
+An exchange (what a person typed, and all replies) is judged once the person's next words are known or the session has
+settled: its passages are ranked, and the best become candidates. Which of them are proposed is decided at the end of a
+pass over the whole session so far, so that repeated claims are merged and a claim taken back in the same pass never
+appears. Candidates below the cut are kept, reported once, and proposed if a later pass makes room for them.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ from lerim.sessions import Friction, Platform, Turn, redact_turn
 
 RuleResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
 TOLD = 6
-"""How many of a pass's candidates below the cut are told of, the best."""
+"""How many of a pass's candidates below the cut are reported, the best ones."""
 BY_PERSON = "your decisions about ones like it lowered its rank"
 
 
 class Extraction:
-    """Reads the turns of one session in order and yields what is worth proposing.
+    """Reads the turns of one session in order and returns candidates, dropped signals and withdrawals.
 
-    `project_root` is the repository's folder on this machine (None for the global scope), `roots` further folders it is
-    or was known by, `exists` says whether a repo-relative path is there (None: do not look). `state` is what `state()`
-    gave at the end of an earlier pass, `correction` what the person's decisions do to the ranking. A turn met again
-    (same ordinal) replaces its earlier form; one of an exchange already judged is passed over.
+    `project_root` is the repository's folder on this machine (None for the global scope), `roots` are further folders
+    it is or was known by, and `exists` says whether a repo-relative path exists (None: do not check). `state` is what
+    `state()` returned at the end of an earlier pass, and `correction` adjusts the ranking by the person's decisions. A
+    turn fed again (same ordinal) replaces its earlier form; turns of an exchange already judged are skipped.
     """
 
     def __init__(
@@ -94,10 +94,10 @@ class Extraction:
         self._again: dict[str, Candidate] = {}
         self._out: list[RuleResult] = []
         self.met: dict[str, Friction] = {}
-        """Errors of the environment that this pass met, by their fingerprint."""
+        """Environment errors that this pass found, by fingerprint."""
 
     def feed(self, turn: Turn) -> Iterator[RuleResult]:
-        """Takes the next turn; what it settles is handed out at once where it can be, else by `finish`."""
+        """Takes the next turn. Returns an empty iterator; the results come from `finish`."""
         if turn.kind == "shell" or turn.ordinal <= self._state.floor:
             return iter(())
         turn = redact_turn(turn)
@@ -120,9 +120,10 @@ class Extraction:
         return iter(())
 
     def finish(self, settled: bool) -> Iterator[RuleResult]:
-        """Ends the pass. The last exchange of a session that has not settled waits for the next pass.
+        """Ends the pass and returns its results. Unless the session has settled, its last exchange waits for the next
+        pass.
 
-        Raises RankerError where the package's ranker is another program's.
+        Raises RankerError if the ranker file is missing or was made for another version.
         """
         if settled:
             self._close(None)
@@ -146,7 +147,7 @@ class Extraction:
         return iter(out)
 
     def _above(self, scores: Sequence[float]) -> frozenset[int]:
-        """The places of the waiting candidates that these scores put above the cut."""
+        """Returns the indexes of the waiting candidates that these scores put above the cut."""
         prompts = self._state.prompts + (self._state.now.prompt is not None)
         return select_above_cut(scores, prompts, load_ranker().first, load_ranker().further)
 
@@ -156,7 +157,7 @@ class Extraction:
         return personal_score(self._correction, one.score, seen)
 
     def state(self) -> bytes:
-        """What the next pass needs; call it after `finish`."""
+        """Returns the state for the next pass. Call it after `finish`."""
         self._state.home, self._state.files = self._locate.home, self._locate.files
         return pack_state(self._state)
 
@@ -257,11 +258,11 @@ class Extraction:
                 self._waiting.remove(one)
                 self._drop(drop_candidate(one.candidate, "refuted", f"later in the session: {claim.title}"))
         self._waiting.append(WaitingCandidate(judged, claim, score))
-        if len(self._waiting) > 2 * MAX_WAITING:  # each new one is compared with all of them
+        if len(self._waiting) > 2 * MAX_WAITING:  # every new candidate is compared with all of them
             self._waiting = _best(self._waiting)
 
     def _repeated(self, old: ProposedClaim, candidate: Candidate) -> None:
-        """What an earlier pass proposed is said again: the same claim word for word, so it adds but its quote."""
+        """Handles a claim that was already proposed: the old title and body are proposed again with the new quotes."""
         if old.body and old.primitive == candidate.primitive:
             again = replace(candidate, title=old.title, body=old.body)
             self._again[old.title] = (
@@ -271,8 +272,8 @@ class Extraction:
         self._drop(drop_candidate(candidate, "duplicate", f"already proposed: {old.title}"))
 
     def _withdraw(self, exchange: Exchange, after: Turn, back: bool) -> None:
-        """Takes back what rests on this exchange: what the agent said or did, and, where the person takes it back in so
-        many words, what they said themselves."""
+        """Takes back claims that rest on this exchange: what the agent said or did and, if `back` (the person
+        explicitly takes it back), what the person said."""
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
@@ -280,7 +281,7 @@ class Extraction:
                 self._take_back(claim, after.id, f"the person then said: {said}")
 
     def _correct(self, now: Exchange) -> None:
-        """Takes back what the agent said in earlier exchanges and found wrong in this one."""
+        """Takes back what the agent said earlier in the session and found to be wrong in this exchange."""
         said_wrong = [one for turn in now.replies for one in find_corrections(turn.text)]
         for one in [*self._waiting] if said_wrong else ():
             if one.claim.signal in ("reply", "plan") and is_corrected(one.candidate.evidence[0].quote, said_wrong):
@@ -291,14 +292,14 @@ class Extraction:
                     self._drop(drop_candidate(one.candidate, "refuted", "the agent found later that it was wrong"))
 
     def _take_back(self, claim: ProposedClaim, turn: str, why: str) -> None:
-        """Withdraws what an earlier pass, or this one, proposed."""
+        """Withdraws a claim that this pass or an earlier one proposed."""
         self._out.append(Withdrawal(claim.turn, turn, why))
         self._state.claims = [old for old in self._state.claims if old != claim]
         self._waiting = [one for one in self._waiting if one.claim != claim]
 
     def _answer(self, exchange: Exchange, after: Turn) -> None:
-        """Takes back the question an earlier pass found at what was the session's end: the person has gone on since,
-        and not only put it off."""
+        """Takes back a question that was open when an earlier pass ended: the person has continued since then, unless
+        they only put it off."""
         if is_put_off(after):
             return
         ends = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
@@ -320,11 +321,13 @@ class Extraction:
 
 
 def _best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:
-    """As many as are held of a session: what is proposed, for it counts in the cut, then what ranks highest."""
+    """Returns the candidates to keep for a session: the proposed ones, which count towards the cut, then those with the
+    highest scores."""
     return sorted(waiting, key=lambda one: (not one.proposed, -one.score))[:MAX_WAITING]
 
 
 def _written(replies: list[Turn], paths: tuple[str, ...]) -> bool:
-    """Whether all these files were changed in the exchange: what is read back then is no rule of before."""
+    """Returns whether all these files were changed in the exchange; what is read from them is then not a rule from
+    before."""
     changed = {edit.path for reply in replies for call in reply.tool_calls for edit in call.edits}
     return changed.issuperset(paths)

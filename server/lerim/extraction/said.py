@@ -1,4 +1,4 @@
-"""What was said in the turns still held, and whether two claims say the same."""
+"""Looks up what was said in the turns that are kept, and compares claims."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lerim.extraction.signals import Exchange, Scene
 from lerim.extraction.state import ProposedClaim
 from lerim.sessions import Turn
 
-OUTPUT = 20_000  # characters held of what one call brought back
-_SAME = 0.72  # word overlap from which two titles say the same
+OUTPUT = 20_000  # characters kept of the output of one tool call
+_SAME = 0.72  # word overlap from which two titles make the same claim
 _PASSED_OVER = re.compile(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
-"""What follows is passed over for what stands before it."""
+"""The words after this are rejected in favor of the words before it."""
 
 _STOP = frozenset(
     [
@@ -50,7 +50,7 @@ _STOP = frozenset(
 
 
 def lighten_exchange(exchange: Exchange) -> Exchange:
-    """A past exchange as later ones need it: its last words and which files were changed."""
+    """Returns a past exchange with only what later exchanges need: its last words and which files were changed."""
     return dataclasses.replace(
         exchange,
         replies=tuple(
@@ -70,7 +70,8 @@ def lighten_exchange(exchange: Exchange) -> Exchange:
 
 
 def make_words_lookup(scene: Scene) -> Callable[[str, str], str]:
-    """Looks up everything one speaker said in a turn that is still held."""
+    """Returns a function that maps a turn id and a speaker to everything that speaker said in the turn, "" if it is not
+    kept."""
     turns = {
         turn.id: turn
         for exchange in (scene.before, scene.now)
@@ -101,7 +102,7 @@ def make_words_lookup(scene: Scene) -> Callable[[str, str], str]:
 
 
 def turn_utterances(turn: Turn) -> Iterator[Utterance]:
-    """Who says what in a turn, in order: a call's words before what comes back."""
+    """Yields the utterances of a turn in order; what a tool call sends comes before its result."""
     if turn.role == "user":
         yield Utterance("user", turn.id, turn.text)
         return
@@ -115,7 +116,7 @@ def turn_utterances(turn: Turn) -> Iterator[Utterance]:
 
 
 def latest_utterances(held: Sequence[Utterance], turn: Turn, most: int) -> list[Utterance]:
-    """What is held of who said what, with what this turn adds; the oldest goes first."""
+    """Returns the utterances kept so far plus those of this turn, dropping the oldest beyond `most` characters."""
     told = [*(one for one in held if one.turn != turn.id), *(one for one in turn_utterances(turn) if one.text.strip())]
     size = sum(len(one.text) for one in told)
     while told and size > most:
@@ -124,14 +125,14 @@ def latest_utterances(held: Sequence[Utterance], turn: Turn, most: int) -> list[
 
 
 def content_words(title: str) -> tuple[str, ...]:
-    """The words that carry a title's meaning, sorted."""
+    """Returns the words that carry a title's meaning, sorted."""
     words = re.findall(r"[\w.@/+-]{1,60}", title.lower())
     return tuple(sorted({word.strip(".") for word in words} - _STOP))
 
 
 def is_same_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
-    """Whether two claims say the same: one has hardly a word more than the other. The same words with the sides
-    swapped, with another name or number, or with a "not" do not."""
+    """Returns whether two claims say the same: one has hardly a word more than the other. Claims with the sides
+    swapped, with another name or number, or with a "not" are different."""
     a, b = set(one.words), set(two.words)
     same = bool(a) and (a <= b or b <= a) and len(a & b) >= _SAME * len(a | b)
     if not same or is_opposed_claim(one, two):
@@ -140,18 +141,18 @@ def is_same_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
 
 
 def is_opposed_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
-    """Whether each of two claims puts in place what the other replaces."""
+    """Returns whether each of two claims proposes what the other replaces."""
     return (_puts_in_place(one, two) and _puts_in_place(two, one)) or _swapped(one.title, two.title)
 
 
 def _puts_in_place(one: ProposedClaim, two: ProposedClaim) -> bool:
-    """Whether a claim is about what the other replaces, and does not replace it itself."""
+    """Returns whether a claim is about something that the other replaces, without replacing it itself."""
     title = one.title.lower()
     return any(name in title and name not in one.replaces for name in two.replaces)
 
 
 def _swapped(one: str, two: str) -> bool:
-    """Whether two titles choose between the same two the other way round: "redis instead of sqlite"."""
+    """Returns whether two titles make opposite choices between the same two things: "redis instead of sqlite"."""
     (wanted, left), (other_wanted, other_left) = _sides(one), _sides(two)
     return bool((wanted - left) & (other_left - other_wanted) and (left - wanted) & (other_wanted - other_left))
 

@@ -1,5 +1,5 @@
-"""What extraction carries from one sync to the next: the open exchange, open failures, what was proposed already, and
-what ranks below the cut so far."""
+"""The state that extraction keeps between syncs: the open exchange, open failures, proposed claims, and candidates that
+rank below the cut so far."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from lerim.extraction.signals import Exchange, FailureWatch, Signal
 from lerim.sessions import FileEdit, QuestionAnswer, ToolCall, Turn, extract_own_words
 
 VERSION = 2
-TEXT = 6_000  # characters of a turn's own text that are held
+TEXT = 6_000  # characters kept of a turn's own text
 OUTPUT = 2_400
-MAX_REPLIES = 400  # turns of one exchange held at once
-MAX_WAITING = 120  # ranked candidates held of a session, the best
-MAX_HEARD_CHARS = 60_000  # characters held of who said what, the latest
-NEARBY = 400  # characters in which the end of a line or a sentence is looked for, where a text is cut
+MAX_REPLIES = 400  # turns kept of one exchange
+MAX_WAITING = 120  # ranked candidates kept per session, the best ones
+MAX_HEARD_CHARS = 60_000  # characters of utterances kept, the latest ones
+NEARBY = 400  # characters around a cut that are searched for the end of a line or a sentence
 _END = re.compile(r"\n|[.!?]\s|[。！？]")
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedClaim:
-    """What was proposed before, to recognise it when it comes again or is taken back. `replaces`: in lower case."""
+    """A claim proposed earlier, to recognize it when it is repeated or taken back. `replaces` is in lower case."""
 
     words: tuple[str, ...]
     title: str
@@ -39,7 +39,7 @@ class ProposedClaim:
 
 @dataclass
 class WaitingCandidate:
-    """A candidate with its score: `proposed` once it was above the cut, `told` once it was listed as left out."""
+    """A candidate with its score. `proposed` is set once it is above the cut, `told` once it is listed as left out."""
 
     candidate: Candidate
     claim: ProposedClaim
@@ -50,7 +50,7 @@ class WaitingCandidate:
 
 @dataclass
 class ExtractionState:
-    """The whole open state of one session in one project."""
+    """The complete open state of one session in one project."""
 
     version: int = VERSION
     before: Exchange = field(default_factory=Exchange)
@@ -71,12 +71,12 @@ class ExtractionState:
 
 
 def pack_state(state: ExtractionState) -> bytes:
-    """The state as JSON."""
+    """Encodes the state as JSON."""
     return msgspec.json.encode(state)
 
 
 def unpack_state(data: bytes | None) -> ExtractionState:
-    """The state of an earlier sync; a fresh one where there is none, or one this version cannot read."""
+    """Decodes the state of an earlier sync. Returns a fresh state if there is none or this version cannot read it."""
     if not data:
         return ExtractionState()
     try:
@@ -87,8 +87,8 @@ def unpack_state(data: bytes | None) -> ExtractionState:
 
 
 def condense_turn(turn: Turn) -> Turn:
-    """A redacted turn without what nobody typed of a prompt; long texts cut to head and tail so that an open exchange
-    stays small."""
+    """Returns a redacted turn in short form, so that an open exchange stays small: of a prompt only what the person
+    typed, and long texts cut to head and tail."""
     text = turn.text
     if turn.role == "user":
         text = "" if turn.unattended else extract_own_words(text)
@@ -114,8 +114,9 @@ def _condensed(call: ToolCall) -> ToolCall:
 
 
 def _clip(text: str, most: int) -> str:
-    """A text, or its head and tail with a blank line between them. They end and begin with a line or a sentence where
-    one does nearby: half a sentence may say the opposite of the whole."""
+    """Returns a text of at most `most` characters, or its head and tail with a blank line between them. They end and
+    begin at a line or sentence boundary if there is one nearby, because half a sentence may say the opposite of the
+    whole."""
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= most:
         return text

@@ -1,4 +1,4 @@
-"""Where the names a session speaks of are defined, as far as its reads, edits and searches showed."""
+"""Learns where the names used in a session are defined, from the session's reads, edits and searches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from lerim.extraction.facts import find_shown_files
 from lerim.sessions import ToolCall
 
-NAMES = 600  # names held of a session
-SCANNED = 60_000  # characters of one result that are looked at
+NAMES = 600  # names kept per session
+SCANNED = 60_000  # characters of one result that are scanned
 LINES = 400
 _DEFINES = re.compile(
     r"\b(?:func(?: \([^()\n]{1,60}\))?|def|class|function|fn|interface|struct|enum|trait|type|const) "
@@ -23,15 +23,16 @@ _BEFORE = re.compile(
 )
 _FOUND = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{1,250}\.\w{1,10})(?::\d{1,6}[:-](?P<text>.{0,200}))?$")
 _NAMED = re.compile(r"(?<![\w./\\-])(?:[\w.-]{1,60}[/\\]){1,12}(?P<file>[\w.-]{1,80}\.\w{1,10})(?![\w/\\])")
-"""A file below a folder, as a command names it."""
+"""A file inside a folder, as written in a command."""
 _SEARCHES = re.compile(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str], str]) -> None:
-    """Takes note of where the names and files that the call showed are: the newest `NAMES` of them.
+    """Records in `names` where the names and files shown by a tool call are, keeping the newest `NAMES` of them.
 
-    `locate` gives the repo-relative path, "" for one outside. What a test defines hides nothing the source does.
+    `locate` returns the repo-relative path, or "" for a path outside. A definition in a test never replaces one in the
+    source.
     """
     paths: dict[str, str] = {}
     for name, written in _shown(call):
@@ -44,7 +45,7 @@ def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str],
 
 
 def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """The names a call showed, each with the path as it was written."""
+    """Yields the names shown by a tool call, each with its path as written."""
     if call.status != "ok":
         return
     if call.kind == "shell":
@@ -62,7 +63,7 @@ def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
 
 
 def _listed(output: str) -> Iterator[tuple[str, str]]:
-    """The files a search found, and what the lines it printed of them define."""
+    """Yields the files found by a search, and the names defined on the lines it printed."""
     for line in output.split("\n")[:LINES]:
         found = _FOUND.match(line.strip())
         if found is not None:
@@ -73,7 +74,7 @@ def _listed(output: str) -> Iterator[tuple[str, str]]:
 
 
 def _defined(text: str) -> Iterator[str]:
-    """The functions, classes, types and constants that begin a line of the text."""
+    """Yields the functions, classes, types and constants that are defined at the start of a line."""
     for match in _DEFINES.finditer(text):
         start = text.rfind("\n", max(0, match.start() - 120), match.start()) + 1
         if _BEFORE.fullmatch(text, start, match.start()):

@@ -1,9 +1,9 @@
-"""Themes by rules: the ground several sessions in a row worked on, named by its folder and the words of its requests.
+"""Finds themes by rules: a folder that several recent sessions worked on, and the words their requests have in common.
 
-A ground is a folder below the repository's root in which at least three sessions, on at least two days, changed files;
-of two that lie in each other the deeper one, unless the outer has sessions of its own. Its words are those that at
-least half of its sessions were asked for with, and that other ground's sessions were asked for less often. Ground
-without such a word is no theme: where files were changed, anyone can see.
+A folder qualifies if at least three sessions changed files in it, on at least two days. Of two nested folders the inner
+one counts, unless the outer one has sessions of its own. The words of a theme occur in the requests of at least half of
+its sessions, and in a smaller share of the other sessions. A folder without such a word is not a theme: anyone can see
+where files were changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lerim.words import STOP_WORDS, split_words
 
 SESSIONS = 3
 DAYS = 2
-OWN = 2  # sessions an outer folder must have beside those of a folder in it
+OWN = 2  # sessions an outer folder needs beyond those of the folders inside it
 WORDS = 3
 AT_ONCE = 3
 REFERENCES = 3
@@ -46,13 +46,12 @@ _USUAL_WORDS = """
     work working works write wrong
 """
 _USUAL = frozenset(_USUAL_WORDS.split())
-"""Words of most requests, whatever they are about."""
+"""Words found in most requests, whatever they are about."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeRequest:
-    """A request of a person's (the id of its turn and its words) and the repo-relative files that were
-    changed in answer."""
+    """A request from the person (turn id and text) and the repo-relative files that were changed in response."""
 
     turn: str
     text: str
@@ -62,7 +61,7 @@ class ThemeRequest:
 
 @dataclass(frozen=True, slots=True)
 class ThemeSession:
-    """What one session was asked for, in order; requests after which nothing was changed are left out."""
+    """The requests of one session in order, without those after which nothing was changed."""
 
     platform: Platform
     session: str
@@ -70,7 +69,7 @@ class ThemeSession:
 
 
 def find_themes(sessions: Sequence[ThemeSession]) -> list[Candidate]:
-    """The themes of these sessions, the one with the most sessions first; at most three."""
+    """Returns up to three themes of these sessions, the one with the most sessions first."""
     grounds = _grounds(sessions)
     told = {ground: _words(ground, here, sessions) for ground, here in grounds.items()}
     ranked = sorted((ground for ground in grounds if told[ground]), key=lambda one: (-len(grounds[one]), one))
@@ -78,7 +77,7 @@ def find_themes(sessions: Sequence[ThemeSession]) -> list[Candidate]:
 
 
 def _grounds(sessions: Sequence[ThemeSession]) -> dict[str, list[ThemeSession]]:
-    """The folders that make a ground, each with its sessions."""
+    """Returns the folders that qualify as a theme, each with its sessions."""
     by_folder: dict[str, dict[str, ThemeSession]] = defaultdict(dict)
     for worked in sessions:
         for path in {path for asked in worked.asked for path in asked.changed}:
@@ -94,7 +93,7 @@ def _grounds(sessions: Sequence[ThemeSession]) -> dict[str, list[ThemeSession]]:
 
 
 def _folders(path: str) -> list[str]:
-    """The folders a file lies in, but the root; none for tests, documents and what is hidden."""
+    """Returns the folders that contain a file, except the root; none for tests, documentation and hidden folders."""
     parts = path.split("/")[:-1]
     if not parts or any(part.startswith(".") or part.lower() in _NO_GROUND for part in parts):
         return []
@@ -107,7 +106,7 @@ def _enough(sessions: Iterable[ThemeSession]) -> bool:
 
 
 def _words(ground: str, here: Sequence[ThemeSession], sessions: Sequence[ThemeSession]) -> tuple[str, ...]:
-    """The words that tell what was done there, the commonest first."""
+    """Returns up to three words that characterize the work in a folder, the most frequent first."""
     places = {part for word, parts in split_words(ground) for part in (word, *parts)}
     inside = _counted(here, ground)
     others = [one for one in sessions if one not in here]
@@ -122,7 +121,7 @@ def _words(ground: str, here: Sequence[ThemeSession], sessions: Sequence[ThemeSe
 
 
 def _counted(sessions: Iterable[ThemeSession], ground: str) -> Counter[str]:
-    """In how many sessions each word was asked for, in requests that changed something in a folder."""
+    """Counts in how many sessions each word was used in a request that changed a file in the folder."""
     out: Counter[str] = Counter()
     for worked in sessions:
         out.update({word for asked in worked.asked if _there(asked, ground) for word in _telling(asked.text)})
@@ -175,7 +174,7 @@ def _theme(ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]) -> 
 def _quotes(
     ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]
 ) -> list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]]:
-    """One quote of each session that asked for one of the words there, the newest session first, three at most."""
+    """Returns up to three quotes, one per session that used one of the words there, the newest session first."""
     out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
     for worked in sorted(here, key=lambda one: one.asked[-1].time, reverse=True):
         for asked in reversed(worked.asked):

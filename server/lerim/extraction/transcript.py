@@ -1,4 +1,4 @@
-"""A session's turns as a model sees them: numbered, in short, without secrets, and with nothing that forges our marks.
+"""Renders the turns of a session for a model: numbered, shortened, without secrets, and unable to forge our markers.
 
     [12] user:
     use pnpm here, not npm
@@ -8,7 +8,7 @@
     » Bash `pnpm test` (exit 1)
       2 failed
 
-What the model saw is kept in pieces, each with its speaker, so that a quote can be found in it again.
+What the model saw is kept in pieces, each with its speaker, so that a quote can be found again.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from lerim.memory import Speaker
 from lerim.redaction import clean_text
 from lerim.sessions import Role, ToolCall, Turn, extract_own_words, split_message, trim_torn_words
 
-TEXT = 200_000  # characters of what a person or the agent wrote in one turn
-OUTPUT_OK = (300, 300)  # head and tail of what a tool printed
+TEXT = 200_000  # characters of text that the person or the agent wrote in one turn
+OUTPUT_OK = (300, 300)  # head and tail of tool output
 OUTPUT_FAILED = (600, 1_200)
-CALLS = 60  # tool calls shown of one turn: the first and the last ones
-COMMAND = (1_500, 500)  # a command may carry a text: an issue, a commit message
-CODE = 400  # characters shown of what was written into a file
+CALLS = 60  # tool calls shown per turn: the first and the last ones
+COMMAND = (1_500, 500)  # a command may contain a text: an issue, a commit message
+CODE = 400  # characters shown of text written to a file
 REASONING = (250, 150)
 THOUGHT = "thought"
-"""The head of what an agent thought to itself: it helps to understand, and is never a quote."""
+"""Head of a piece of the agent's reasoning, which helps to understand the turn but is never quoted."""
 WRITTEN = "written"
-"""The head of what an agent wrote into a file."""
-REPEATED = 400  # characters of output from which it is not shown a second time
+"""Head of a piece of text that the agent wrote to a file."""
+REPEATED = 400  # output of at least this many characters is not shown twice
 
 BOOT = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS?|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|\.mdc$|(?:^|/)\.(?:lerim|"
     r"(?:cursor|windsurf|cline)rules|(?:claude|codex|cursor|gemini|github|kiro|opencode|windsurf)/(?:rules|instructions|"
     r"steering|memor(?:y|ies))/)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
 )
-"""Files of instructions and of memories: what they say is not learned from."""
+"""Matches instruction and memory files, from which nothing is learned."""
 _DATA = re.compile(r"[A-Za-z0-9+/=_-]{240,}")
 _FIELD = re.compile(r"\[\[(?=\s{0,4}#)")
 _HEADER = re.compile(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
@@ -51,7 +51,7 @@ _CALLED = re.compile(r"^([ \t]{0,8})»", re.MULTILINE)
 
 
 class ShownPiece(msgspec.Struct, frozen=True):
-    """Words of one speaker, verbatim but for what was cut. `head` says what they are; "" for plain words."""
+    """Text from one speaker, verbatim except for cuts. `head` describes it; "" for plain speech."""
 
     who: Speaker
     text: str
@@ -59,7 +59,7 @@ class ShownPiece(msgspec.Struct, frozen=True):
 
 
 class ShownTurn(msgspec.Struct, frozen=True):
-    """What a model is shown of one turn. `id` is the turn's, `number` its ordinal and what the model calls it."""
+    """One turn as shown to a model. `id` is the turn's id, `number` its ordinal, by which the model refers to it."""
 
     id: str
     number: int
@@ -70,7 +70,7 @@ class ShownTurn(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
     def words(self, who: str) -> str:
-        """Everything this speaker said in the turn, verbatim."""
+        """Returns everything this speaker said in the turn, verbatim."""
         return "\n\n".join(piece.text for piece in self.pieces if piece.who == who and piece.head != THOUGHT)
 
     @property
@@ -78,12 +78,12 @@ class ShownTurn(msgspec.Struct, frozen=True):
         return f"[{self.number}] {self.role}:\n"
 
     def body(self) -> str:
-        """The turn's text without its header, ending with a line's end: clean, its delimiters escaped."""
+        """Returns the turn's text without its header, cleaned, with delimiters escaped, ending with a newline."""
         return "\n".join(_lines(piece) for piece in self.pieces) + "\n"
 
 
 def show_turn(turn: Turn) -> ShownTurn | None:
-    """What a model is shown of a redacted turn; None where nothing of it is for a model."""
+    """Returns what a model is shown of a redacted turn, or None if there is nothing to show."""
     pieces = tuple(piece for piece in _pieces(turn) if piece.text.strip() or piece.head not in ("", THOUGHT))
     if not pieces:
         return None
@@ -92,9 +92,10 @@ def show_turn(turn: Turn) -> ShownTurn | None:
 
 
 def without_repeats(seen: ShownTurn, printed: dict[str, int]) -> ShownTurn:
-    """The turn without what a tool printed, or the agent wrote, to the letter in an earlier turn, whose number is told.
+    """Returns the turn with text that repeats an earlier turn verbatim (tool output, or text the agent wrote to a file)
+    replaced by a note with the number of that turn.
 
-    `printed` maps what was shown so far (a digest) to the number of the turn that has it, and learns this turn's.
+    `printed` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
     """
     return msgspec.structs.replace(seen, pieces=tuple(_once(piece, seen.number, printed) for piece in seen.pieces))
 
@@ -111,7 +112,7 @@ def _once(piece: ShownPiece, number: int, printed: dict[str, int]) -> ShownPiece
 
 
 def instruction_text(turn: Turn) -> str:
-    """What a turn read from files of instructions and of memories, which is not learned from."""
+    """Returns what a turn read from instruction and memory files, from which nothing is learned."""
     return "\n".join(call.output for call in turn.tool_calls if call.output and _is_boot(call))
 
 
@@ -129,7 +130,7 @@ def _pieces(turn: Turn) -> Iterator[ShownPiece]:
 
 
 def _typed(turn: Turn) -> Iterator[ShownPiece]:
-    """A prompt: the person's own words, and apart from them what they pasted or a program sent."""
+    """Yields the pieces of a prompt: the person's own words, and separately what was pasted or sent by a program."""
     text = turn.text
     if turn.unattended:
         yield ShownPiece("tool", shorten_middle(text, TEXT, TEXT), "sent by a program")
@@ -159,7 +160,7 @@ def _call(call: ToolCall) -> Iterator[ShownPiece]:
 
 
 def _named(call: ToolCall) -> Iterator[ShownPiece]:
-    """What was called, what was written, what came back."""
+    """Yields the pieces of a tool call: its name and arguments, what it wrote, and its output."""
     paths = " ".join(call.paths[:3])
     command = shorten_middle(" ".join(call.command.split()), *COMMAND)
     what = command or _line(paths, 500)
@@ -187,15 +188,15 @@ def _is_boot(call: ToolCall) -> bool:
 
 
 def find_instruction_files(call: ToolCall) -> tuple[str, ...]:
-    """The files of instructions and of memories that a call names, or shows with a shell command."""
+    """Returns the instruction and memory files that a tool call names or shows with a shell command."""
     paths = find_shown_files(call.command) if call.kind == "shell" else call.paths
     return tuple(path for path in paths if BOOT.search(path.replace("\\", "/")))
 
 
 def shorten_middle(text: str, head: int, tail: int) -> str:
-    """Head and tail of a text, saying what was left out; runs of encoded data are always left out.
+    """Returns the head and tail of a text with a note of what was left out; runs of encoded data are always left out.
 
-    The text is redacted already: half of a secret is no longer known for one. No word is cut through.
+    The text must already be redacted, because half a secret is no longer recognized. No word is cut in two.
     """
     if len(text) <= head + tail + 80 and not _DATA.search(text):
         return text
@@ -212,7 +213,7 @@ def _line(text: str, most: int) -> str:
 
 
 def _lines(piece: ShownPiece) -> str:
-    """A piece as it is shown: under its head, indented, where it is no plain speech."""
+    """Returns a piece as displayed: under its head and indented, unless it is plain speech."""
     text = _escaped(clean_text(piece.text.strip("\r\n")))
     if not piece.head:
         return text
@@ -223,7 +224,8 @@ def _lines(piece: ShownPiece) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Nothing in a text may look like a turn's header, a call's or a field of the prompt; `quotes.fold` undoes it."""
+    """Escapes text that looks like the header of a turn, a tool call or a prompt field; `quotes.fold_text` undoes
+    it."""
     text = _FIELD.sub("⟦", text)
     text = _HEADER.sub(r"\1⁅", text)
     return _CALLED.sub(r"\1›", text)

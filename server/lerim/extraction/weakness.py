@@ -1,4 +1,4 @@
-"""What makes a claim rank lower: it never drops one."""
+"""Counts the weaknesses of a claim. They lower its rank but never drop it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _PERSON = re.compile(
     r"(?<![\w./@-])(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Yy]ou|[Yy]ours?|us|[Ww]e|[Oo]urs?|(?:I|[Ww]e|[Yy]ou)'[a-z]{1,2}|[Ll]et's)"
     r"(?![\w/@-]|\.\w)"
 )
-"""Not a part of a name: `us-east-1`, `oh-my-zsh`, `my.cnf`."""
+"""Does not match parts of names such as `us-east-1`, `oh-my-zsh` or `my.cnf`."""
 
 
 def count_weaknesses(title: str, *, names_something: bool, asks: bool = False) -> int:
-    """How many of these a claim has: it names nothing of the project; it begins with a word that points at something
-    it does not name; it speaks of I, you or we; it is longer than a title; it asks, and is no question (`asks`)."""
+    """Counts the weaknesses of a claim: it names nothing in the project; it begins with a pronoun whose referent it
+    does not name; it contains I, you or we; it is too long for a title; it ends with a question mark although it is not
+    a question (`asks` is False)."""
     found = (
         not names_something,
         _UNRESOLVED.match(title) is not None,

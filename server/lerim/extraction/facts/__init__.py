@@ -1,4 +1,4 @@
-"""Facts that a turn shows, found by code alone."""
+"""Extracts facts from turns, without a model."""
 
 import lazy_loader
 

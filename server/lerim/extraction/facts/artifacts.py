@@ -1,4 +1,4 @@
-"""The concrete things a text names: files, symbols, commands, settings, errors."""
+"""Finds the concrete things a text names: files, symbols, commands, settings, errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _CONSTRUCT = re.compile(
     r"snapshot tests?|async/await|null checks?|union types?|conventional commits?|optional chaining)\b",
     re.IGNORECASE,
 )
-"""Constructs of code and version control one can look for in the source, though they are no names."""
+"""Constructs of code and version control that can be searched for in the source although they are not names."""
 _BARE_FILES = ("Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "README")
 _GIT_WORDS = ("commit", "pull", "pr", "push", "merg", "rebas")
 _CONSTRUCTS = (
@@ -55,20 +55,21 @@ _CONSTRUCTS = (
     "statement flag foreign env trace status commit snapshot async check union optional"
 )
 _CONSTRUCT_WORDS = tuple(_CONSTRUCTS.split())
-"""One of them is in all that the pattern before matches."""
+"""Every match of `_CONSTRUCT` contains one of these."""
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
 
 
 def find_paths(text: str) -> list[str]:
-    """Paths and file names in the text, in order, as written (without trailing punctuation)."""
+    """Returns the paths and file names in the text, in order, as written (without trailing punctuation)."""
     return list(dict.fromkeys(hit.rstrip(".,;:") for hit in _PATH.findall(text) if len(hit) > 2 and "//" not in hit))
 
 
 def find_artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
-    """The concrete things named in the text, first mention first: at most twelve.
+    """Returns up to twelve concrete things named in the text, in the order of their first mention.
 
-    `known` are further names this session uses (lower case); common English words count only where the session does.
+    `known` are further names that this session uses (lower case). A common English word only counts as a name if it is
+    in `known`, or capitalized inside the text.
     """
     hits = [*_shaped(text)]
     names = known if isinstance(known, frozenset) else frozenset(known)
@@ -85,7 +86,7 @@ def find_artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)  # several signals ask about the same sentence
 def _shaped(text: str) -> tuple[tuple[int, str], ...]:
-    """What is a name by its form, with where it stands."""
+    """Returns the names recognizable by their form, with their positions."""
     hits = [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)] if "`" in text else []
     for pattern in _possible(text):
         hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
@@ -93,7 +94,7 @@ def _shaped(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _possible(text: str) -> list[re.Pattern[str]]:
-    """The patterns that may match, by the letters and signs without which they cannot."""
+    """Returns the patterns that can match the text at all, judged by characters they require."""
     low = text.lower()
     mixed = low != text
     return [

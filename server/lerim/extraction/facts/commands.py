@@ -1,4 +1,4 @@
-"""Shell commands as the agents run them: what was really run, and whether it passed."""
+"""Parses the shell commands that agents run: which command was really run, and whether it passed."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ _PREFIX = re.compile(
     r"killall|pgrep|ps|rm|mv|cp|mkdir|touch|chmod|head|tail|less|vim|code|open|brew|apt|apt-get|dnf|yum|apk|pacman|choco|scoop|"
     r"winget|nix|set|export|source|exec|eval|then|do|if|for|while|test)$)[a-z][\w-]{1,14}$"
 )
-"""What may stand before a runner and hand it on; not what speaks of it, looks for it or installs it."""
+"""Matches a program that may wrap a runner; not one that prints, looks up or installs it."""
 _LINT = re.compile(
     r"\b(?:lint|fmt|format|prettier|eslint|biome|ruff|golangci-lint|clippy|typecheck|type-check|tsc|mypy|pyright|"
     r"gofmt|check|pre-commit|knip)\b"
@@ -145,7 +145,8 @@ _LINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a call really ran: without `cd`, environment assignments, time limits and filters of the output."""
+    """The command that a tool call really ran, without `cd`, environment assignments, time limits and output
+    filters."""
 
     text: str
     folder: str = ""
@@ -158,7 +159,7 @@ class Command:
 
     @property
     def runner(self) -> bool:
-        """Whether this is a project command (test, build, install), one line and one program."""
+        """Whether this is a project command (test, build, install): one line and one program."""
         words = self.words
         return (
             bool(words)
@@ -169,13 +170,14 @@ class Command:
 
     @property
     def wrapped(self) -> bool:
-        """Whether a program that is no runner itself is asked to run one (`doppler run -- npm test` is not)."""
+        """Whether a program that is not a runner runs one as its first argument (`doppler run -- npm test` does not
+        count)."""
         words = self.words
         return len(words) > 1 and words[1] in _RUNNERS and bool(_PREFIX.match(words[0]))
 
     @property
     def lint(self) -> bool:
-        """Whether it only judges style or types: its findings are no lessons."""
+        """Whether the command only checks style or types; its findings are not lessons."""
         return bool(_LINT.search(self.text))
 
 
@@ -194,7 +196,8 @@ _PREPARE = re.compile(
 
 
 def installed_packages(text: str) -> tuple[str, ...]:
-    """The packages a command (`Command.text`) adds to the project or the machine, without versions and flags."""
+    """Returns the packages that a command (`Command.text`) adds to the project or machine, without versions and
+    flags."""
     match = _INSTALL.match(text)
     if match is None or re.search(r"(?:^|\s)(?:-r|-e|\.)(?:\s|$)", match["rest"]):
         return ()
@@ -203,16 +206,16 @@ def installed_packages(text: str) -> tuple[str, ...]:
 
 
 def is_setup(text: str) -> bool:
-    """Whether a command (`Command.text`) sets up what the project already asks for (`npm ci`, `uv sync`)."""
+    """Returns whether a command (`Command.text`) installs what the project already declares (`npm ci`, `uv sync`)."""
     return bool(_PREPARE.match(text))
 
 
 CommandOutcome = Literal["passed", "failed", "unknown"]
 
 
-@lru_cache(maxsize=256)  # a session's commands are read as they come, and again when the exchange is judged
+@lru_cache(maxsize=256)  # every command is parsed when it arrives, and again when the exchange is judged
 def parse_command(command: str) -> Command:
-    """The command behind the shell dressing."""
+    """Returns the command without its shell wrapping."""
     text = command.strip()[:2_000]
     folder = ""
     variables: list[str] = []
@@ -237,8 +240,8 @@ def parse_command(command: str) -> Command:
 
 
 def command_outcome(call: ToolCall, command: Command) -> CommandOutcome:
-    """Whether the command passed, by its exit code; by what it printed where a filter hides the code or none is told
-    (a command in the background, a terminal whose shell does not report back)."""
+    """Returns whether the command passed, judged by its exit code, or by its output if a filter hides the exit code or
+    none was reported (a command in the background, a terminal without shell integration)."""
     if call.status == "error":
         return "failed" if call.exit_code is None or 0 < call.exit_code < 124 else "unknown"
     if call.status != "ok":

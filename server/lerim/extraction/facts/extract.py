@@ -1,4 +1,4 @@
-"""Facts of one turn, found without a model, and the way for a model to add more."""
+"""Extracts the facts of one turn without a model, and optionally lets a model add more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lerim.extraction.facts.fact import RELATIONS, Fact, Relation
 from lerim.extraction.facts.given_up import find_given_up_names
 from lerim.extraction.facts.sentences import clip_text, split_spoken
 
-LOOKED_AT = 20_000  # characters of one text that are looked at: its head and its tail
+LOOKED_AT = 20_000  # characters read of one text: its head and its tail
 MENTIONS = 20  # paths taken from one text
 
 _DECISION = re.compile(
@@ -48,9 +48,9 @@ MANY_CALLS = 3
 
 
 def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fact]:
-    """What a tool's result shows: whether it failed and how, and which files it names. `turn` is the ordinal.
+    """Returns the facts in a tool's result: whether it failed and how, and which files it names. `turn` is the ordinal.
 
-    An output that says "0 errors" is no error; what counts is how the result begins and the shape of its error lines.
+    Output that says "0 errors" is not an error; what counts is how the result begins and the form of its error lines.
     """
     text = clip_text(result, LOOKED_AT)
     facts: list[Fact] = []
@@ -70,7 +70,8 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
 
 
 def extract_from_prompt(text: str, turn: int) -> list[Fact]:
-    """What a person's words settle by giving up what held before (`supersedes`). `turn` is the ordinal."""
+    """Returns the decisions in a person's words that give up something used before (`supersedes`). `turn` is the
+    ordinal."""
     stated = [said.text for said in split_spoken(text) if not said.question]
     return [
         Fact("user", "decided", wording.squeeze_spaces(one), 0.8, turn, names)
@@ -80,7 +81,7 @@ def extract_from_prompt(text: str, turn: int) -> list[Fact]:
 
 
 def extract_from_response(text: str, turn: int) -> list[Fact]:
-    """What an answer of the model says: decisions, file paths, mentions of errors. `turn` is the ordinal."""
+    """Returns the facts in a reply of the model: decisions, file paths, mentions of errors. `turn` is the ordinal."""
     text = clip_text(text, LOOKED_AT)
     facts: list[Fact] = []
     for piece in re.split(r"(?<=[.!?])\s|\n", text):
@@ -99,8 +100,8 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
 
 
 def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str, turn: int) -> bool:
-    """Whether a turn is worth a model's look: three or more tool calls, decision language, or a memory was "
-    "written."""
+    """Returns whether a turn is worth sending to a model: three or more tool calls, decision language, or a memory
+    written."""
     if len(tool_names) >= MANY_CALLS or any(_MEMORY.search(name) for name in tool_names):
         return True
     text = clip_text(response_text, LOOKED_AT)
@@ -110,10 +111,10 @@ def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str, 
 def extract_with_llm(
     response_text: str, tool_summaries: Sequence[str], turn: int, llm_chat: Callable[[str], str] | None = None
 ) -> list[Fact]:
-    """The facts a model finds in a turn; none without `llm_chat` (prompt in, answer out).
+    """Returns the facts a model finds in a turn, or none without `llm_chat` (prompt in, answer out).
 
-    The answer is read leniently: a JSON list anywhere in it, items that are no facts are skipped. What `llm_chat`
-    raises is the caller's.
+    The answer is parsed leniently: the JSON list may be anywhere in it, and items that are not facts are skipped.
+    Exceptions from `llm_chat` are not caught.
     """
     if llm_chat is None:
         return []
@@ -144,7 +145,7 @@ def _facts(answer: str, turn: int) -> Iterator[Fact]:
 
 
 def _items(answer: str) -> list[object]:
-    """The JSON list in the answer; where it is broken, the objects of it that can be read."""
+    """Returns the JSON list in the answer or, if it is broken, those of its objects that can be read."""
     text = _FENCE.sub("", answer.strip())
     decoder = json.JSONDecoder()
     start = text.find("[")
@@ -171,7 +172,8 @@ def _items(answer: str) -> list[object]:
 
 
 def _sure(value: object) -> float:
-    """A model's own figure, in 0..1; half where it gave none. It never exceeds what a model's word is worth."""
+    """Returns the model's confidence, clamped to 0..0.8 because a model's word is not worth more; 0.5 if it gave
+    none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return 0.5
     return min(0.8, max(0.0, float(value)))

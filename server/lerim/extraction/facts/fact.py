@@ -1,4 +1,4 @@
-"""A fact: one small thing a turn shows, found by code alone, in a closed vocabulary."""
+"""A fact: one small thing that a turn shows, with a fixed set of relations."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Relation = Literal[
     "fixed_by",
     "remembered",
 ]
-"""What a fact can say of its entity:
+"""What a fact can say about its entity:
 
-- mentions: the text names the entity (a file path, as `value` says)
+- mentions: the text names the entity (a file path, the same as `value`)
 - produced_error: the tool or file gave the error in `value`
 - succeeded: the tool finished without an error
 - decided: the text decides `value`
@@ -37,10 +37,10 @@ RELATIONS: frozenset[str] = frozenset(get_args(Relation))
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`entity` stands in `relation` to `value`; `confidence` is in 0..1.
+    """States that `entity` is in `relation` to `value`, with a `confidence` in 0..1.
 
-    `source_turn` is the ordinal of the turn in its session; it is never stored in a memory. `supersedes` names
-    the earlier values that this one replaces; a candidate made of it says so (`Candidate.replaces`).
+    `source_turn` is the ordinal of the turn in its session; it is never stored in a memory. `supersedes` lists the
+    earlier values that this one replaces; a candidate made from the fact lists them in `Candidate.replaces`.
     """
 
     entity: str

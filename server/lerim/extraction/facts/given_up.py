@@ -1,4 +1,4 @@
-"""Names that a sentence says are used no more: another choice stands in their place."""
+"""Finds names that a sentence says are no longer used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENDS = tuple(
         rf"{_NAME} (?:is|are) no longer (?:used|needed|wanted|supported)\b",
     )
 )
-"""They deny by themselves."""
+"""These contain a negation themselves, so `_DENIED` does not apply."""
 _REPLACES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -40,8 +40,9 @@ _NO_NAMES = frozenset(_WORDS.split())
 
 
 def find_given_up_names(sentence: str) -> tuple[str, ...]:
-    """The names a sentence gives up, as they are written, three at most: `yarn` of "we don't use yarn any more", "pnpm
-    replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" say as much of what was never used."""
+    """Returns up to three names that a sentence gives up, as written: `yarn` in "we don't use yarn any more", "pnpm
+    replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" do not count, as they may refer to something
+    never used."""
     found: dict[str, None] = {}
     for pattern in (*_ENDS, *_REPLACES):
         for match in pattern.finditer(sentence):

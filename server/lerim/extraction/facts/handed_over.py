@@ -1,4 +1,5 @@
-"""What a person hands over in a message: a review, a rule to delete, a text to translate. It is not what they say."""
+"""Detects text that a person hands over in a message: a review, a rule to delete, a text to translate. It is not their
+own statement."""
 
 from __future__ import annotations
 
@@ -34,18 +35,18 @@ _OURS = """
     validation verification want we we've with work workflow you your
 """
 _HEADING = frozenset(_OURS.split())
-"""The words of which a person makes a heading of their own points: `Rules for this repo:`, `Acceptance criteria:`."""
+"""Words that a person uses in headings for their own points: `Rules for this repo:`, `Acceptance criteria:`."""
 
 
 def is_third_party(text: str) -> bool:
-    """Whether a message mostly hands over somebody else's words (a review, a log, a conversation)."""
+    """Returns whether a message mostly hands over somebody else's words (a review, a log, a conversation)."""
     return bool(_THIRD.search(text[:400].lower())) or len(_SPEAKER.findall(text[:_LOOKED_AT])) > 1
 
 
 def find_own_words_end(text: str) -> int:
-    """Where the person's own words end: after the first line that hands over what follows it (`Delete this rule:`,
-    `Translate this:`), for nobody knows where that ends. A line of nothing but the words of a heading hands nothing
-    over."""
+    """Returns the offset where the person's own words end: after the first line that hands over what follows
+    (`Delete this rule:`, `Translate this:`), because nobody knows where that text ends. A line made only of heading
+    words hands nothing over."""
     at, before = 0, ""
     for line in text.split("\n"):
         end = at + len(line) + 1

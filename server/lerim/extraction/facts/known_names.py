@@ -1,4 +1,4 @@
-"""The words a session uses as names: the programs it ran and the files it touched."""
+"""Collects the words that a session uses as names: the programs it ran and the files it touched."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _RUNS_TESTS = re.compile(
     r"dotnet|mix|deno|task|just|gradle|gradlew|mvn|rake|swift|zig)\s(?:run\s)?test"
 )
 TESTS = "tests:"
-"""The known word that says the session ran or wrote tests; no word of a text can be equal to it."""
+"""Marks in the known words that the session ran or wrote tests. No word of a text can be equal to it."""
 
 
 def add_known_names(known: list[str], turn: Turn) -> list[str]:
-    """The known words with those of this turn added, newest last, bounded."""
+    """Returns the known words with those of this turn added, the newest last, at most `MOST`."""
     fresh: list[str] = []
     for call in turn.tool_calls:
         if call.kind == "shell" and call.command:
@@ -72,7 +72,7 @@ def add_known_names(known: list[str], turn: Turn) -> list[str]:
 
 
 def _written(code: str) -> list[str]:
-    """What a piece of code imports; the piece itself where it is one name."""
+    """Returns the names that a piece of code imports, or the piece itself if it is a single name."""
     if _FRAGMENT.match(code):
         return [part for part in code.lower().rstrip("()").split(".") if len(part) > 3] + [code.lower().rstrip("()")]
     found = [(match["name"] or match["module"]).lower() for match in _IMPORT.finditer(code[:2_000])]

@@ -1,4 +1,4 @@
-"""What commands print: the line that names the error, the line that says it passed, and what kind of error it is."""
+"""Reads the output of commands: the line that names the error, the line that reports success, and the kind of error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LABEL = re.compile(r"^(?:Output|Stdout|Stderr): (?=\S)")
 _FRAME = re.compile(
     r"^(?:Error: \(none\)|(?:Command|Directory|Signal|Exit Code|Background PIDs|Process Group PGID): )[^\n]{0,200}$"
 )
-"""What an agent's shell tool puts before and around what the command printed."""
+"""Lines that an agent's shell tool puts before and around the output of the command."""
 _MESSAGE = re.compile(r"(?:Error|Exception|NotFound): \S")
 ENVIRONMENT = re.compile(
     r"ModuleNotFoundError|No module named|ImportError|Cannot find module|Cannot find package|command not found|is "
@@ -63,16 +63,16 @@ MISSING = re.compile(
     r"recognized",
     re.IGNORECASE,
 )
-"""What is printed where something is not installed."""
+"""Matches what is printed when something is not installed."""
 
 
 def strip_control_characters(output: str) -> str:
-    """The output without colours and control characters."""
+    """Returns the output without colors and control characters."""
     return _NOISE.sub("", output)
 
 
 def error_line(output: str) -> str:
-    """The line of the output that names the error best, as it stands there; "" where none does."""
+    """Returns the part of the output that names the error best, verbatim, or "" if there is none."""
     lines = [_LABEL.sub("", line) for line in output[:20_000].split("\n") if line.strip() and not _FRAME.match(line)]
     lines = lines[:400]
     for pattern in _ERRORS:
@@ -88,7 +88,7 @@ def error_line(output: str) -> str:
 
 
 def pass_line(output: str) -> str:
-    """The line that says it passed; "" where none does."""
+    """Returns the line that reports success, or "" if there is none."""
     for line in reversed(output[-4_000:].split("\n")):
         plain = _NOISE.sub("", line).strip()
         if 3 < len(plain) <= 160 and PASSED_PATTERN.search(plain) and not FAILED_PATTERN.search(plain):
@@ -97,7 +97,7 @@ def pass_line(output: str) -> str:
 
 
 def error_name(line: str) -> str:
-    """A short name for the error: its class, code or first words."""
+    """Returns a short name for the error: its class, its code or its first words."""
     match = re.search(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception)|TS\d{4,5}|E[A-Z]{4,12}|ERR_[A-Z_]{3,30})\b", line)
     if match:
         return match.group()

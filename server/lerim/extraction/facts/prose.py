@@ -1,4 +1,4 @@
-"""From what an agent wrote to its sentences: no code blocks, tables, quotes or emphasis."""
+"""Splits an agent's reply into sentences, without code blocks, tables, quotes and emphasis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lerim.extraction.facts import wording
 from lerim.extraction.facts.sentences import clip_text
 
-LONGEST = 500  # a longer sentence is no statement to keep
+LONGEST = 500  # a longer sentence is not a statement worth keeping
 LOOKED_AT = 8_000
 _MARK = re.compile(r"^\s{0,12}(?:[-*•+]|\d{1,2}[.)]|#{1,6})\s{1,4}")
 _SIGNS = re.compile(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
@@ -18,14 +18,14 @@ _LINK = re.compile(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
 
 @dataclass(frozen=True, slots=True)
 class ProseSentence:
-    """One sentence: `raw` as it stands in the turn, `plain` without emphasis."""
+    """One sentence: `raw` verbatim from the turn, `plain` without emphasis."""
 
     raw: str
     plain: str
 
 
 def split_prose(text: str) -> list[ProseSentence]:
-    """The sentences of an answer, in order."""
+    """Returns the sentences of a reply, in order."""
     out: list[ProseSentence] = []
     fenced = False
     for line in clip_text(text, LOOKED_AT).split("\n"):
@@ -42,7 +42,7 @@ def split_prose(text: str) -> list[ProseSentence]:
 
 
 def strip_emphasis(text: str) -> str:
-    """The text without emphasis, signs and link targets, on one line."""
+    """Returns the text on one line, without emphasis, symbols and link targets."""
     shown = _LINK.sub(r"\1", text)
     shown = shown.replace("**", "").replace("’", "'")
     return wording.squeeze_spaces(_SIGNS.sub("", shown)).strip(" -*")

@@ -1,4 +1,4 @@
-"""From what a person typed to the sentences they said themselves: no pasted code, logs, diffs, reviews or quotes."""
+"""Splits what a person typed into their own sentences, without pasted code, logs, diffs, reviews or quotes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from lerim.extraction.facts.handed_over import find_own_words_end, is_third_party
 
-MOST = 4_000  # characters looked at: the head and the tail of longer texts
-TYPED = 6_000  # a longer message is a paste or a template as a whole
-LONGEST = 400  # a sentence longer than this is no statement to keep
+MOST = 4_000  # characters read: the head and the tail of longer texts
+TYPED = 6_000  # a longer message is considered pasted or a template as a whole
+LONGEST = 400  # a longer sentence is not a statement worth keeping
 
 _FENCE = re.compile(r"^\s{0,8}(?:```|~~~|\"{3})")
 _LOG = re.compile(
@@ -33,7 +33,7 @@ _ORDERED = re.compile(
     r"\b[^\n]{0,160}:\s*\n",
     re.IGNORECASE,
 )
-"""Opens an order of work: the points under it say what to build, not how the project is."""
+"""Introduces a list of work to do; its points say what to build, not how the project is."""
 _BREAK = re.compile(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
 _TAGS = re.compile(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
@@ -48,8 +48,7 @@ _QUESTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SpokenSentence:
-    """One sentence, verbatim as it stands in the turn; `question` where it asks; `first` where it opens the "
-    "message."""
+    """One sentence, verbatim; `question` if it asks something, `first` if it opens the message."""
 
     text: str
     question: bool
@@ -57,15 +56,15 @@ class SpokenSentence:
 
 
 def clip_text(text: str, most: int = MOST) -> str:
-    """The text, or head and tail of one longer than `most`; what is looked at per turn stays bounded."""
+    """Returns the text, or the head and tail of one longer than `most`, to bound the work per turn."""
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
 
 @lru_cache(maxsize=8)  # several signals read the same message
 def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
-    """The sentences a person said themselves, in order. A message that is a paste gives none."""
+    """Returns the sentences a person said themselves, in order; none for a pasted message."""
     if len(text) > TYPED or len(_HEADINGS.findall(text[:TYPED])) > 1 or len(_BULLETS.findall(text[:TYPED])) > 10:
-        return ()  # nobody types this: a template, a document or a hand-over
+        return ()  # nobody types this: it is a template, a document or a handover
     text = clip_text(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
     if is_third_party(text):
         return ()
@@ -82,7 +81,8 @@ def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
 
 
 def _own_lines(text: str) -> list[str]:
-    """Prose lines only; fenced blocks, quotes, log, diff and code lines are left out, and so is a long listing."""
+    """Returns the lines of prose, without fenced blocks, quotes, log lines, diffs and code. A long listing keeps only
+    its first line of prose."""
     kept: list[str] = []
     fenced = False
     pasted = total = 0
@@ -97,13 +97,13 @@ def _own_lines(text: str) -> list[str]:
             pasted += 1
             continue
         kept.append(line.strip())
-    if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with some words around it
+    if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with a few words around it
         return kept[:1]
     return _joined(kept)
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """Hard-wrapped prose put back together: a line that goes on in lower case belongs to the one before."""
+    """Rejoins hard-wrapped prose: a line that continues in lower case belongs to the one before."""
     out: list[str] = []
     for line in lines:
         wraps = out and len(out[-1]) > 60 and line[:1].islower() and not out[-1].endswith((".", "!", "?", ":", ";"))

@@ -1,4 +1,4 @@
-"""The files a shell command shows: some agents have no other way to read one."""
+"""Finds the files that a shell command prints, because some agents have no other way to read a file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ _PART = re.compile(r"&&|\|\||[;|\n]")
 _WORD = re.compile(r"\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^\s\"'<>]{1,300}")
 _FILE = re.compile(r"(?:^|[/\\])[\w.@ -]{0,80}\.?\w{1,20}$")
 _SCRIPT = re.compile(r"^[\d,$;pq+~]{1,40}$")
-"""What `sed -n` or `head -n` is told, which is no file."""
+"""Arguments of `sed -n` or `head -n`, which are not files."""
 
 
 @lru_cache(maxsize=64)
 def find_shown_files(command: str) -> tuple[str, ...]:
-    """The files that `cat`, `sed -n`, `head` and their like print, as written; () where the command does more."""
+    """Returns the files that `cat`, `sed -n`, `head` and similar commands print, as written; () if the command
+    redirects."""
     found: dict[str, None] = {}
     text = commands.parse_command(command).text[:2_000]
     for part in _PART.split(text) if ">" not in text and "<<" not in text else ():

@@ -1,4 +1,4 @@
-"""The title of what was said: the sentence itself, never a rewriting of it."""
+"""Makes the title of a statement from the sentence itself, without rewording it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from lerim.extraction.facts.wording import capitalize_first, squeeze_spaces
 
 MAX_TITLE_CHARS = 110
-"""Characters a title has at most. The whole sentence belongs in the body where it is longer."""
+"""Maximum characters of a title. If the sentence is longer, all of it belongs in the body."""
 _SHORTEST_CLAUSE = 24
 _MARK = re.compile(r"(?:[-*•>#]{1,6}|\d{1,3}[.)])\s")
 _REQUEST = re.compile(r"(?:can|could|would|will) you\s(?:please\s|kindly\s)?(?!mind\b)", re.IGNORECASE)
@@ -25,17 +25,17 @@ _TURNS_IT_ROUND = re.compile(
     r"[\s,;:—–(-]{0,4}(?:unless|except|only|if|but|instead|rather|not|never|without|until|or|nor|when|than)\b",
     re.IGNORECASE,
 )
-"""What follows here can turn the clause before it into its opposite: the clause does not stand alone."""
+"""What follows one of these can reverse the clause before it, so that clause cannot be a title by itself."""
 _CONDITION = re.compile(r"(?:if|when|unless|while|before|after|once|since|because|as|for|in|on|with)\s", re.IGNORECASE)
-"""What begins so says nothing before its first comma."""
+"""A sentence that begins like this says nothing before its first comma."""
 
 
 def make_title(sentence: str) -> str:
-    """The sentence on one line, without politeness before it, ended at a clause where it is longer than
+    """Returns the sentence on one line without leading politeness, cut at a clause if it is longer than
     `MAX_TITLE_CHARS`.
 
-    No word is changed, added or left out in the middle: apart from the case of its first letter a title is a contiguous
-    part of the sentence. The caller puts the whole sentence into the body.
+    No word is changed, added or left out in the middle: apart from the case of its first letter, a title is a
+    contiguous part of the sentence. The caller puts the whole sentence into the body.
     """
     whole = squeeze_spaces(sentence).strip(" .,;:!")
     text, asked = _without_politeness(whole)
@@ -48,7 +48,8 @@ def make_title(sentence: str) -> str:
 
 
 def _without_politeness(text: str) -> tuple[str, bool]:
-    """What is left, and whether "can you" was cut, after which a question mark asks nothing."""
+    """Returns the rest of the text, and whether "can you" was cut, after which a question mark is no longer a
+    question."""
     asked = False
     for _ in range(4):
         polite = _MARK.match(text) or _POLITE.match(text)
@@ -62,7 +63,7 @@ def _without_politeness(text: str) -> tuple[str, bool]:
 
 
 def _first_clauses(text: str) -> str:
-    """As many whole clauses as a title holds; as many whole words where the first clause alone is too long."""
+    """Returns as many whole clauses as fit in a title, or as many whole words if the first clause alone is too long."""
     head = text[: MAX_TITLE_CHARS + 1]
     ends = [match.start() for match in _CLAUSE.finditer(head) if match.start() >= _SHORTEST_CLAUSE]
     for stop in (".!?;", ""):
@@ -78,6 +79,6 @@ def _stands_alone(head: str, rest: str) -> bool:
 
 
 def _closed(text: str) -> bool:
-    """Whether no code, bracket or quotation that was opened stays open."""
+    """Returns whether every code span, bracket and quotation in the text is closed."""
     pairs = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
     return all(text.count(mark) % 2 == 0 for mark in '`"') and all(text.count(a) == text.count(b) for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Names of well-known tools, libraries and formats: what a rule may be about without a path or a symbol."""
+"""Names of well-known tools, libraries and formats, which a rule can be about without a path or symbol."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ _PLAIN = (
 
 TOOL_NAMES = frozenset(_TOOLS.split())
 PLAIN_TOOL_NAMES = frozenset(_PLAIN.split())
-"""Names that are ordinary English words too."""
+"""Names that are also ordinary English words."""

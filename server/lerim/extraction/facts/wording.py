@@ -1,11 +1,11 @@
-"""Small forms of text: one line, full sentences, names in code, lists; and whether a sentence is a guess."""
+"""Text helpers: single lines, full sentences, code spans, lists; and whether a sentence is a guess."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-TITLE = 100  # characters of the longest title
+TITLE = 100  # maximum characters of a title
 
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|"
@@ -26,44 +26,44 @@ _SARCASM = re.compile(
 
 
 def squeeze_spaces(text: str) -> str:
-    """One line, single spaces."""
+    """Returns the text on one line with single spaces."""
     return " ".join(text.split())
 
 
 def capitalize_first(text: str) -> str:
-    """The first letter upper case, unless the first word is a name as written (`npm`, snake_case, a path)."""
+    """Capitalizes the first letter, unless the first word is a name as written (snake_case, camelCase, a path)."""
     word = text.split(" ", 1)[0]
     plain = word.rstrip(",:;").isalpha() and word.islower()
     return text[:1].upper() + text[1:] if plain else text
 
 
 def full_sentence(text: str) -> str:
-    """A full sentence: capital letter, final stop."""
+    """Returns the text as a full sentence, with a capital letter and a full stop."""
     text = capitalize_first(squeeze_spaces(text)).rstrip(" ,;:")
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 
 @lru_cache(maxsize=64)
 def is_hedged(text: str) -> bool:
-    """Whether the sentence is a guess, a wish, a case thought through or meant the other way round, not a statement."""
+    """Returns whether the sentence is a guess, a wish, a hypothetical or sarcasm rather than a statement."""
     low = text.lower()
     return bool(_HEDGE.search(_WISH.sub(" ", low)) or _SARCASM.search(low))
 
 
 def shorten(text: str, most: int) -> str:
-    """At most `most` characters, cut between words, with an ellipsis where it was cut."""
+    """Returns at most `most` characters, cut between words and ending in an ellipsis if cut."""
     if len(text) <= most:
         return text
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:-—") + "…"
 
 
 def join_names(names: tuple[str, ...] | list[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Joins names: `a`, `a and b`, `a, b and c`."""
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 def code_span(text: str) -> str:
-    """A name in backticks."""
+    """Returns a name in backticks."""
     return f"`{text.strip('`')}`"

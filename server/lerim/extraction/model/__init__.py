@@ -1,4 +1,4 @@
-"""Finds what is worth remembering with a language model."""
+"""Finds what is worth remembering in a session with a language model."""
 
 import lazy_loader
 

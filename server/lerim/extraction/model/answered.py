@@ -1,4 +1,4 @@
-"""What a model answered to a window, kept: a sync that was killed, or is repeated, asks nothing twice."""
+"""Caches a model's answers to windows, so that a sync that was killed or is repeated asks nothing twice."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _NAME = re.compile(r"^[0-9a-f]{64}\.json$")
 
 
 class WindowAnswerCache:
-    """The answers of one model to windows of one project, in `folder` (None: nothing is kept)."""
+    """The answers of one model to windows of one project, in `folder` (None: nothing is cached)."""
 
     def __init__(self, folder: Path | None, model: str) -> None:
         self._folder = folder
         self._model = model
 
     def find(self, window: str, *, cut: bool = False, lost: bool = False) -> tuple[MemoryCandidate, ...] | None:
-        """What was answered to this window before; None where it was not asked, or what is there cannot be read. `cut`:
-        an answer that broke off at the model's limit. `lost`: one whose quotes were not repaired yet."""
+        """Returns the cached answer to this window, or None if there is none or it cannot be read. `cut`: an answer
+        truncated at the model's output limit. `lost`: an answer with quotes that have not been repaired yet."""
         if self._folder is None:
             return None
         try:
@@ -40,7 +40,8 @@ class WindowAnswerCache:
             return None
 
     def keep(self, window: str, items: Sequence[MemoryCandidate], *, cut: bool = False, lost: bool = False) -> None:
-        """Keeps an answer, and the newest few of all; for any thread. A folder that cannot be written keeps nothing."""
+        """Stores an answer and deletes all but the newest `KEPT`; callable from any thread. If the folder cannot be
+        written, nothing is stored."""
         if self._folder is None:
             return
         try:
@@ -54,7 +55,7 @@ class WindowAnswerCache:
             for path in sorted(kept, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
                 path.unlink(missing_ok=True)
         except (OSError, MemoryError_):
-            return  # it costs a second call at most
+            return  # at worst the model is asked again
 
     def _path(self, window: str, cut: bool, lost: bool) -> Path:
         assert self._folder is not None

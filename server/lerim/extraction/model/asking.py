@@ -1,4 +1,4 @@
-"""One question to a model and what of its answer can be used: for any signature with one output field."""
+"""Asks a model one question and parses the answer as far as possible, for any signature with one output field."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from lerim.errors import (
 from lerim.models import faults, use_language_model
 from lerim.redaction import clean_text
 
-MOST_ITEMS = 40  # items of one answer that are looked at
-MOST_TEXT = 400_000  # characters of an answer that are looked at
+MOST_ITEMS = 40  # items read of one answer
+MOST_TEXT = 400_000  # characters read of an answer
 BRACES = 400
-NEARLY = 6  # characters from the end at which a word of JSON's that was cut begins
+NEARLY = 6  # maximum characters from the end at which a truncated JSON literal begins
 _NEXT = re.compile(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
 
 
@@ -38,10 +38,10 @@ Item = TypeVar("Item", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer(Generic[Item]):
-    """The items that could be read, why others could not, and whether nothing could be (`unread` says why).
+    """The items that could be parsed, why others could not, and, if none could be, the reason in `unread`.
 
-    `cut`: the model reached the end of what it may write, so there is more to say. `off`: nobody told so, but it breaks
-    off at its end.
+    `cut`: the model reached its output limit, so there is more to say. `off`: the model did not report that, but the
+    answer ends in the middle of its JSON.
     """
 
     items: tuple[Item, ...]
@@ -60,13 +60,13 @@ def ask_signature(
     think: bool = True,
     retry: bool = True,
 ) -> ParsedAnswer[Item]:
-    """Asks once, and with `retry` once more with what was wrong where nothing of the answer can be read.
+    """Asks once and, with `retry`, a second time with the error message if nothing in the answer can be parsed.
 
-    `signature` has one output field, an `item` or a list of them; `inputs` has a text for each input field. What was
-    wrong is added to the last of these. `think`: reasons are asked for before the answer.
+    `signature` has one output field, an `item` or a list of them; `inputs` has a text for each input field. The error
+    is appended to the last of these. `think`: the model gives its reasoning before the answer.
 
     Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelRefusedError, ModelSilentError,
-    ModelAwayError) where no answer came, whatever LerimError the engine raises, StoppedError.
+    ModelAwayError) if no answer came, any LerimError from the engine, and StoppedError.
     """
     answer = _once(lm, signature, inputs, item, think)
     if not answer.unread or (answer.cut and not answer.off) or not retry:
@@ -84,7 +84,7 @@ def _once(
     with use_language_model(lm) as heard:
         try:
             value = getattr(module(**inputs), name)
-        except dspy.AdapterParseError as error:  # the editor and a command never tell that an answer was cut
+        except dspy.AdapterParseError as error:  # not every model reports a truncated answer
             return salvage_items(str(error.lm_response or ""), name, item, heard.cut)
         except dspy.LMError as error:
             raise _told(error) from error
@@ -94,7 +94,7 @@ def _once(
 
 
 def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> ParsedAnswer[Item]:
-    """The good items in an answer that as a whole does not parse; `name` is the field they stand in."""
+    """Returns the valid items of an answer that does not parse as a whole; `name` is the output field."""
     listed, broken = _list(text[:MOST_TEXT], name, set(item.model_fields))
     off = not cut and broken and _breaks_off(text, name)
     cut = cut or off
@@ -113,8 +113,8 @@ def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> 
 
 
 def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, bool]:
-    """The list of items in an answer, None where there is none; and whether it is but what of it was whole. An item
-    has one of `fields`."""
+    """Returns the list of items in an answer, or None, and whether the JSON is broken and only its complete objects are
+    included. An item has at least one of `fields`."""
     field = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
     body = _NEXT.split(text[field.end() :], maxsplit=1)[0] if field else text
     start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=-1)
@@ -136,7 +136,7 @@ def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, 
 
 
 def _breaks_off(text: str, name: str) -> bool:
-    """Whether the JSON in an answer ends where the answer ends, in the middle."""
+    """Returns whether the answer ends in the middle of its JSON."""
     body = (_field(text, name) or text).rstrip()
     start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=0)
     try:
@@ -149,13 +149,13 @@ def _breaks_off(text: str, name: str) -> bool:
 
 
 def _field(text: str, name: str) -> str:
-    """What follows the mark of a field, "" where there is none."""
+    """Returns what follows the marker of a field, or "" if there is none."""
     found = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
     return text[found.end() :] if found else ""
 
 
 def _whole(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:
-    """The objects of a broken list that are whole: what was cut off within one is not made up."""
+    """Returns the complete objects of a broken list. Objects that were cut off are not completed."""
     out: list[object] = []
     for _ in range(BRACES):
         at = body.find("{", at)
@@ -170,7 +170,7 @@ def _whole(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> l
 
 
 def _mended(body: str) -> object:
-    """A list that is no JSON but nearly so: single quotation marks, missing commas."""
+    """Parses a list that is almost JSON (single quotation marks, missing commas); None if that fails."""
     try:
         return json_repair.loads(body)
     except (ValueError, RecursionError, IndexError):
@@ -178,20 +178,20 @@ def _mended(body: str) -> object:
 
 
 def _fault(error: ValidationError) -> str:
-    """What is wrong with one item, without its text."""
+    """Returns what is wrong with one item, without its text."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     return clean_text(f"{'.'.join(str(part) for part in first['loc']) or 'it'}: {first['msg']}")[:160]
 
 
 def _told(error: dspy.LMError) -> Exception:
-    """DSPy's error in the words of ours; one of ours that came through DSPy as it was."""
+    """Converts a DSPy error to one of ours. One of ours that passed through DSPy is returned unchanged."""
     causes = list(_causes(error))
     if ours := next((cause for cause in causes if isinstance(cause, LerimError)), None):
         return ours
     codes = {getattr(cause, "code", "") for cause in causes}
     if "cancelled" in codes:
         return StoppedError()
-    said = str(error.message).partition("\n")[0]  # after it comes advice of DSPy's to programmers
+    said = str(error.message).partition("\n")[0]  # the following lines are DSPy's advice to programmers
     message = f"The model did not answer: {said.rstrip('.')}."
     if "gone" in codes or isinstance(error, dspy.LMUnsupportedModelError):
         return ModelGoneError(message, todo="Choose another model, or make it available again, then sync.")
@@ -199,7 +199,7 @@ def _told(error: dspy.LMError) -> Exception:
         return ModelKeyError(message, todo="Set a valid key in the environment, then sync again.")
     if isinstance(error, dspy.LMBillingError):
         return ModelKeyError(message, todo="Add credit to the account, or choose another model.")
-    broken = any(getattr(cause, "status", None) for cause in causes)  # it answered, but nothing that makes sense
+    broken = any(getattr(cause, "status", None) for cause in causes)  # an answer came, but an unusable one
     if isinstance(error, dspy.LMRateLimitError) or (isinstance(error, dspy.LMTransportError) and not broken):
         return ModelAwayError(message, todo="The next sync goes on where this one stopped.")
     if isinstance(error, dspy.LMTransportError | dspy.LMTimeoutError | dspy.LMServerError):

@@ -1,4 +1,4 @@
-"""Tokens of turns, each text counted once ever: what was counted is kept in the catalog by a digest."""
+"""Counts the tokens of turns. Counts are kept in the catalog by digest, so that each text is counted only once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from lerim.sessions import Catalog, digest_text
 
 
 class TokenCounter:
-    """How many tokens a text has; call it. Belongs to the catalog's thread."""
+    """A callable that returns the number of tokens in a text. May only be used in the catalog's thread."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._fresh: dict[int, int] = {}
 
     def __call__(self, text: str) -> int:
-        """Raises SettingsError where tokens cannot be counted, CatalogError."""
+        """Raises SettingsError if tokens cannot be counted, CatalogError if the catalog fails."""
         text_digest = digest_text(text)
         known = self._fresh.get(text_digest)
         if known is None:
@@ -24,7 +24,7 @@ class TokenCounter:
         return known
 
     def keep(self) -> None:
-        """Keeps what was counted since the last time. Raises CatalogError."""
+        """Stores the counts made since the last call. Raises CatalogError."""
         if self._fresh:
             self._catalog.keep_counted(self._fresh)
             self._fresh = {}

@@ -1,7 +1,8 @@
-"""From a session's turns to candidates with a model: a call a window, some at once, and one to join what they gave.
+"""Extracts candidates from a session's turns with a model: one call per window, several at a time, and one to join.
 
-Results are handed out in the order of the windows, as each ends. Nothing the model says is believed: `grounding` gives
-each claim its turn, its speaker and its figure, and a merge only ever joins two candidates that code, too, finds near.
+Results are returned in the order of the windows, as each one ends. Nothing the model says is taken on trust:
+`grounding` gives each claim its turn, its speaker and its confidence, and a merge only joins two candidates that code
+also finds similar.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ from lerim.models import ModelStep, StepKind, attribute_calls, tokens
 
 AT_ONCE = 4
 FLOOR = 500
-"""A window of so few tokens is not cut any further: with what is asked of it, it fits whatever is worth asking."""
+"""Windows of at most this many tokens are not cut any further: with its prompt, such a window fits into any usable
+model."""
 ROLE = "extract"
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionCallStarted:
-    """The model is asked of a window, `part` "2 of 5" or "" where it is the only one; or to join what parts gave."""
+    """The model is being asked about a window (`part` is "2 of 5", or "" if there is only one), or to join the
+    results."""
 
     part: str = ""
     joining: bool = False
@@ -43,14 +46,14 @@ class ExtractionCallStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnsSent:
-    """All that the turns up to this number gave has been handed out; a later pass need not ask of them again."""
+    """All results of the turns up to this number have been returned; a later pass need not ask about them again."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class TurnsRead:
-    """The model has answered about these turns (their ids); what it found in them follows."""
+    """The model has answered about the turns with these ids; the results for them follow."""
 
     turns: frozenset[str]
 
@@ -62,7 +65,7 @@ ModelResult: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBrief:
-    """What the model is told beside the transcript, each as JSON text (`guidance.py` makes them)."""
+    """What the model is given beside the transcript, each as JSON text (made by `guidance.py`)."""
 
     metadata: str
     metrics: str
@@ -71,7 +74,7 @@ class ExtractionBrief:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What was read in the answer to a window. `known`: it was answered in an earlier pass. `cut`: there is more."""
+    """The parsed answer to a window. `known`: it was answered in an earlier pass. `cut`: the answer was truncated."""
 
     items: tuple[MemoryCandidate, ...]
     faults: tuple[str, ...] = ()
@@ -83,7 +86,7 @@ class _Read:
 
 @dataclass(slots=True)
 class _Part:
-    """One window on its way. `read` is None where nothing is asked, for nothing in it is worth it."""
+    """One window in progress. `read` is None if the model is not asked because nothing in the window is worth it."""
 
     window: Window
     number: str
@@ -113,15 +116,15 @@ def extract_candidates(
     gate: bool = False,
     model: str = "",
 ) -> Generator[ModelResult, None, None]:
-    """Asks the model of every turn of `material` that was not sent yet and hands out what holds.
+    """Asks the model about every turn of `material` that was not sent yet and yields what it finds.
 
-    `before` is what was proposed from this session already. A window has at most `max_tokens`, and what `limit` tells:
-    that can sink while windows are asked; `lower` is told half of a size that was too large. `gate`: windows without
-    any signal are not sent. `model` is how reports call it.
+    `before` are the claims already proposed from this session. A window has at most `max_tokens` and at most `limit()`
+    tokens, which may drop while windows are processed; `lower` is called with half the size of a window that was too
+    large. `gate`: windows without any signal are not sent. `model` is the model's name in reports.
 
-    Raises ModelError, and what else `asking.ask` names, where no answer comes: what came of the windows before has been
-    handed out then, and the answers to later ones are kept. SettingsError where tokens cannot be counted. Closed early,
-    it waits for the calls that are on their way.
+    Raises ModelError, and the other errors of `asking.ask_signature`, if no answer comes; by then the results of
+    earlier windows have been yielded, and answers to later ones are cached. Raises SettingsError if tokens cannot be
+    counted. If closed early, it waits for running calls to end.
     """
     kept = answered or WindowAnswerCache(None, "")
     most = (lambda: min(max_tokens, limit())) if limit else (lambda: max_tokens)
@@ -192,7 +195,7 @@ class _Extracting:
                 yield TurnsSent(after[0].window.first - 1)
 
     def _less(self, part: _Part) -> list[_Part]:
-        """A window as several that the model takes."""
+        """Splits a window into several that the model accepts."""
         parts = shrink_window(part.window, self.limit(), self.overlap_tokens, self.count)
         return [_Part(window, f"{part.number}.{at}", part.of) for at, window in enumerate(parts, 1)]
 
@@ -215,7 +218,7 @@ class _Extracting:
         yield ExtractionCallStarted(part.name)
 
     def _ask(self, window: Window, part: str) -> _Read:
-        """Asks of one window, in a thread of its own, and keeps what was answered."""
+        """Asks about one window, in its own thread, and caches the answer."""
         with attribute_calls(self._where, part):
             return self._read(window)
 
@@ -227,13 +230,13 @@ class _Extracting:
             return _Read((), answer.faults, answer.unread)
         items, repairs = answer.items, ""
         again = not answer.cut and has_lost_quotes(items, window.turns)
-        self.answered.keep(text, items, cut=answer.cut, lost=again)  # before anything else is asked: it is paid for
+        self.answered.keep(text, items, cut=answer.cut, lost=again)  # before asking more: this answer is paid for
         if again:
             items, repairs = self._repaired(window, items)
         return _Read(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
 
     def _repair(self, window: Window, part: str, items: tuple[MemoryCandidate, ...]) -> _Read:
-        """Asks, in a thread of its own, for the quotes of an answer that was kept before they were asked for."""
+        """Asks, in its own thread, for the quotes of an answer that was cached before its quotes were repaired."""
         with attribute_calls(self._where, part):
             items, repairs = self._repaired(window, items)
         return _Read(items, known=True, repairs=repairs)
@@ -244,7 +247,8 @@ class _Extracting:
         return items, repairs
 
     def _ended(self, part: _Part, found: list[list[Candidate]]) -> Generator[ModelResult, None, list[_Part]]:
-        """What came of a window; its halves where they must be asked. Raises what asking raised."""
+        """Yields the results of a window and returns its halves if they must be asked. Re-raises errors from the
+        call."""
         window = part.window
         if part.read is None:
             yield self._step("skipped", "nothing in it is a signal", part.name, window.about)
@@ -253,7 +257,7 @@ class _Extracting:
             read = part.read.result()
         except WindowTooLargeError as error:
             size = sum(self.count(block.text) for block in window.blocks)
-            if size <= self.limit():  # the model did not say what it takes
+            if size <= self.limit():  # the model did not report its limit
                 self.lower(max(FLOOR, size // 2))
             return (yield from self._halved(part, "it is more than the model takes", error))
         if read.known:
@@ -278,8 +282,8 @@ class _Extracting:
     def _halved(
         self, part: _Part, why: str, error: WindowTooLargeError | None = None
     ) -> Generator[ModelResult, None, list[_Part]]:
-        """A window as several that the model takes, or its halves; a problem where it is too small for halves. Raises
-        WindowTooLargeError where nothing of it was read and it cannot be halved."""
+        """Returns a window as several that the model accepts, or its halves; yields a problem if it is too small to
+        halve. Raises WindowTooLargeError if nothing of it was read and it cannot be halved."""
         window = part.window
         less = self._less(part) if window.about > self.limit() else []
         if len(less) < 2 and window.about > FLOOR:
@@ -308,8 +312,8 @@ class _Extracting:
 
 
 def _begins_anew(after: _Part, part: _Part) -> bool:
-    """Whether a later pass that begins with the one part makes the same windows: no turn, and no window that was cut,
-    stands in both."""
+    """Returns whether a later pass that starts with `after` cuts the same windows: the two parts share no turn and do
+    not come from the same halved window."""
     same = after.number.partition(".")[0] == part.number.partition(".")[0]
     return not same and after.window.first > part.window.fresh[-1].number
 
@@ -319,6 +323,7 @@ def _runs(part: _Part) -> bool:
 
 
 def _failed(parts: Sequence[_Part]) -> bool:
-    """Whether a call ended in an error that ends the session's turn: no other is begun then."""
+    """Returns whether a call failed with an error that ends the session's extraction, so that no other call is
+    started."""
     ended = [part.read.exception() for part in parts if part.read is not None and part.read.done()]
     return any(error is not None and not isinstance(error, WindowTooLargeError) for error in ended)

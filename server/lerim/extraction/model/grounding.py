@@ -1,4 +1,4 @@
-"""From what a model said to candidates that hold: every claim is given the turn, the speaker and the figure by code."""
+"""Turns a model's items into candidates: code, not the model, determines the turn, the speaker and the confidence."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ TAGS = 4
 REFERENCES = 5
 REPLACES = 3
 AGENT_AT_MOST = 0.55
-"""The confidence of a claim that rests on the agent's words alone."""
+"""Maximum confidence of a claim that rests on the agent's words alone."""
 UNSHOWN = 0.2
-"""The confidence of a claim without a quote, which only a person can have proposed."""
+"""Confidence of a claim without a quote, which is only proposed if a person asks for it."""
 SHORTEST_TITLE = 8
-SAME = 0.72  # word overlap of two titles from which they say the same
-SAME_TURN = 0.5  # the same, where both rest on one turn
-MOSTLY = 0.5  # of the longer quote: from there two quotes are the same words
-SAME_QUOTE = 0.2  # the same, where both rest on one quote: one sentence can decide two things
+SAME = 0.72  # word overlap of two titles from which they make the same claim
+SAME_TURN = 0.5  # the same, if both rest on one turn
+MOSTLY = 0.5  # share of the longer quote from which two overlapping quotes count as the same words
+SAME_QUOTE = 0.2  # word overlap of titles if both rest on one quote; one sentence can decide two things
 
 _PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
 _SYMBOL = re.compile(r"^[\w.$:<>-]{1,120}$")
@@ -48,7 +48,7 @@ _SYMBOL = re.compile(r"^[\w.$:<>-]{1,120}$")
 
 @dataclass(frozen=True, slots=True)
 class EarlierClaim:
-    """What was proposed from this session before: by the rules, or in an earlier pass."""
+    """A claim proposed from this session before, by the rules or in an earlier pass."""
 
     title: str
     turn: str
@@ -56,15 +56,15 @@ class EarlierClaim:
 
 
 def make_earlier_claim(candidate: Candidate) -> EarlierClaim:
-    """A candidate as what later ones are compared with."""
+    """Returns a candidate in the form that later ones are compared with."""
     return EarlierClaim(candidate.title, candidate.turn, tuple(item.quote for item in candidate.evidence))
 
 
 def ground_candidates(
     items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn], material: Material, before: Iterable[EarlierClaim]
 ) -> list[Candidate | DroppedSignal]:
-    """Judges what a model said of these turns. What says the same as something in `before` is dropped; two of one
-    answer that say the same become one with the quotes of both."""
+    """Judges the items a model returned for these turns. Items that repeat a claim in `before` are dropped; two items
+    of one answer that make the same claim are merged."""
     words = {turn.id: turn for turn in turns}
     source = SessionSource(
         material.platform,
@@ -100,7 +100,7 @@ def _duplicate(candidate: Candidate, same: EarlierClaim) -> DroppedSignal:
 
 
 def find_repeated_claim(one: EarlierClaim, others: Iterable[EarlierClaim]) -> EarlierClaim | None:
-    """The first of the others that says the same."""
+    """Returns the first of the other claims that says the same."""
     words = set(content_words(one.title))
     for other in others:
         theirs = set(content_words(other.title))
@@ -115,7 +115,8 @@ def find_repeated_claim(one: EarlierClaim, others: Iterable[EarlierClaim]) -> Ea
 
 
 def _retold(one: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
-    """What was proposed before from the same words: the person has it already, in whatever words it is told now."""
+    """Returns the earlier claim that rests on the same words: the person has already seen it, however it is worded
+    now."""
     for other in before:
         pairs = ((mine, his) for mine in one.quotes for his in other.quotes) if one.turn == other.turn else ()
         if any(
@@ -147,7 +148,7 @@ def _judged(
 
 
 def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
-    """Of what a model says is replaced, that which the claim's turn names."""
+    """Returns the replaced names from the model that the claim's turn mentions."""
     plain_ones = [squeeze_spaces(strip_markup(one)).strip("`\"' ") for one in given[:20]]
     named = [
         one
@@ -158,7 +159,7 @@ def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
 
 
 def _unshown(item: MemoryCandidate, why: MissingQuote, turns: Sequence[ShownTurn], material: Material) -> DroppedSignal:
-    """A claim whose quote stands nowhere: what it would be without one, of the turn it names."""
+    """Drops a claim whose quote was not found, with the candidate it would be without a quote, in the turn it names."""
     turn = next((turn for turn in turns if turn.number == item.evidence.turn), turns[0])
     title, body = map(clean_text, _words(item, ""))
     if len(title) > MAX_TITLE_CHARS:
@@ -185,7 +186,8 @@ def _unshown(item: MemoryCandidate, why: MissingQuote, turns: Sequence[ShownTurn
 
 
 def _words(item: MemoryCandidate, quote: str) -> tuple[str, str]:
-    """Title and body of an item. The quote stands in for a title that says nothing, and either for a body."""
+    """Returns title and body of an item. The quote replaces a title that says nothing; quote or title replace an empty
+    body."""
     title, body = strip_markup(item.title).strip(" .\"'"), strip_markup(item.body).strip()
     question = item.primitive == "question"
     if quote and (not _says_something(title) or (title.endswith("?") and not question and not quote.endswith("?"))):
@@ -196,7 +198,7 @@ def _words(item: MemoryCandidate, quote: str) -> tuple[str, str]:
 
 
 def _says_something(title: str) -> bool:
-    """Whether a title is more than a word, and whole."""
+    """Returns whether a title is more than one word and not cut off."""
     cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")")
     return len(title.split()) > 1 and len(title) >= SHORTEST_TITLE and any(map(str.isalpha, title)) and not cut
 
@@ -223,7 +225,7 @@ def _draft(item: MemoryCandidate, place: FoundQuote, material: Material) -> Draf
 
 
 def _references(written: Sequence[str], cwd: str, material: Material) -> tuple[str, ...]:
-    """Those that are files of the repository, as paths from its root."""
+    """Returns the references that are files of the repository, as repo-relative paths."""
     out: list[str] = []
     for reference in written[:20]:
         path, _, symbol = reference.strip().strip("`").partition("#")

@@ -1,4 +1,4 @@
-"""What a model is told beside the transcript: where it is from, how large it is, what is known. Short JSON, clean."""
+"""The inputs a model gets beside the transcript, as short, clean JSON: metadata, size, and what is already known."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ FOCUS = 12
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """Titles of memories and candidates that say something near, what the person's memories are mostly about, and what
-    the person typed for the model to heed."""
+    """Titles of related memories and candidates, the main topics of the person's memories, and the person's own
+    instructions to the model."""
 
     known: tuple[str, ...] = ()
     focus: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Guidance:
 
 
 def metadata_json(facts: SessionFacts, project: str) -> str:
-    """Platform, session, project, branch, times, model."""
+    """Returns platform, session, project, branch, times and model as JSON."""
     return _json(
         {
             "platform": facts.platform,
@@ -42,7 +42,7 @@ def metadata_json(facts: SessionFacts, project: str) -> str:
 
 
 def metrics_json(facts: SessionFacts) -> str:
-    """Turns, tool calls, errors, files touched, tokens."""
+    """Returns turns, tool calls, errors, touched files and tokens as JSON."""
     return _json(
         {
             "turns": facts.turns,
@@ -55,14 +55,14 @@ def metrics_json(facts: SessionFacts) -> str:
 
 
 def guidance_json(guidance: Guidance) -> str:
-    """What is known already and not to be repeated, the person's focus, and what they ask for."""
+    """Returns as JSON what is already known and must not be repeated, the person's focus, and their instructions."""
     known = [shorten(title, 140) for title in guidance.known[: 2 * TITLES]]
     asked: dict[str, object] = {"the_person_asks": guidance.person} if guidance.person else {}
     return _json({"known": known, "focus": list(guidance.focus), **asked})
 
 
 def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
-    """The titles of themes, then the tags that memories have most often."""
+    """Returns the titles of themes, then the most frequent tags of memories."""
     themes: list[str] = []
     tags: Counter[str] = Counter()
     for record in records:
@@ -73,7 +73,7 @@ def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
 
 
 def make_related_query(facts: SessionFacts, prompts: Sequence[str]) -> str:
-    """Words to find near memories by: what the person asked for and which files were touched."""
+    """Returns a query for finding related memories: what the person asked for and which files were touched."""
     return " ".join((*(prompt[:300] for prompt in prompts[:6]), *facts.files[-12:]))[:2_000]
 
 

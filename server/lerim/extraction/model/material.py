@@ -1,4 +1,4 @@
-"""What one session gives a model to read, carried from one sync to the next: turns not sent yet, and some that were."""
+"""The turns of one session for a model, kept between syncs: those not sent yet, and some that were."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from lerim.models import tokens
 from lerim.sessions import Platform, Turn, redact_turn
 
 VERSION = 1
-PRINTED = 2_000  # outputs that are recognised when they come again
-BOOT = 40_000  # characters kept of what was read from files of instructions
+PRINTED = 2_000  # outputs that are recognized when they are repeated
+BOOT = 40_000  # characters kept of instruction files that were read
 
 
 @dataclass
 class _State:
-    """`sent` is the number of the last turn a model was shown; `turns` are the last ones sent and all not sent."""
+    """`sent` is the number of the last turn a model was shown; `turns` are the last turns sent and all turns not
+    sent."""
 
     version: int = VERSION
     sent: int = -1
@@ -46,8 +47,8 @@ class _State:
 class Material:
     """The turns of one session, in order, as a model is shown them.
 
-    `state` is what `state()` gave at the end of an earlier pass. A turn met again replaces its earlier form; one that
-    was sent and has changed since is sent again.
+    `state` is what `state()` returned at the end of an earlier pass. A turn added again replaces its earlier form; one
+    that was sent and has changed since is sent again.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Material:
         self._turns = {turn.number: turn for turn in self._state.turns}
 
     def add(self, turn: Turn) -> None:
-        """Takes the next turn."""
+        """Adds the next turn."""
         turn, state = redact_turn(turn), self._state
         seen = show_turn(turn)
         if seen is None:
@@ -79,7 +80,7 @@ class Material:
             return
         if turn.ordinal <= state.sent:
             if turn.ordinal not in self._turns:
-                return  # sent long ago; its neighbours are not held any more
+                return  # sent long ago; its neighbors are no longer kept
             state.sent = turn.ordinal - 1
         self._turns[turn.ordinal] = seen
         self.locate.meet(turn.cwd)
@@ -101,7 +102,7 @@ class Material:
             state.tokens += turn.tokens.input + turn.tokens.output
 
     def ready(self, settled: bool) -> list[ShownTurn]:
-        """The turns to make windows of. Of a session that has not settled the last exchange waits."""
+        """Returns the turns to cut into windows. The last exchange of a session that has not settled is left out."""
         turns = [self._turns[number] for number in sorted(self._turns)]
         if settled:
             return turns
@@ -110,11 +111,11 @@ class Material:
 
     @property
     def sent(self) -> int:
-        """The number of the last turn that was sent before; -1 where none was."""
+        """The number of the last turn that was sent; -1 if none was."""
         return self._state.sent
 
     def state(self, sent: int, overlap_tokens: int, count: CountTokens = tokens.count_tokens) -> bytes:
-        """What the next pass needs when turns up to the number `sent` were sent."""
+        """Returns the state for the next pass, given that turns up to the number `sent` were sent."""
         state = self._state
         turns = [self._turns[number] for number in sorted(self._turns)]
         kept = take_overlap([turn for turn in turns if turn.number <= sent], overlap_tokens, count)
@@ -131,12 +132,12 @@ class Material:
 
     @property
     def boot(self) -> str:
-        """What was read from files of instructions and of memories, on one line, in lower case."""
+        """The text read from instruction and memory files, on one line, in lower case."""
         return self._state.boot
 
     @property
     def facts(self) -> SessionFacts:
-        """What is told of the session besides its turns."""
+        """Figures about the session, without its turns."""
         state = self._state
         return SessionFacts(
             platform=self.platform,
@@ -155,7 +156,8 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """One session in figures; `files` are the repo-relative ones it touched last, `tokens` what its own model used."""
+    """One session in figures. `files` are the repo-relative files it touched last, `tokens` the tokens its own model
+    used."""
 
     platform: Platform
     session: str
@@ -171,7 +173,7 @@ class SessionFacts:
 
 
 def _unpacked(data: bytes | None) -> _State:
-    """The state of an earlier pass; a fresh one where there is none, or one this version cannot read."""
+    """Decodes the state of an earlier pass. Returns a fresh state if there is none or this version cannot read it."""
     if not data:
         return _State()
     try:

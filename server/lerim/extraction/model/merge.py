@@ -1,6 +1,8 @@
-"""Joining what several windows gave: the model says which candidates say the same, and code has to find them near, too.
+"""Joins the candidates of several windows: the model says which ones make the same claim, and code must find them
+similar.
 
-Where the model does not say, or leaves out what nothing else says, code joins alone, and only what is nearly the same.
+If the model gives no usable answer, or drops a candidate that no other one covers, code joins alone, and only
+candidates that are nearly identical.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ from lerim.extraction.model.grounding import find_repeated_claim, make_earlier_c
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryMergeSignature
 from lerim.extraction.said import content_words
 
-NEAR = 0.3  # word overlap of titles and bodies from which a merge's word is taken that two say the same
-SAME = 0.6  # the same, from which code alone says so
+NEAR = 0.3  # word overlap of titles and bodies from which the model is believed that two claims are the same
+SAME = 0.6  # word overlap from which code alone considers two claims the same
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedCandidates:
-    """Two candidates handed out before say the same: `kept` has the quotes of both now, `gone` is to be taken back."""
+    """Two candidates returned earlier make the same claim: `kept` now has the quotes of both, `gone` is to be
+    withdrawn."""
 
     kept: Candidate
     gone: Candidate
@@ -34,7 +37,8 @@ class JoinedCandidates:
 def join_with_model(
     lm: dspy.LM, found: Sequence[Candidate], metadata: str, metrics: str, guidance: str
 ) -> Iterator[JoinedCandidates | str]:
-    """What is joined of the candidates of several windows, the surer of two kept; as a text, why code joined alone.
+    """Yields the joins among the candidates of several windows, keeping the more confident of two. Yields the reason as
+    a text first if code joined alone.
 
     Raises StoppedError.
     """
@@ -42,7 +46,7 @@ def join_with_model(
     inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}
     try:
         answer = ask_signature(lm, MemoryMergeSignature, inputs, MemoryCandidate)
-    except LerimError as error:  # the next question meets it again; what is there must not wait for it
+    except LerimError as error:  # the next call will meet the same error; the results so far must not wait for it
         yield f"code joined the parts alone: {error.gist}"
         yield from join_without_model(found)
         return
@@ -59,13 +63,14 @@ def join_with_model(
 
 
 def join_without_model(found: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
-    """What code joins without a model: candidates that are nearly the same, the surer of two kept."""
+    """Yields the joins that code makes without a model: candidates that are nearly identical, keeping the more
+    confident one."""
     near = ((at, _nearest(found, at, range(at), SAME)) for at in range(len(found)))
     yield from _joins(found, [(at, other) for at, other in near if other is not None])
 
 
 def _joins(found: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iterator[JoinedCandidates]:
-    """Joins pairs of places; what is left of two stands for both in later pairs."""
+    """Joins pairs of indexes; what remains of a pair stands for both in later pairs."""
     now, stands = list(found), list(range(len(found)))
 
     def standing(at: int) -> int:
@@ -94,7 +99,7 @@ def _listed(candidate: Candidate) -> dict[str, object]:
 
 
 def _nearest(found: Sequence[Candidate], at: int, others: Iterable[int], least: float) -> int | None:
-    """Which of the others says what this one says; None where nothing does."""
+    """Returns the index of the other candidate most similar to this one, or None if none is similar enough."""
     one, best, nearest = found[at], least, None
     words = set(content_words(f"{one.title} {one.body}"))
     for number in others:

@@ -1,4 +1,4 @@
-"""Finding a model's quote in what it was shown, verbatim but for spaces, quotation marks and dashes."""
+"""Finds a model's quote in what the model was shown, verbatim except for spaces, quotation marks and dashes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lerim.extraction.transcript import THOUGHT, ShownTurn
 from lerim.memory import Speaker
 from lerim.redaction import HIDDEN_CHARACTERS
 
-SHORTEST = 8  # letters and digits a quote must have to show anything
+SHORTEST = 8  # minimum letters and digits of a quote
 LONGEST = 2_000
 SHORT = 80
-"""Characters within which a quote of few letters is looked for."""
+"""A quote shorter than `SHORTEST` is accepted only if it is a whole piece of at most this many characters."""
 _ENDS = " .,!\"'"
 _SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
 _CUTS = re.compile(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
@@ -32,7 +32,7 @@ _SAME = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class FoundQuote:
-    """Where a quote stands: in which turn, who said it, and its words as they are there."""
+    """A located quote: its turn, its speaker, and its text verbatim from the turn."""
 
     turn: ShownTurn
     who: Speaker
@@ -41,16 +41,16 @@ class FoundQuote:
 
 @dataclass(frozen=True, slots=True)
 class MissingQuote:
-    """The quote stands nowhere, or nobody can say where; `why` is for the report."""
+    """The quote was not found, or was found in several turns; `why` is for the report."""
 
     why: str
 
 
 def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
-    """Looks a quote up in the turn of this number; if it is not there, in all turns: it must then stand in one only.
+    """Looks a quote up in the turn with this number, then in all turns, where it must occur in only one.
 
-    The label that a text has in the rendering may have been copied with it. Few words are enough where they are all
-    that the person said at that place ("use MIT").
+    A label from the rendering may have been copied with the quote. A very short quote is enough if it is everything the
+    person said in that place ("use MIT").
     """
     named = next((turn for turn in turns if turn.number == number), None)
     found = _placed(quote, named, turns)
@@ -74,13 +74,14 @@ def _placed(quote: str, named: ShownTurn | None, turns: Sequence[ShownTurn]) -> 
 
 
 def is_overlapping(one: str, two: str) -> bool:
-    """Whether one of two quotes is part of the other."""
+    """Returns whether one of two quotes contains the other."""
     a, b = fold_text(one)[0].strip(), fold_text(two)[0].strip()
     return bool(a) and bool(b) and (a in b or b in a)
 
 
 def fold_text(text: str) -> tuple[str, list[int]]:
-    """The text as quotes are compared, and for each of its characters where it stood; one more for the end."""
+    """Returns the text normalized for comparison, and the original offset of each of its characters, plus one for the
+    end."""
     out: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text):
@@ -96,20 +97,21 @@ def fold_text(text: str) -> tuple[str, list[int]]:
 
 
 def _plain(text: str) -> str:
-    """What `fold_text` gives, without the places, and fast."""
+    """Returns the same text as `fold_text` but without the offsets, and faster."""
     seen = HIDDEN_CHARACTERS.sub(lambda match: match.group() if match.group().isspace() else "", text)
     return " ".join(seen.split()).translate(_SAME).lower()
 
 
 def _wanted(quote: str) -> str:
-    """The longest part of a quote between cuts, folded; "" where it says too little."""
+    """Returns the longest part of a quote between cuts, folded, or "" if it is too short."""
     parts = (fold_text(_WRITTEN.sub("", part))[0].strip(" \"'") for part in _CUTS.split(quote[:LONGEST]))
     longest = max(parts, key=len, default="")
     return longest if sum(map(str.isalnum, longest)) >= SHORTEST else ""
 
 
 def _without_label(quote: str, turn: ShownTurn) -> str:
-    """What follows the label of the turn or of one of its pieces; "" where the quote does not begin with one."""
+    """Returns what follows the label of the turn or of one of its pieces, or "" if the quote does not begin with a
+    label."""
     text = quote[:LONGEST].lstrip(" \t\n»›")
     heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)
     for label in (f"[{turn.number}] {turn.role}:", f"{turn.role}:", *heads):
@@ -119,7 +121,7 @@ def _without_label(quote: str, turn: ShownTurn) -> str:
 
 
 def _all_of_it(quote: str, turn: ShownTurn) -> FoundQuote | None:
-    """The quote, however short, where it is everything that a piece of the person's words says."""
+    """Returns the quote, however short, if it is the whole of a piece of the person's words."""
     wanted = fold_text(quote[:SHORT])[0].strip(_ENDS)
     for piece in turn.pieces if any(map(str.isalnum, wanted)) else ():
         if piece.who != "user" or len(piece.text) > SHORT:

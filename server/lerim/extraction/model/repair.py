@@ -1,7 +1,7 @@
-"""One more question about claims whose quote stands nowhere, or only in what a tool printed: with which words the
-person or the agent says it, to the letter.
+"""Asks the model again about claims whose quote was not found, or only in tool output: for the exact words of the
+person or the agent that state them.
 
-What comes back is looked up like every quote. Only turns where it may stand are sent again.
+The new quotes are looked up like all quotes. Only turns that may contain them are sent again.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from lerim.extraction.model.signatures import MemoryCandidate, Quoted, RepairSig
 from lerim.extraction.said import content_words
 from lerim.extraction.transcript import ShownTurn
 
-CLAIMS = 12  # claims asked for at once
+CLAIMS = 12  # claims per call
 AROUND = 1  # turns before and after the one a claim names
-LIKELY = 3  # turns sent for a claim that names none: those that share most of its words
+LIKELY = 3  # turns sent per claim beyond the turn it names: those that share most of its words
 MOST_TEXT = 60_000  # characters sent
-LEAST_SHARED = 2  # words a turn shares with a claim before it is sent for it
+LEAST_SHARED = 2  # words a turn must share with a claim to be sent for it
 
 
 _Later = (BudgetError, ModelAwayError, ModelGoneError, ModelKeyError, SpendingError)
-"""Trouble that is not the question's: another sync may ask it."""
+"""Errors that are not caused by this question; a later sync may ask it again."""
 
 
 def has_lost_quotes(items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> bool:
-    """Whether the quote of any is nothing that the person or the agent says."""
+    """Returns whether any item has a quote that neither the person nor the agent said."""
     return any(not _is_said(item.evidence, turns) for item in items)
 
 
 def repair_quotes(
     lm: dspy.LM, items: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]
 ) -> tuple[tuple[MemoryCandidate, ...], str]:
-    """The items, those whose quote nobody says with one that was found on asking; and what came of it, "" where
-    nothing had to be asked. Raises StoppedError, and ModelError where a later sync may be answered."""
+    """Returns the items, with missing quotes replaced where the model found them, and a text on the result, "" if
+    nothing had to be asked. Raises StoppedError, and ModelError if a later sync may get an answer."""
     gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:CLAIMS]
     text = _text([items[at] for at in gone], turns)
     if not gone or not text:
@@ -58,7 +58,7 @@ def repair_quotes(
     except LerimError as error:
         if isinstance(error, _Later) and not isinstance(error, TooDearError):
             raise
-        # The answer itself stands.
+        # The first answer remains valid.
         return tuple(items), f"no quote was found: {error.gist}"
     out, found = list(items), 0
     for again in answer.items:
@@ -72,13 +72,13 @@ def repair_quotes(
 
 
 def _is_said(quote: Quoted, turns: Sequence[ShownTurn]) -> bool:
-    """Whether the person or the agent says the quote, as far as anybody can tell."""
+    """Returns whether the person or the agent said the quote, as far as this can be determined."""
     found = locate_quote(quote.quote, quote.turn, turns)
     return isinstance(found, FoundQuote) and found.who in ("user", "assistant")
 
 
 def _text(lost: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> str:
-    """The turns in which the claims may be said, in order."""
+    """Returns the turns in which the claims may be said, in order."""
     words = [set(content_words(" ".join((turn.words("user"), turn.words("assistant"))[:8_000]))) for turn in turns]
     chosen: set[int] = set()
     for item in lost:

@@ -1,4 +1,4 @@
-"""What a model is asked: DSPy signatures, and the form of what it answers. Imported only when one is asked."""
+"""The DSPy signatures for extraction and the models of their answers. Imported only when a model is asked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHER_NAMES = {"rule": "preference", "convention": "preference", "gotcha": "pit
 
 
 def _typed(primitive: object, kind: object) -> dict[str, object]:
-    """Type and kind as they are asked for, of what a model called them."""
+    """Normalizes the type and kind that a model gave."""
     said = [str(one).strip().lower() for one in (kind, primitive) if isinstance(one, str)]
     kinds = [_OTHER_NAMES.get(one, one) for one in said]
     known = next((one for one in kinds if one in _KINDS), None)
@@ -57,7 +57,7 @@ class MemoryCandidate(BaseModel):
     @field_validator("confidence", mode="before")
     @classmethod
     def _sure(cls, value: object) -> object:
-        """A figure outside 0 to 1 is brought inside; none is the default."""
+        """Clamps a number to 0 to 1; null becomes the default."""
         if value is None:
             return 0.8
         return min(1.0, max(0.0, value)) if isinstance(value, int | float) and value == value else value
@@ -65,14 +65,15 @@ class MemoryCandidate(BaseModel):
     @field_validator("tags", "references", "replaces", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
-        """None is no list, a text is a list of one."""
+        """Converts null to an empty list, and a text to a list of one."""
         return [] if value is None else [value] if isinstance(value, str) else value
 
     @model_validator(mode="before")
     @classmethod
     def _mended(cls, value: object) -> object:
-        """Faults of form: evidence given as bare words, or as a list of quotes, is one quote whose turn is looked for;
-        one of title, body and evidence is enough; a type that is none is a learning of that kind, or an insight."""
+        """Repairs the form: evidence given as plain text, or as a list of quotes, becomes one quote whose turn is
+        searched for; one of title, body and evidence is enough; an unknown type becomes a learning, of that kind if it
+        is the name of a kind."""
         if not isinstance(value, dict):
             return value
         evidence = value.get("evidence")

@@ -1,7 +1,7 @@
-"""Windows over a session's turns: what one call of a model is shown.
+"""Windows over a session's turns; one model call reads one window.
 
-Windows begin and end with turns; only a turn that is larger than a window is cut, at line ends or else between tokens,
-and each part carries its turn's header. Every block ends with a line's end and begins with a bracket, where o200k never
+Windows begin and end at turn boundaries. Only a turn larger than a window is cut, at line ends or else between tokens,
+and each part repeats the turn's header. Every block ends with a newline and begins with a bracket, where o200k never
 joins tokens, so a window has exactly as many tokens as its blocks together.
 """
 
@@ -14,18 +14,18 @@ from lerim.extraction.transcript import ShownTurn
 from lerim.models import tokens
 
 HEADER = 32
-"""Tokens kept free for the header of a part of a turn."""
+"""Tokens reserved for the header of a part of a turn."""
 
 BYTES = 4
-"""About how many bytes one token has."""
+"""Approximate bytes per token."""
 
 CountTokens = Callable[[str], int]
-"""How many tokens a text has; it may raise SettingsError."""
+"""Returns the number of tokens in a text; may raise SettingsError."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowBlock:
-    """One turn, or a part of one, as it is shown. `fresh`: for the first time."""
+    """One turn, or a part of one, as shown. `fresh` says that it is shown for the first time."""
 
     turn: ShownTurn
     text: str
@@ -35,8 +35,8 @@ class WindowBlock:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one call is shown. `size` is in tokens, or in bytes where all turns are shorter in bytes than a window may
-    be in tokens: never less than its tokens."""
+    """What one call is shown. `size` is in tokens, or in bytes if all turns together have fewer bytes than a window may
+    have tokens; it is never less than the number of tokens."""
 
     blocks: tuple[WindowBlock, ...]
     size: int
@@ -45,7 +45,7 @@ class Window:
 
     @property
     def about(self) -> int:
-        """About how many tokens it has, exactly where they were counted."""
+        """Approximate number of tokens; exact if they were counted."""
         return self.size if self.counted else self.size // BYTES + 1
 
     @property
@@ -54,7 +54,7 @@ class Window:
 
     @property
     def turns(self) -> tuple[ShownTurn, ...]:
-        """The turns in it, also those of which it has a part."""
+        """The turns in it, including those it contains only a part of."""
         return tuple({block.turn.number: block.turn for block in self.blocks}.values())
 
     @property
@@ -75,10 +75,12 @@ def cut_windows(
     seen: int = -1,
     count: CountTokens = tokens.count_tokens,
 ) -> list[Window]:
-    """The fewest windows of at most `max_tokens` (64 or more) in order that show every turn numbered above `seen`.
+    """Returns the fewest windows of at most `max_tokens` (64 or more) that show, in order, every turn numbered above
+    `seen`.
 
-    Each begins with turns that were shown before: as many as have at most `overlap_tokens`, and fit. Tokens are counted
-    only where the text has more bytes than a window may have tokens. SettingsError if they cannot be.
+    Each window begins with turns that were shown before, as many as fit into it and into `overlap_tokens`. Tokens are
+    counted only if the text has more bytes than a window may have tokens. Raises SettingsError if they cannot be
+    counted.
     """
     texts = [turn.header + turn.body() for turn in turns]
     sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
@@ -89,7 +91,7 @@ def cut_windows(
         blocks = [part for block in whole for part in _cut(block, max_tokens, count)]
     else:
         blocks = [WindowBlock(turn, text, size, turn.number > seen) for turn, text, size in both]
-        overlap_tokens = max_tokens  # all of it fits
+        overlap_tokens = max_tokens  # everything fits
     counted = sum(sizes) > max_tokens
     return list(_packed(blocks, max_tokens, overlap_tokens, counted=counted))
 
@@ -97,7 +99,7 @@ def cut_windows(
 def take_overlap(
     turns: Sequence[ShownTurn], overlap_tokens: int, count: CountTokens = tokens.count_tokens
 ) -> tuple[ShownTurn, ...]:
-    """The last turns that have at most `overlap_tokens` together: what the next pass begins with."""
+    """Returns the last turns that together have at most `overlap_tokens`, with which the next pass begins."""
     texts = [turn.header + turn.body() for turn in turns]
     if sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) <= overlap_tokens:
         return tuple(turns)
@@ -110,15 +112,15 @@ def take_overlap(
 def shrink_window(
     window: Window, max_tokens: int, overlap_tokens: int, count: CountTokens = tokens.count_tokens
 ) -> list[Window]:
-    """What a window shows for the first time, in windows of at most `max_tokens` (64 or more)."""
+    """Returns the fresh turns of a window in windows of at most `max_tokens` (64 or more)."""
     overlap = min(overlap_tokens, max_tokens // 2)
     blocks = [part for block in _counted(window, count) for part in _cut(block, max_tokens, count)]
     return list(_packed(blocks, max_tokens, overlap))
 
 
 def halve_window(window: Window, count: CountTokens = tokens.count_tokens) -> tuple[Window, ...]:
-    """What a window shows for the first time, in two windows of about the same size without anything from before: cut
-    between turns, or where it is one turn within it. It stays whole where it has too little to be cut."""
+    """Returns the fresh turns of a window in two windows of about the same size without overlap, cut between turns, or
+    inside the turn if there is only one. Returns a single window if there is too little to cut."""
     blocks = [block for block in _counted(window, count) if block.fresh]
     if len(blocks) == 1:
         blocks = list(_cut(blocks[0], max(64, blocks[0].size // 2 + HEADER + 1), count))
@@ -135,7 +137,7 @@ def _counted(window: Window, count: CountTokens) -> list[WindowBlock]:
 
 
 def _cut(block: WindowBlock, most: int, count: CountTokens) -> Iterator[WindowBlock]:
-    """The block, or parts of it that have at most `most` tokens."""
+    """Yields the block, or parts of it with at most `most` tokens."""
     if block.size <= most:
         yield block
         return

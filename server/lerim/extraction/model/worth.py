@@ -1,7 +1,7 @@
-"""Whether turns are worth a model's look: the cheap signs of what the rules look for, and of more than they can read.
+"""Decides whether turns are worth sending to a model, by cheap signs of what the rules look for and of more than that.
 
-It errs towards asking: a sign is a word or a form, not a sentence that was understood. Only a stretch without any is
-left out: greetings, plain orders, looking around, work that went well and was told without a reason.
+It errs on the side of asking: a sign is a word or a form, not a sentence that was understood. Only text without any
+sign is left out: greetings, plain orders, looking around, work that went well and was reported without a reason.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from lerim.extraction.facts import clip_text
 from lerim.extraction.signals import is_commit_command
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 
-LOOKED_AT = 20_000  # characters of one piece that are looked at: its head and its tail
-LONG_COMMAND = 200  # characters from which a command is read, for it may hold the text of a commit or an issue
+LOOKED_AT = 20_000  # characters read of one piece: its head and its tail
+LONG_COMMAND = 200  # a command this long is read, as it may contain the text of a commit or an issue
 
 _PERSON = re.compile(
     r"\b(?:always|never|must|should|shall|do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|can ?not|can['’]?t|"
@@ -40,11 +40,11 @@ _AGENT = re.compile(
 )
 _CALL = re.compile(r"\(([^()]{1,40})\)$")
 _WELL = frozenset(("ok", "pending", "unknown"))
-"""How a call ended that shows nothing by itself."""
+"""Tool call outcomes that say nothing by themselves."""
 
 
 def is_worth_asking(turns: Iterable[ShownTurn]) -> bool:
-    """Whether anything in these turns may teach something."""
+    """Returns whether anything in these turns may be worth remembering."""
     return any(_signal(turn.role, piece) for turn in turns for piece in turn.pieces)
 
 
@@ -52,7 +52,7 @@ def _signal(role: str, piece: ShownPiece) -> bool:
     if piece.who == "user":
         return role != "user" or bool(_PERSON.search(clip_text(piece.text, LOOKED_AT)))
     if piece.who != "assistant":
-        return False  # what a tool printed alone is not learned from
+        return False  # tool output alone teaches nothing
     call = _CALL.search(piece.head)
     if piece.head.startswith("plan,") or (call is not None and call[1] not in _WELL):
         return True

@@ -1,4 +1,4 @@
-"""Finds what is worth remembering without a language model."""
+"""Ranks what was said in a session by whether it is worth remembering, without a language model."""
 
 import lazy_loader
 

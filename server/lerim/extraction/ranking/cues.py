@@ -1,6 +1,6 @@
-"""Words and forms that hint at what a sentence is: cheap, each alone weak; the ranker weighs them together.
+"""Words and forms that hint at what a sentence is. Each one alone is weak; the ranker weighs them together.
 
-None of them decides anything by itself. All are looked for in lower-case text, but for those that say otherwise.
+All are searched for in lower-case text, except those in `AS_IT_STANDS`.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ CUES: Mapping[str, re.Pattern[str]] = {
     ),
     "code": re.compile(r"`[^`\n]{1,200}`"),
     "path": re.compile(r"[\w-]/[\w.-]{2,}|\b[\w-]{2,40}\.[a-z]{1,5}\b"),
-    "identifier": re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w+|\w+\(\)"),  # in the text as it stands
+    "identifier": re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w+|\w+\(\)"),  # case-sensitive
     "flag": re.compile(r"(?:^|\s)--?[a-z][\w-]+"),
     "address": re.compile(r"https?://"),
     "arrow": re.compile(r"→|->|=>"),
@@ -156,7 +156,7 @@ CUES: Mapping[str, re.Pattern[str]] = {
     "parenthesis": re.compile(r"\("),
     "quotes": re.compile(r"[\"“”«»]"),
     "bold": re.compile(r"\*\*|__"),
-    "shouts": re.compile(r"\b[A-Z]{4,}\b"),  # in the text as it stands
+    "shouts": re.compile(r"\b[A-Z]{4,}\b"),  # case-sensitive
 }
 AS_IT_STANDS = frozenset(("identifier", "shouts"))
 
@@ -172,17 +172,17 @@ HEADINGS: Mapping[str, re.Pattern[str]] = {
     ),
     "defers": _words(r"next|todo|remaining|open|questions?|follow|future|recommend\w*|options?"),
 }
-"""What a heading says of the points under it."""
+"""What a heading says about the points under it."""
 
 AGREES = re.compile(
     r"^\W*(?:you'?re (?:absolutely |totally |completely )?right|good (?:point|catch|call|idea)|great (?:point"
     r"|catch)|got it|"
     r"understood|makes sense|agreed?|absolutely|ah\b|i see|fair|sorry|i apologi[sz]e|my mistake|right\b)"
 )
-"""How an agent begins that was put right (in lower case)."""
+"""How an agent's reply begins after it was corrected (in lower case)."""
 OBJECTS = re.compile(
     r"^\W*(?:no\b|nope|wait|hmm|but |why (?:did|do|are|is)|don'?t|stop|actually|that'?s (?:not|wrong)"
     r"|i (?:don'?t|didn'?t|"
     r"meant|said|asked|told)|this is (?:not|wrong)|not |revert|undo|instead|still )"
 )
-"""How a person begins who puts an agent right (in lower case)."""
+"""How a person's message begins when correcting an agent (in lower case)."""

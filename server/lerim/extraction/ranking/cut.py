@@ -1,6 +1,6 @@
-"""How many of a session's passages are proposed: by what they are worth, and more in a longer session.
+"""Decides how many passages of a session are proposed, by their scores and the length of the session.
 
-Nothing is proposed before one passage is worth a look by itself (`first`); then what follows it may be worth less
+Nothing is proposed unless one passage is worth reviewing by itself (`first`); the passages after it may score lower
 (`further`). So a session with nothing to keep stays empty, and one with something is not cut short. `train.py` chose
 both figures on projects that the ranker had not seen.
 """
@@ -15,12 +15,12 @@ AT_LEAST: Final = 3
 
 
 def max_proposals(prompts: int) -> int:
-    """How many proposals a session of so many prompts has at most."""
+    """Returns the maximum number of proposals for a session with this many prompts."""
     return AT_LEAST + prompts // PROMPTS_A_PROPOSAL
 
 
 def select_above_cut(scores: Iterable[float], prompts: int, first: float, further: float) -> frozenset[int]:
-    """The places of the scores that are proposed, of all the session's passages so far."""
+    """Returns the indexes of the scores to propose, given the scores of all passages of the session so far."""
     ranked = sorted(enumerate(scores), key=lambda one: (-one[1], one[0]))
     if not ranked or ranked[0][1] < first:
         return frozenset()

@@ -1,7 +1,7 @@
-"""From a passage that ranks to a draft: what was said as it was said, with what it refers back to and what came of it.
+"""Turns a ranked passage into a draft: the words as they were said, with what they refer to and what came of them.
 
-Nothing is worded anew. The title is the sentence, or its first clauses; the body has the whole, the sentence before it
-where it points back at that, and what the agent did about it.
+Nothing is reworded. The title is the sentence or its first clauses. The body contains all of it, the sentence before if
+it refers back to that, and what the agent did about it.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from lerim.extraction.signals import (
 from lerim.memory import LearningKind, Primitive, Speaker
 
 BELOW = 1.0
-"""How far below `further` a score may lie for its passage to be kept within reach."""
+"""How far below `further` a score may be for its passage to be kept in case the cut moves."""
 OF_ONE_EXCHANGE = 12
 CONTEXT = 200
-"""Characters of a sentence before that are told with a passage that points back at it."""
+"""Maximum characters of the preceding sentence that is quoted for a passage that refers back to it."""
 _POINTS_BACK = re.compile(
     r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she|here|there|so|and|but|also|both|such|which|same|the "
     r"(?:same|latter|former|above)|das|dies\w{0,2}|es|eso|esto|cela|ça|no|yes|nope)\b(?![-'])",
@@ -60,12 +60,13 @@ _POINTS_BACK = re.compile(
 _UNRESOLVED = re.compile(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
 _NAMES = re.compile(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
-"""Code, a path, an identifier, a flag: with one of these most sentences say what they are about."""
+"""Code, a path, an identifier or a flag. With one of these most sentences say what they are about."""
 _EMPHASIS = re.compile(
     r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
     r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
 )
-"""Bold text, and code, in which nothing is bold. `__init__` is a name: of one word nobody can tell."""
+"""Bold text, and code spans so that nothing inside them is treated as bold. A single word in `__` is not treated as
+bold, because it may be a name such as `__init__`."""
 _FORMS: dict[PassageType, tuple[Primitive, LearningKind | None]] = {
     "decision": ("decision", None),
     "rule": ("learning", "preference"),
@@ -77,7 +78,7 @@ _FORMS: dict[PassageType, tuple[Primitive, LearningKind | None]] = {
 
 
 class RankedDraft(NamedTuple):
-    """A draft and its learned score. `refuted` says what took it back; "" where nothing did."""
+    """A draft and its learned score. `refuted` says why it was taken back; "" if it was not."""
 
     draft: Draft
     score: float
@@ -85,10 +86,11 @@ class RankedDraft(NamedTuple):
 
 
 def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTION) -> list[RankedDraft]:
-    """The passages of an exchange that are worth a look or nearly so, the best first; at most `OF_ONE_EXCHANGE`.
+    """Returns the drafts of an exchange that score above the cut or slightly below it, the best first, at most
+    `OF_ONE_EXCHANGE`.
 
-    `number` is how many prompts came before, `correction` what the person's decisions say. Raises RankerError where the
-    package's model is another program's.
+    `number` is the count of earlier prompts; `correction` adjusts the scores by the person's decisions. Raises
+    RankerError if the ranker file is missing or was made for another version.
     """
     learned = load_ranker()
     least = learned.further - BELOW
@@ -116,7 +118,7 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
         draft = _draft(one, scene, moved, context)
         if draft is None:
             continue
-        # What points at nothing is within reach of a person who looks for it, whatever they decided about others.
+        # Without features the correction does not apply, so an unresolved passage stays below the cut.
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
         draft = replace(draft, score=round(worth, 3), features=features)
@@ -127,8 +129,8 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
 def _refuted(
     passage: TurnPassage, following: list[TurnPassage], scene: Scene, said_wrong: Sequence[tuple[int, str]]
 ) -> str:
-    """Why a passage no longer stands at the end of its exchange; "" where it does. `said_wrong` is what the agent says
-    it was wrong about, with the ordinals of the turns."""
+    """Returns why a passage no longer applies at the end of its exchange, or "" if it does. `said_wrong` lists the
+    agent's corrections with the ordinals of their turns."""
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
         if is_called_off(passage, same):
@@ -146,12 +148,12 @@ def _draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | No
     passage, turn = one.passage, one.turn
     primitive, learning = _form(one)
     if _asks(passage) and scene.after is not None and passage.source != "feedback":
-        return None  # the person went on: what was asked was answered, or no longer matters
+        return None  # the person has continued, so the question was answered or no longer matters
     text = _plain(passage.text)
     title, body = make_title(text), _body(passage, text, context, scene)
     if passage.source == "answer":
         both = f"{_plain(passage.heading).rstrip()} {capitalize_first(text)}"
-        title = make_title(both if len(both) <= MAX_TITLE_CHARS else text)  # cut, only the question would be left
+        title = make_title(both if len(both) <= MAX_TITLE_CHARS else text)  # a cut would lose the answer
     who: Speaker = "user" if passage.is_persons else "assistant"
     quotes = [Quote(passage.text, turn.id, who)]
     if context is not None:
@@ -173,13 +175,13 @@ def _draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | No
 
 
 def _form(one: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
-    """As what a passage would be remembered."""
+    """Returns the memory type and kind that a passage would become."""
     if one.passage.source == "answer":
         return "decision", None
     if _asks(one.passage):
         return _FORMS["question"]
     kind = outright_type(one.passage) or predict_type(one.features)
-    return _FORMS["fact" if kind == "question" else kind]  # a statement of what is open is told as it is
+    return _FORMS["fact" if kind == "question" else kind]  # a statement about an open question is kept as a fact
 
 
 def _asks(passage: TurnPassage) -> bool:
@@ -196,12 +198,14 @@ def _body(passage: TurnPassage, text: str, context: Quote | None, scene: Scene) 
 
 
 def _needs_context(text: str) -> bool:
-    """Whether a sentence is only understood with what was said before: it points back, or points and names nothing."""
+    """Returns whether a sentence needs what was said before it: it begins by referring back, or contains a pronoun and
+    no name."""
     return bool(_POINTS_BACK.match(text)) or bool(_POINTS.search(text) and not _NAMES.search(text))
 
 
 def _context(passage: TurnPassage, scene: Scene) -> Quote | None:
-    """The sentence that a passage leans on: the one before it, else the other side's last or first words."""
+    """Returns the sentence that a passage refers to: the one before it in its text, else the first sentence of the
+    prompt (for an agent's passage) or the last sentence of the agent's previous reply (for a person's)."""
     if passage.source == "answer" or not _needs_context(passage.text):
         return None
     who: Speaker = "user" if passage.is_persons else "assistant"
@@ -223,7 +227,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _outcome(passage: TurnPassage, scene: Scene) -> str:
-    """What the agent did about a person's words: the files it changed, and whether what it ran last passed."""
+    """Returns what the agent did about a person's words: the files it changed, and whether its last command passed."""
     files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:
         return ""
@@ -245,5 +249,5 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    """A sentence, or as much of it as a quote may have."""
+    """Returns a sentence, cut to the length of a quote."""
     return text if len(text) <= CONTEXT else text[:CONTEXT].rpartition(" ")[0]

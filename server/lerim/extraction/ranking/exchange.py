@@ -1,4 +1,4 @@
-"""The passages of one exchange with their features: what the ranker is given, in training and in a sync alike."""
+"""The passages of one exchange with their features: the input of the ranker, both in training and in a sync."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lerim.sessions import Turn
 
 
 class MeasuredPassage(NamedTuple):
-    """A passage, the turn it stands in, and its features in the order of `features.NAMES`."""
+    """A passage, its turn, and its features in the order of `features.FEATURE_NAMES`."""
 
     passage: TurnPassage
     turn: Turn
@@ -20,8 +20,8 @@ class MeasuredPassage(NamedTuple):
 
 
 def measure_passages(before: Exchange, now: Exchange, after: Turn | None, number: int) -> Iterator[MeasuredPassage]:
-    """What was said in `now`, passage by passage. `before` is the exchange before it, `after` the person's next words,
-    `number` how many prompts came before this exchange's."""
+    """Yields the passages of `now` with their features. `before` is the exchange before it, `after` the person's next
+    words, `number` the count of earlier prompts."""
     for turn in (now.prompt, *now.replies):
         if turn is not None:
             for passage in split_passages(turn):

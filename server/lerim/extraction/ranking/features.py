@@ -1,4 +1,4 @@
-"""What the ranker knows of a passage: where it stands, what form it has, what happened around it. Numbers, no words."""
+"""The ranker's features of a passage: where it is, its form, and what happened around it. Numbers only, no words."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ FEATURE_NAMES: Final[tuple[str, ...]] = (
     *("errors before", "errors after", "denied", "accepted", "refuted", "committed words", "prompt length"),
     *("said in prompt", "said before", "said after", "typed by hand", "headings", "bullets"),
 )
-"""The features in their order. The trained model names them, so that one made for others is not used."""
+"""The feature names in order. The trained model lists them too, so that a model made for other features is not used."""
 
 
 def passage_features(
     passage: TurnPassage, turn: Turn, before: Exchange, now: Exchange, after: Turn | None, number: int
 ) -> list[float]:
-    """The features of a passage of `turn`, which belongs to the exchange `now`. `before` is the exchange before it,
-    `after` the person's next words, `number` how many prompts came before this exchange's."""
+    """Returns the features of a passage of `turn`, which belongs to the exchange `now`. `before` is the exchange before
+    it, `after` the person's next words, `number` the count of earlier prompts."""
     low = passage.text.lower().replace("’", "'")
     head = passage.heading.lower()
     prompt = now.prompt.text if now.prompt else ""
@@ -140,5 +140,5 @@ def _errors(replies: Sequence[Turn]) -> int:
 
 
 def _overlap(words: frozenset[str], text: str) -> float:
-    """The share of a passage's longer words that stand in the text."""
+    """Returns the share of a passage's longer words that the text contains."""
     return sum(word in text for word in words) / len(words) if words and text else 0.0

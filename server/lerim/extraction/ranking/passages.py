@@ -1,4 +1,4 @@
-"""From a turn to its passages: what a person or an agent said that could be kept, sentence by sentence."""
+"""Splits a turn into passages: the sentences of a person or an agent that could be kept."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from lerim.extraction.ranking.sentences import LineKind, find_sentences
 from lerim.sessions import Turn, split_message
 
 PassageSource = Literal["prompt", "answer", "feedback", "plan", "reply"]
-"""Where a passage stands: in what a person typed, chose or typed as the answer to the agent's question, said on denying
-or approving a call; in a plan the person approved; in what the agent wrote."""
+"""Where a passage comes from: what a person typed, what they chose or typed as the answer to the agent's question, what
+they said when denying or approving a tool call; a plan the person approved; what the agent wrote."""
 
 
 class TurnPassage(msgspec.Struct, frozen=True, gc=False):
-    """A sentence, verbatim. `index` counts the passages of its text, `of` is how many there are.
+    """A sentence, verbatim. `index` is its position among the `of` passages of its text.
 
-    `before` is the sentence before it in the same text. Of an answer, `heading` is the agent's question and
-    `before` what the agent said of the choice.
+    `before` is the sentence before it in the same text. For an answer, `heading` is the agent's question and `before`
+    what the agent said about the chosen option.
     """
 
     turn: str
@@ -39,7 +39,7 @@ class TurnPassage(msgspec.Struct, frozen=True, gc=False):
 
 
 def split_passages(turn: Turn) -> Iterator[TurnPassage]:
-    """The passages of a turn. Of a person's message only their own words count, of a script's message nothing does."""
+    """Yields the passages of a turn. Of a person's message only their own words count; a program's message has none."""
     if turn.role == "user":
         if turn.kind != "shell" and not turn.unattended and not turn.sidechain:
             own = "".join(part.text for part in split_message(turn.text) if part.own)

@@ -1,25 +1,25 @@
-"""What a person decided about candidates moves the ranking for that person: a small, bounded correction of the score.
+"""Adjusts the ranking by the person's decisions about candidates: a small, bounded correction of the score.
 
 The learned score `s` of a passage is a log odds. The correction adds a shift to it:
 
-    corrected = s + max(-MOST, min(MOST, sum of w[a] over the passage's aspects a / sqrt(number of aspects)))
+    corrected = s + max(-MAX_SHIFT, min(MAX_SHIFT, sum of w[a] over the passage's aspects a / sqrt(number of aspects)))
 
-An aspect is a plain property of the passage: where it stands, what kind of memory it would be, a cue it has. The
+An aspect is a simple property of the passage: its source, the kind of memory it would be, a cue it contains. The
 weights `w` are those of a logistic regression with `s` as the offset and a ridge penalty (le Cessie and van
 Houwelingen, "Ridge estimators in logistic regression", Applied Statistics 41, 1992): they minimize
 
     sum over the decisions of log(1 + exp(-y * (s + shift)))  +  PULL / 2 * sum of w[a] squared        y = 1 or -1
 
-So the shift is zero without decisions, a decision that the score expected moves little, the order of the decisions
-does not matter, and rejections alone raise nothing: no weight can be above zero then. The minimum is found one weight
-at a time, with the bound 1/4 on the curvature of the logistic loss, which never overshoots (Böhning and Lindsay,
-"Monotonicity of quadratic-approximation algorithms", 1988).
+So the shift is zero without decisions, a decision that agrees with the score moves little, the order of the decisions
+does not matter, and rejections alone never raise a score: no weight can then be above zero. The minimum is found one
+weight at a time, using the bound 1/4 on the curvature of the logistic loss, which never overshoots (Böhning and
+Lindsay, "Monotonicity of quadratic-approximation algorithms", 1988).
 
-Two limits keep anything from being silenced for good. The shift is at most `MAX_SHIFT` either way. And what the learned
-ranker alone would propose by itself (`s >= first`; everything a person says outright is scored so) has a floor: it
-stays at `first` until the decisions are clear (a shift below `-CLEAR`: about seven rejections of its kind), and never
-falls below `further`. So it may no longer start the list of a session, but still comes where the session has something
-else to show. See `cut.py` for `first` and `further`.
+Two limits keep anything from being silenced for good. The shift is at most `MAX_SHIFT` in either direction. And a
+passage that the learned ranker would propose by itself (`s >= first`, which includes everything a person says outright)
+has a floor: it stays at `first` until the decisions are clear (a shift below `-CLEAR`, about seven rejections of
+similar candidates), and never falls below `further`. It then no longer opens the list of a session, but still appears
+if the session has something else to show. See `cut.py` for `first` and `further`.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.ranking.ranker import load_ranker, score_to_chance
 
 MAX_SHIFT: Final = 1.5
-"""How far a score is moved at most, in log odds."""
+"""Maximum shift of a score, in log odds."""
 CLEAR: Final = 0.75
-"""How far decisions must move a score down before what would be proposed by itself no longer is."""
+"""How far decisions must lower a score before a passage that would be proposed by itself no longer is."""
 PULL: Final = 2.0
-"""How strongly weights are pulled to zero: as much as that many decisions hold against one."""
+"""Strength of the ridge penalty, which pulls the weights towards zero."""
 MAX_JUDGMENTS: Final = 1_000
-"""So many decisions count, the latest."""
+"""How many decisions count, the latest ones."""
 _SWEEPS: Final = 30
 _CLOSE: Final = 1e-4
 _CUES: Final = (
@@ -54,13 +54,13 @@ _ASPECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "puts right": ("objects",),
     **{f"cue {name}": (f"cue {name}",) for name in _CUES},
 }
-"""The aspects that features show, each with the features of which one must be above zero."""
+"""The aspects that follow from features, each with the features of which at least one must be above zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """A person's decision about one ranked candidate: its `aspects`, its learned `score`, and whether it was
-    wanted (accepted, edited, proposed anyway) or rejected."""
+    """A person's decision about one ranked candidate: its `aspects`, its learned `score`, and whether it was wanted
+    (accepted, edited, proposed anyway) or rejected."""
 
     aspects: tuple[str, ...]
     score: float
@@ -69,7 +69,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The weight of each aspect; none without decisions."""
+    """The weight of each aspect; empty without decisions."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
 
@@ -78,14 +78,15 @@ NO_CORRECTION: Final = Correction()
 
 
 def named_features(features: Sequence[float]) -> dict[str, float]:
-    """The features above zero by their names; empty where another version measured them."""
+    """Returns the features above zero by name; empty if they were computed by another version."""
     if len(features) != len(FEATURE_NAMES):
         return {}
     return {name: value for name, value in zip(FEATURE_NAMES, features, strict=True) if value > 0}
 
 
 def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | None) -> tuple[str, ...]:
-    """The aspects of a passage with these named features that would be remembered as this; none without features."""
+    """Returns the aspects of a passage with these features that would become this type and kind of memory; none without
+    features."""
     if not features:
         return ()
     shown = [name for name, needed in _ASPECTS.items() if any(features.get(one, 0.0) > 0 for one in needed)]
@@ -93,7 +94,7 @@ def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | N
 
 
 def learn_correction(judgments: Iterable[Judgment]) -> Correction:
-    """The correction that these decisions ask for."""
+    """Fits the correction to these decisions."""
     known = [one for one in judgments if one.aspects]
     rows = [1 / math.sqrt(len(one.aspects)) for one in known]
     with_aspect: dict[str, list[int]] = {}
@@ -120,7 +121,7 @@ def learn_correction(judgments: Iterable[Judgment]) -> Correction:
 
 
 def score_shift(correction: Correction, aspects: Sequence[str]) -> float:
-    """How far the score of a passage with these aspects is moved: at most `MAX_SHIFT` either way."""
+    """Returns the shift of the score of a passage with these aspects, at most `MAX_SHIFT` in either direction."""
     if not aspects or not correction.weights:
         return 0.0
     total = sum(correction.weights.get(name, 0.0) for name in aspects) / math.sqrt(len(aspects))
@@ -128,7 +129,7 @@ def score_shift(correction: Correction, aspects: Sequence[str]) -> float:
 
 
 def personal_score(correction: Correction, score: float, aspects: Sequence[str]) -> float:
-    """The score that a passage ranks by for this person. Raises RankerError."""
+    """Returns the score by which a passage is ranked for this person. Raises RankerError."""
     moved = score + (by := score_shift(correction, aspects))
     if score < load_ranker().first:
         return moved

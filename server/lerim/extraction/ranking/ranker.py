@@ -1,7 +1,7 @@
 """The learned ranker, in plain Python: how likely a passage states something worth keeping, and of which type.
 
-`ranker.json` holds some hundred small decision trees (gradient boosting) and, for the types, linear weights.
-`make train` makes it from the labels in `evals/ranker`.
+`ranker.json` contains several hundred small decision trees (gradient boosting) and linear weights for the types.
+`make train` creates it from the labels in `evals/ranker`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ FILE: Final = Path(__file__).with_name("ranker.json")
 
 
 class DecisionTree(msgspec.Struct, frozen=True):
-    """A decision tree. Node `i` asks whether feature `feature[i]` is at most `at[i]`; `yes[i]` and `no[i]` are the next
-    nodes, or leaves where they are negative: leaf `-n - 1`."""
+    """A decision tree. Node `i` tests whether feature `feature[i]` is at most `at[i]`; `yes[i]` and `no[i]` are the
+    next nodes. A negative number `n` means leaf `-n - 1`."""
 
     feature: list[int]
     at: list[float]
@@ -33,8 +33,8 @@ class DecisionTree(msgspec.Struct, frozen=True):
 
 
 class RankerModel(msgspec.Struct, frozen=True):
-    """What was learned. `first` and `further` are the cut (`cut.py`); `types` has for each type a bias and a weight for
-    each feature."""
+    """The trained model. `first` and `further` define the cut (`cut.py`). `types` has a bias and one weight per feature
+    for each type."""
 
     names: list[str]
     first: float
@@ -45,7 +45,7 @@ class RankerModel(msgspec.Struct, frozen=True):
 
 @cache
 def load_ranker() -> RankerModel:
-    """The model of the package. Raises RankerError where it is missing, or was trained on other features than these."""
+    """Loads the ranker of this package. Raises RankerError if it is missing or was trained on other features."""
     try:
         learned = msgspec.json.decode(FILE.read_bytes(), type=RankerModel)
     except (OSError, msgspec.MsgspecError) as error:
@@ -58,7 +58,7 @@ def load_ranker() -> RankerModel:
 
 
 def score_passage(features: Sequence[float]) -> float:
-    """How a passage ranks: the log odds that it states something worth keeping. Raises RankerError."""
+    """Returns the log odds that a passage states something worth keeping. Raises RankerError."""
     total = 0.0
     for nodes, leaf in _walked():
         node = 0
@@ -71,19 +71,19 @@ def score_passage(features: Sequence[float]) -> float:
 
 @cache
 def _walked() -> tuple[tuple[list[tuple[int, float, int, int]], list[float]], ...]:
-    """The trees as they are walked fastest: a node is one tuple."""
+    """Returns the trees in the form that is fastest to walk: one tuple per node."""
     return tuple(
         (list(zip(tree.feature, tree.at, tree.yes, tree.no, strict=True)), tree.leaf) for tree in load_ranker().trees
     )
 
 
 def score_to_chance(score: float) -> float:
-    """A score as a chance between 0 and 1."""
+    """Converts a score to a chance between 0 and 1."""
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
 def predict_type(features: Sequence[float]) -> PassageType:
-    """What kind of thing a passage most likely states. Raises RankerError."""
+    """Returns the type of what a passage most likely states. Raises RankerError."""
     types = load_ranker().types
 
     def fit(name: PassageType) -> float:

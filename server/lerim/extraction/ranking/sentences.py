@@ -1,4 +1,4 @@
-"""Sentences of a message as they stand in it: markdown is looked through, code and tables are passed over."""
+"""Finds the sentences of a message with their positions. Markdown marks are stripped; code and tables are skipped."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 LineKind = Literal["paragraph", "bullet", "number", "heading", "quote"]
 
 SHORTEST = 12
-"""Characters below which a sentence says nothing that can be kept."""
+"""Shorter sentences say nothing worth keeping."""
 WORDS = 3
 LONGEST = 600
-"""Characters from which a sentence is looked at in the pieces that its semicolons and dashes make."""
+"""Longer sentences are split at semicolons and dashes."""
 LOOKED_AT = 40_000
-"""Characters of one message that are looked at: its head and its tail."""
+"""Characters read of one message: its head and its tail."""
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")
 _MARK = re.compile(
@@ -29,7 +29,7 @@ _CODE = re.compile(
     r"|diff |[{}]|\w+\(\)?;?$"
 )
 _COMMENT = re.compile(r"//|/\*|#include|<!--|[\w.$]{1,60}\((?:[^()]|\([^()]*\)){0,200}\)?[;,{]?$")
-"""A comment of code, or a line that is nothing but a call: code, however much prose it holds."""
+"""A code comment, or a line that is only a call. It is code, however much prose it contains."""
 _PROSE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,} [^\W\d_]{2,}")
 _WIDE = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
 _NO_LETTERS = re.compile(r"(?:[^\w ]|[\d_])+")
@@ -37,8 +37,8 @@ _EDGE = " \t\n*_"
 
 
 class SentenceSpan(NamedTuple):
-    """Where a sentence stands in its message (`text[start:end]`, verbatim), in what kind of line, and under which
-    heading ('' where none)."""
+    """The position of a sentence in its message (`text[start:end]`, verbatim), the kind of line it is in, and the
+    heading above it ('' if none)."""
 
     start: int
     end: int
@@ -47,8 +47,8 @@ class SentenceSpan(NamedTuple):
 
 
 def find_sentences(text: str) -> Iterator[SentenceSpan]:
-    """The sentences of a message in order. Code blocks, tables, code-like lines and what is too short are passed over;
-    of a very long message the middle is."""
+    """Yields the sentences of a message in order. Skips code blocks, tables, code-like lines and short sentences, and
+    the middle of a very long message."""
     heading = ""
     for start, end, kind in _blocks(text):
         if kind == "heading":
@@ -58,7 +58,7 @@ def find_sentences(text: str) -> Iterator[SentenceSpan]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
-    """Runs of lines that belong together: a paragraph, or one point of a list with the lines that go on with it."""
+    """Yields the lines that belong together: a paragraph, or one list item with its continuation lines."""
     fence = ""
     run: tuple[int, int, LineKind] | None = None
     for start, end in _lines(text):
@@ -111,7 +111,7 @@ def _kind_of(mark: re.Match[str] | None) -> LineKind:
 
 
 def _goes_on(before: str, line: str) -> bool:
-    """Whether a line is the rest of a sentence that was wrapped."""
+    """Returns whether a line continues a sentence that was wrapped."""
     last = before.rsplit("\n", 1)[-1]
     return len(last) > 50 and not before.rstrip(" *_`\"')").endswith((".", "!", "?", ":", ";", "。"))
 
@@ -145,7 +145,7 @@ def _fitting(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The span without white space and without marks of emphasis that only half stand in it."""
+    """Yields the span without surrounding white space and unpaired emphasis marks, unless it is too short."""
     while start < end and text[start].isspace():
         start += 1
     while start < end and text[end - 1].isspace():

@@ -1,4 +1,4 @@
-"""What was said and did not stand: the person calls it off, or the agent finds that it was wrong."""
+"""Detects statements that no longer apply: the person calls them off, or the agent finds that they were wrong."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.ranking.sentences import find_sentences
 
 HALF = 0.5
-"""The share of a statement's longer words that its correction has, too."""
+"""Share of a statement's longer words that its correction must also contain."""
 FOLLOWING = 200
-"""Characters after a correction that belong to it: often it says only then of what."""
+"""Characters after a correction that belong to it, because often only they say what it is about."""
 _CALLED_OFF = re.compile(
     r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:"
     r"(?:scratch|forget|ignore|skip|drop|undo|revert|cancel) (?:that|this|it|the above|those)\b"
@@ -33,8 +33,8 @@ _WORD = re.compile(r"[\w./-]{4,60}")
 
 
 def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> bool:
-    """Whether the person takes a passage of their own message back right after it. After a list, all its points are:
-    `following` are the passages after it in the same text."""
+    """Returns whether the person takes back a passage of their own message right after it; after a list, this applies
+    to all of its points. `following` are the passages after it in the same text."""
     rest = iter(following)
     after = next(rest, None)
     if passage.kind in ("bullet", "number", "quote"):
@@ -44,13 +44,13 @@ def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> boo
 
 
 def find_corrections(text: str) -> tuple[str, ...]:
-    """The sentences in which the agent says that it was wrong, each with what follows it."""
+    """Returns the sentences in which the agent says that it was wrong, each with the text after it."""
     said = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
     return tuple(f"{one} {text[end : end + FOLLOWING]}" for one, end in said if _TOOK_BACK.match(one))
 
 
 def is_corrected(statement: str, said_wrong: Iterable[str]) -> bool:
-    """Whether one of these `find_corrections` speaks of this statement."""
+    """Returns whether one of these texts from `find_corrections` is about the statement."""
     words = _words(statement)
     return bool(words) and any(len(words & _words(text)) >= HALF * len(words) for text in said_wrong)
 

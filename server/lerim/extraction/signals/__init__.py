@@ -1,4 +1,4 @@
-"""Signals: what a pattern in a session suggests as a candidate."""
+"""Signals: patterns in a session that suggest a candidate."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""A draft: what a signal proposes, before the gate has judged, redacted and weighed it."""
+"""A draft: a proposal made from a signal, before the gate has judged, redacted and weighed it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from lerim.memory import LearningKind, Primitive, Speaker
 from lerim.sessions import Turn
 
 Signal = Literal["prompt", "answer", "feedback", "plan", "reply", "fixed-command", "friction", "theme", "model"]
-"""Where a proposal comes from: what a person typed, answered, or said on denying or approving a call; a plan they
-approved; what the agent wrote; a command that failed and then passed; an error several sessions met; the ground they
-worked on; a model."""
+"""Where a proposal comes from: what a person typed, answered, or said when denying or approving a tool call; a plan
+they approved; what the agent wrote; a command that failed and then passed; an error in several sessions; a folder
+several sessions worked on; a model."""
 RANKED_SIGNALS: Final[frozenset[str]] = frozenset(("prompt", "answer", "feedback", "plan", "reply"))
-"""The signals of what was said, which the ranker finds."""
+"""The signals of things that were said, which the ranker finds."""
 Basis = Literal["ranked", "fixed", "replaced", "met", "worked", "model"]
-"""On what a draft rests: it ranked high among what was said; a command's exit codes show it (fixed: the same command,
-replaced: another); several sessions met the same error, or worked on it; a model said so."""
+"""What a draft rests on: it ranked high among what was said; the exit codes of commands (fixed: the same command
+passed, replaced: another one did); several sessions met the same error or worked on it; a model said so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words that stand verbatim in the turn with the id `turn`, and who said them.
+    """Text that is verbatim in the turn with the id `turn`, and who said it.
 
-    `around` is the piece of that turn they were taken from; it is looked at where the turn itself is no longer held.
+    `around` is the part of that turn it was taken from, used when the turn itself is no longer kept.
     """
 
     text: str
@@ -35,8 +35,8 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A proposed memory. `chance` (0 to 1) is how likely it is worth keeping, `score` what the learned ranker gave it
-    and `features` what the ranker was given; None and empty where nothing ranked it."""
+    """A proposed memory. `chance` (0 to 1) is how likely it is worth keeping, `score` the score from the learned
+    ranker, and `features` the ranker's inputs; None and empty if it was not ranked."""
 
     signal: Signal
     basis: Basis
@@ -55,26 +55,25 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a person typed (None where the transcript starts with the model, or in a subagent) and all that "
-    "answered."""
+    """What a person typed (None if the transcript starts with the model, or in a subagent) and all replies to it."""
 
     prompt: Turn | None = None
     replies: tuple[Turn, ...] = ()
 
     @property
     def said(self) -> Turn | None:
-        """The prompt where the person speaks to the agent in it: no command, nothing of a subagent."""
+        """The prompt if the person speaks to the agent in it; None for a command or a subagent's prompt."""
         prompt = self.prompt
         return prompt if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain else None
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One exchange with what stands around it: the exchange before, and the person's next words (None: none yet).
+    """One exchange with its context: the exchange before, and the person's next words (None: none yet).
 
-    `locate` maps a path as written and the turn's cwd to a repo-relative path, or "" where it lies outside.
-    `known` holds words the session used as names: programs it ran, files it touched (in lower case). `symbols` says in
-    which file of the repository a name is defined, as far as the session saw it.
+    `locate` maps a path as written and the turn's cwd to a repo-relative path, or "" for a path outside the repository.
+    `known` contains words the session used as names: programs it ran, files it touched (in lower case). `symbols` maps
+    names to the repository file that defines them, as far as the session saw it.
     """
 
     before: Exchange

@@ -1,4 +1,4 @@
-"""A command that failed and has not passed since, and the draft of what got it to pass."""
+"""A command that failed and has not passed since, and the draft of what made it pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lerim.sessions import Turn
 
 @dataclass
 class CommandFailure:
-    """A command that failed and has not passed since; `turn` holds no tool calls but the failing one's facts."""
+    """A command that failed and has not passed since. `turn` is the id of the turn it failed in."""
 
     command: str
     folder: str
@@ -33,7 +33,7 @@ class CommandFailure:
 
     @property
     def causes(self) -> tuple[Quote, ...]:
-        """What the agent said of the cause, if anything."""
+        """What the agent said about the cause, if anything."""
         return (Quote(self.cause, self.cause_turn, "assistant", self.cause),) if self.cause else ()
 
 
@@ -50,8 +50,8 @@ def draft_lesson(
     said: tuple[Quote, ...] = (),
     references: tuple[str, ...] = (),
 ) -> Draft:
-    """What `turn` shows, in which it passed: quotes are the error, what was `said`, and the line of `output` that
-    says so."""
+    """Returns the lesson from `turn`, in which the command passed. Its quotes are the error, `said`, and the line of
+    `output` that reports success."""
     passed = printed.pass_line(output)
     return Draft(
         signal="fixed-command",

@@ -1,7 +1,7 @@
-"""A command that failed and then passed: after edits (the same command), or written differently (another one).
+"""Finds commands that failed and then passed: after edits (the same command), or written differently (another one).
 
-Exit codes decide, not what anybody says. The open failures live from turn to turn and across syncs. What the agent
-broke and repaired itself in the same session is work, not a lesson, and gives nothing.
+Exit codes decide, not what anybody says. Open failures are kept from turn to turn and across syncs. What the agent
+itself broke and repaired in the same session is work, not a lesson, and yields nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from lerim.extraction.signals.outcome import is_commit_made
 from lerim.extraction.signals.where import find_edited_files
 from lerim.sessions import ToolCall, Turn
 
-OPEN = 6  # failures remembered at once
-WRITTEN = 40  # lines remembered as written by the agent
-OWN = 300  # files remembered as changed by the agent in this session
+OPEN = 6  # failures kept at a time
+WRITTEN = 40  # lines kept as written by the agent
+OWN = 300  # files kept as changed by the agent in this session
 _CONFIG = re.compile(
     r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|"
     r"Justfile|\.[\w.-]{2,40}|"
@@ -39,7 +39,7 @@ _EMPTY = re.compile(
     r"gone|here|there|solved|understood|likely|probably)\b|^(?:i|let me|let's|now i|next)\b(?!.*\bbecause\b)",
     re.IGNORECASE,
 )
-"""Says that there is a cause, or what will be done about it, without naming it."""
+"""Matches sentences that mention a cause, or announce the next step, without naming the cause."""
 _CAUSE = re.compile(
     r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|"
     r"requires?|missing|expects?|must be)\b",
@@ -49,14 +49,14 @@ _CAUSE = re.compile(
 
 @dataclass
 class FailureWatch:
-    """The open failures of a session, the files the agent itself has changed in it, and the lines it wrote last."""
+    """The open failures of a session, the files the agent has changed in it, and the lines it wrote last."""
 
     failures: list[CommandFailure] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
     written: list[tuple[str, str]] = field(default_factory=list)
 
     def see(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
-        """Takes one turn of the model and yields what it settles. A turn is taken once, in order."""
+        """Takes one turn of the model and yields the drafts it settles. Turns must be passed once each, in order."""
         self._hear(turn)
         for call in turn.tool_calls:
             if call.kind in ("edit", "write") and call.status == "ok":
@@ -65,7 +65,7 @@ class FailureWatch:
                 yield from self._ran(scene, turn, call)
 
     def _hear(self, turn: Turn) -> None:
-        """Keeps the sentence in which the agent names the cause of the newest open failure."""
+        """Stores the sentence in which the agent names the cause of the newest open failure."""
         if not self.failures or not turn.text:
             return
         last = self.failures[-1]
@@ -115,7 +115,7 @@ class FailureWatch:
                         yield found
 
     def _hooked(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
-        """A commit or push: one a hook stopped stays open until one goes through."""
+        """Handles a commit or push: one stopped by a hook stays open until one goes through."""
         command = hooks.plain_git_command(call)
         if error := hooks.hook_refusal(call):
             self._open(turn, call, command, error)
@@ -128,12 +128,12 @@ class FailureWatch:
                     else _after_edits(turn, call, failure)
                 )
                 if isinstance(found, Draft) and found.basis == "fixed" and not _configured(failure):
-                    found = None  # the code was mended for the hook's checks, as it should be
+                    found = None  # the code was fixed to satisfy the hook, as intended
                 if found is not None:
                     yield found
 
     def _installed(self, command: Command) -> None:
-        """Keeps the first command since each failure that brought in what the failure says is missing."""
+        """Stores, for each failure, the first command after it that installed what the failure reports as missing."""
         packages = commands.installed_packages(command.text)
         prepares = commands.is_setup(command.text)
         for failure in self.failures:
@@ -168,7 +168,7 @@ class FailureWatch:
     def _passed(
         self, scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure
     ) -> Draft | bool | None:
-        """A draft; True where the failure is over but teaches nothing; None where it is still open."""
+        """Returns a draft, True if the failure is resolved but teaches nothing, or None if it is still open."""
         same = command.text == failure.command
         if same and failure.refused[0]:
             return refusals.draft_refused_setting(turn, call, failure, self.written) or True
@@ -182,7 +182,7 @@ class FailureWatch:
 
 
 def _added(call: ToolCall, most: int = 3) -> list[str]:
-    """The lines an edit added that did not stand there before, at most `most`."""
+    """Returns up to `most` lines that an edit added and that were not there before."""
     out: list[str] = []
     for edit in call.edits:
         before = {_bare(line) for line in edit.old[:4_000].split("\n")}
@@ -192,17 +192,18 @@ def _added(call: ToolCall, most: int = 3) -> list[str]:
 
 
 def _near(failed: str, passed: str) -> bool:
-    """Whether one command may be another form of the other: a word it opens with stands in it."""
+    """Returns whether one command may be a form of the other: one of the failed command's first two words is in the
+    passed one."""
     return any(word in passed for word in failed.split()[:2])
 
 
 def _bare(line: str) -> str:
-    """The line without what only joins it to its neighbours."""
+    """Returns the line without surrounding white space and trailing commas."""
     return line.strip().rstrip(",")
 
 
 def _speaks_of(line: str, failure: CommandFailure) -> bool:
-    """Whether a sentence names something: code, a file, or a word of the error."""
+    """Returns whether a sentence names something: code, a file, or a word of the error."""
     words = {word for word in re.findall(r"[A-Za-z_]\w{3,40}", failure.error.lower()) if word not in _ORDINARY}
     return bool(find_artifacts(line)) or any(word in line.lower() for word in words)
 
@@ -234,18 +235,18 @@ def _after_edits(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draft |
 
 
 def _configured(failure: CommandFailure) -> bool:
-    """Whether nothing but configuration was changed."""
+    """Returns whether only configuration was changed."""
     return all(_CONFIG.search(path) for path in failure.files)
 
 
 def _setting(failure: CommandFailure) -> tuple[str, str]:
-    """The one setting whose addition fixed it: (key, whole line), or two empty strings."""
+    """Returns the one setting that was added to fix it as (key, whole line), or two empty strings."""
     keys = [(match["key"], line) for _, line in failure.added if len(line) <= 100 and (match := _KEY.match(line))]
     return keys[0] if len({key for key, _ in keys}) == 1 else ("", "")
 
 
 def _entries(failure: CommandFailure) -> tuple[str, ...]:
-    """What was added, where it was nothing but entries of a list: patterns, names."""
+    """Returns the added entries if an edit only added entries to a list (patterns, names)."""
     found = [_ENTRY.match(line) for _, line in failure.added]
     names = tuple(dict.fromkeys(match["entry"] for match in found if match))
     return names if names and all(found) else ()

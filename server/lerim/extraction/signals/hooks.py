@@ -1,4 +1,4 @@
-"""A git hook that stopped a commit or a push, and what got past it: a changed setting, or leaving the hook out."""
+"""Finds a git hook that stopped a commit or push, and what got past it: a changed setting, or skipping the hook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HOOK = re.compile(
 )
 _TOOL = re.compile(r"\b(?:lefthook|husky|pre-commit\.com|overcommit)\b")
 _RACE = re.compile(r"non-fast-forward|fetch first|\[(?:remote )?rejected\]|Could not read from remote|stale info")
-"""The remote refused, not a hook."""
+"""Matches a refusal by the remote, not by a hook."""
 _PUSHED = re.compile(r"failed to push some refs")
 _SAID = re.compile(
     r"The following paths are ignored by one of your \.gitignore files|^[^\n.]{2,60}\.{3,120}Failed|"
@@ -24,17 +24,17 @@ _SAID = re.compile(
     r"^[^\n]{0,60}\bhook (?:failed|declined)[^\n]{0,60}",
     re.MULTILINE,
 )
-OFTEN = 2  # refusals from which leaving the hook out is worth a note although nobody said why
+OFTEN = 2  # refusals from which skipping the hook is worth a note even if nobody said why
 
 
 def git_verb(command: str) -> str:
-    """`commit` or `push`, where a shell command does one; else ""."""
+    """Returns `commit` or `push` if a shell command does one, else ""."""
     match = _GIT.search(command[:2_000]) if "git" in command else None
     return match["verb"] if match else ""
 
 
 def hook_refusal(call: ToolCall) -> str:
-    """What the hook that stopped the commit or push printed; "" where none did."""
+    """Returns what the hook that stopped the commit or push printed, or "" if no hook did."""
     if call.status != "error" or not git_verb(call.command) or _RACE.search(call.output):
         return ""
     if not _HOOK.search(call.output):
@@ -45,18 +45,18 @@ def hook_refusal(call: ToolCall) -> str:
 
 
 def plain_git_command(call: ToolCall) -> Command:
-    """`git commit` or `git push` alone: what is compared is not the message."""
+    """Returns just `git commit` or `git push`, so that commands can be compared without their messages."""
     return Command(f"git {git_verb(call.command)}")
 
 
 def is_hook_skipped(call: ToolCall) -> bool:
-    """Whether the hooks were left out on purpose."""
+    """Returns whether the hooks were skipped on purpose."""
     return bool(_LEFT_OUT.search(f" {call.command[:2_000]}"))
 
 
 def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
-    """That only leaving the hook out got the commit or push through; None where it was tried once and nobody said
-    why."""
+    """Returns the lesson that the commit or push only went through with the hook skipped; None if the hook stopped it
+    only once and nobody said why."""
     if failure.attempts < OFTEN and not failure.cause:
         return None
     name = _HOOK.search(failure.output)

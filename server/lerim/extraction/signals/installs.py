@@ -1,4 +1,4 @@
-"""A failing command that passed once something missing was installed."""
+"""Finds failing commands that passed once something missing was installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MANIFEST = re.compile(
 
 
 def is_package_named(package: str, output: str) -> bool:
-    """Whether the output speaks of the package (`@types/node` and `types-node` count as `node`)."""
+    """Returns whether the output mentions the package (`@types/node` and `types-node` count as `node`)."""
     tail = re.sub(r"^(?:types?|python|py|lib)[-_]|[-_](?:dev|binary|py)$", "", package.rsplit("/", 1)[-1].lower())
     plain = tail.replace("-", "_")
     text = output.lower()
@@ -25,7 +25,8 @@ def is_package_named(package: str, output: str) -> bool:
 
 
 def draft_install(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draft | None:
-    """What the failing command turned out to need; None where files were changed too, so that it shows nothing."""
+    """Returns the lesson what the failing command needed; None if other files than manifests were changed too, which
+    would make the cause unclear."""
     if any(not _MANIFEST.search(path) for path in failure.files):
         return None
     packages = commands.installed_packages(failure.installed)

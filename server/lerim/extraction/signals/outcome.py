@@ -1,4 +1,4 @@
-"""What the person's next words and the exit codes say about what was done before."""
+"""Judges what was done before by the person's next words and by exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REFUTED = re.compile(
     r"fails?|failed)|"
     r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget "
     r"(?:it|that|about))"
-)  # this and the next two are for text in lower case
+)  # this and the next two match text in lower case
 _REVERT = re.compile(
     r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|"
     r"this|it) back|"
@@ -39,12 +39,12 @@ _ACCEPTED = re.compile(
 _TOOK = re.compile(
     r"^\s{0,4}(?:\[[^\]\n]{1,200} [0-9a-f]{7,40}\] |\+? ?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} |\* \[new )", re.MULTILINE
 )
-"""What git prints once a commit or a push was made."""
+"""Matches what git prints after a commit or push."""
 _COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
 
 
 def judge_next_words(after: Turn | None) -> Verdict:
-    """How the person's next words judge the exchange before them; `open` where they do not, or there are none."""
+    """Returns how the person's next words judge the exchange before them; `open` if they do not, or there are none."""
     if after is None:
         return "open"
     text = after.text[:600].replace("’", "'")
@@ -61,29 +61,29 @@ def _judged(text: str) -> Verdict:
 
 
 def is_taken_back(turn: Turn) -> bool:
-    """Whether the person takes back what was wanted or done before, in so many words."""
+    """Returns whether the person explicitly takes back what was wanted or done before."""
     return bool(_REVERT.search(turn.text[:600].replace("’", "'").lower()))
 
 
 def has_commit(exchange: Exchange) -> bool:
-    """Whether a `git commit` or `git push` went through in the exchange."""
+    """Returns whether a `git commit` or `git push` went through in the exchange."""
     return any(call.kind == "shell" and is_commit_made(call) for turn in exchange.replies for call in turn.tool_calls)
 
 
 def is_commit_made(call: ToolCall) -> bool:
-    """Whether a call made a commit or a push; of one whose exit code nobody told, whether git said so."""
+    """Returns whether a tool call made a commit or push. If its exit code is unknown, git's output decides."""
     if call.status != "ok" or not is_commit_command(call.command):
         return False
     return call.exit_code == 0 or (call.exit_code is None and bool(_TOOK.search(call.output)))
 
 
 def is_commit_command(command: str) -> bool:
-    """Whether a shell command commits or pushes."""
+    """Returns whether a shell command commits or pushes."""
     return "git" in command and bool(_COMMIT.search(command[:2_000]))
 
 
 def has_kept_changes(exchange: Exchange) -> bool:
-    """Whether files were changed in the exchange and nothing was denied."""
+    """Returns whether files were changed in the exchange and nothing was denied or interrupted."""
     calls = [call for turn in exchange.replies for call in turn.tool_calls]
     changed = any(call.kind in ("edit", "write") and call.status == "ok" for call in calls)
     return changed and not any(call.status in ("denied", "interrupted") for call in calls)
@@ -100,5 +100,5 @@ _LATER = re.compile(
 
 
 def is_put_off(prompt: Turn) -> bool:
-    """Whether the person's words begin by putting off what the agent asked last: then it is still open."""
+    """Returns whether the person's words begin by putting off the agent's last question, which then stays open."""
     return _LATER.match(prompt.text[:200].replace("’", "'")) is not None

@@ -1,4 +1,5 @@
-"""A setting the agent wrote that the tool does not know: refused with its name, then left out, and the tool passed."""
+"""Finds a setting that the agent wrote, the tool refused by name, and the agent then removed so that the tool
+passed."""
 
 from __future__ import annotations
 
@@ -21,8 +22,7 @@ _KEY = re.compile(r"[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]")
 
 
 def find_refused_setting(error: str, written: list[tuple[str, str]]) -> tuple[str, str]:
-    """The setting an error refuses and the file the agent had written it into; two empty strings where there is
-    none."""
+    """Returns the setting that an error refuses and the file the agent wrote it to, or two empty strings."""
     match = _UNKNOWN.search(error)
     if match is None:
         return "", ""
@@ -34,13 +34,13 @@ def find_refused_setting(error: str, written: list[tuple[str, str]]) -> tuple[st
 def draft_refused_setting(
     turn: Turn, call: ToolCall, failure: CommandFailure, written: list[tuple[str, str]]
 ) -> Draft | None:
-    """That the file takes no such setting, and what was written instead."""
+    """Returns the lesson that the file does not accept the setting, and what was written instead."""
     name, file = failure.refused
     lines = [line for path, line in written if path == file]
     wrote = max((at for at, line in enumerate(lines) if name in line), default=-1)
     keys = [match["key"] for line in lines[wrote + 1 :] if (match := _KEY.match(line))]
     if file not in failure.files:
-        return None  # it passed although nobody took the setting out
+        return None  # it passed without the setting being removed
     tool = wording.shorten(failure.command, 40)
     used = f"It passed with `{keys[-1]}` instead." if keys else "It passed without it."
     return draft_lesson(

@@ -1,4 +1,4 @@
-"""A failing command replaced by a variant that works: a wrapper, a flag, a variable, another folder or script."""
+"""Finds a variant that works for a failing command: a wrapper, a flag, a variable, another folder or script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WRAPPED = (
     "--,uvx"
 )
 _WRAPPERS = tuple(tuple(wrapper.split()) for wrapper in _WRAPPED.split(","))
-_MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # true of one machine only
+_MACHINE = frozenset({"PATH", "HOME", "PWD", "SHELL", "TMPDIR", "TEMP", "LANG", "TERM"})  # specific to one machine
 _TWINS = (
     {"python", "python3"},
     {"pip", "pip3"},
@@ -34,7 +34,7 @@ _USAGE = re.compile(
 
 
 def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure) -> Draft | None:
-    """The draft for a variant that passed where `failure` failed, or None where it is no variant of it."""
+    """Returns the draft for a command that passed in place of `failure`, or None if it is not a variant of it."""
     if not (printed.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
         return None
     if command.text == failure.command:
@@ -60,7 +60,7 @@ def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, fa
 
 
 def _same_text(scene: Scene, turn: Turn, command: Command, failure: CommandFailure) -> tuple[str, str] | None:
-    """The same words with a variable set, or in another folder."""
+    """Returns title and body text if the same command passed with a variable set or in another folder."""
     new = [item for item in command.variables if item not in failure.variables]
     if len(new) == 1 and not failure.variables:
         name = new[0].split("=", 1)[0]
@@ -82,7 +82,7 @@ def _same_text(scene: Scene, turn: Turn, command: Command, failure: CommandFailu
 
 
 def _found_in(program: str, assignment: str) -> tuple[str, str] | None:
-    """The folder that had to be added to PATH for a program to be found."""
+    """Returns title and body text for the folder that had to be added to PATH for a program to be found."""
     parts = re.split(r"(?<=[^:;]{2}):(?=[/$~.])|;", assignment.partition("=")[2].strip("\"'"))
     folders = [part for part in parts if part and "$" not in part and "%" not in part]
     if len(folders) != 1:
@@ -123,6 +123,6 @@ def _other_text(command: Command, failure: CommandFailure) -> tuple[str, str] | 
 
 
 def _script(words: list[str]) -> str:
-    """The script a package manager is asked to run: `npm run test:unit` → `test:unit`; "" for anything longer."""
+    """Returns the script a package manager runs (`npm run test:unit` → `test:unit`), or "" for anything longer."""
     rest = [word for word in words[1:] if word != "run"]
     return rest[0] if len(rest) == 1 and not rest[0].startswith("-") else ""

@@ -1,4 +1,4 @@
-"""Where a claim applies: the files it names, else the files changed while it was made."""
+"""Finds where a claim applies: in the files it names, else in the files changed during its exchange."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NAME = re.compile(
     r"`(?:[\w$]{1,60}\.){0,3}(?P<ticked>[A-Za-z_$][\w$]{3,60})(?:\(\))?`|(?<![\w./-])(?:[\w$]{1,60}\.)?"
     r"(?P<plain>_*[a-z][a-z0-9]*(?:_[a-z0-9]+){1,8}|[A-Za-z][a-z0-9]{1,30}(?:[A-Z][A-Za-z0-9]{0,30}){1,8})(?![\w/-])"
 )
-"""What can only be the name of something in code: in backticks, snake_case or camelCase."""
+"""Matches only names from code: in backticks, snake_case or camelCase."""
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 def find_named_places(scene: Scene, text: str) -> tuple[str, ...]:
-    """The files of this repository that the text itself names, and the symbols it names where the session saw them
-    defined: `path#symbol`, which also says the file."""
+    """Returns the files of this repository that the text names, and the symbols it names as `path#symbol` if the
+    session saw their definition. A file is not repeated if one of its symbols is listed."""
     cwd = next((turn.cwd for turn in (scene.now.prompt, *scene.now.replies) if turn is not None and turn.cwd), "")
     located = (scene.locate(path, cwd) for path in find_paths(text))
     files = tuple(dict.fromkeys(path for path in located if path))
@@ -30,7 +30,8 @@ def find_named_places(scene: Scene, text: str) -> tuple[str, ...]:
 
 
 def find_changed_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
-    """The files changed in the exchange, or nothing where so many were changed that none of them says where."""
+    """Returns the files changed in the exchange, without tests if others were changed; nothing if there are more than
+    `MOST`, because then they no longer tell where the claim applies."""
     out = _changed(scene, exchange)
     source = tuple(path for path in out if not _TEST.search(path)) or out
     return source if len(source) <= MOST else ()
@@ -46,7 +47,7 @@ def _changed(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
 
 
 def find_edited_files(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]:
-    """The repo-relative files a call changed."""
+    """Returns the repo-relative files that a tool call changed."""
     if call.kind not in ("edit", "write"):
         return ()
     located = (scene.locate(path, cwd) for path in (call.paths or tuple(edit.path for edit in call.edits)))

@@ -1,4 +1,4 @@
-"""Summaries of sessions, with and without a model."""
+"""Summarizes sessions, with and without a model."""
 
 import lazy_loader
 

@@ -1,6 +1,6 @@
-"""A session's summary without a model: what the person asked, what was done and how it ended, each with its turns.
+"""Summarizes a session without a model: what the person asked, what was done and how it ended, each with its turns.
 
-Every word is either the person's or the agent's own, in quotation marks, or says what a record of the session says.
+Every word either is a quote from the person or the agent, in quotation marks, or describes what the session recorded.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ PROMPT = 200
 REPORT = 260
 PATHS = 40
 NAMED = 3
-"""Files or commands named in one statement."""
+"""Maximum number of files or commands named in one statement."""
 COMMITS = 4
 UNTOLD: frozenset[Platform] = frozenset({"cursor", "copilot"})
-"""Agents whose stores do not say of every command that it passed."""
+"""Agents that do not record for every command whether it passed."""
 
 
 def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate: Locate) -> Summary | None:
-    """The summary of these turns of a session; None where no person asked for anything that may be told.
+    """Returns the summary of these turns of a session, or None if no person asked for anything that may be quoted.
 
-    `locate` makes a repo-relative path of one that a call names in a working folder, "" of one outside.
+    `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path; "" for one outside.
     """
     found = split_exchanges(turns, locate, told=facts.platform not in UNTOLD)
     prompts = [exchange for exchange in found if is_request(exchange.prompt)]
@@ -80,8 +80,8 @@ def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate
 
 
 def _title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[SummaryExchange]) -> str:
-    """The agent's title for the session, unless it is the words of a prompt; else what the first prompt asks for that
-    says enough, or the message of a commit."""
+    """Returns the agent's title for the session unless it only repeats a prompt; else the first prompt that says
+    enough, or a commit message."""
     own = one_line(title, 400)
     firsts = [
         summarize_request(one.prompt.text, 400)
@@ -105,8 +105,8 @@ def _title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[Summa
 
 
 def _intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
-    """The person's own words: the first message that asks for something, then the others; those that led to a change
-    before those that did not, where not all fit."""
+    """Yields the person's own words: the first message that asks for something, then the others. If not all fit, those
+    that led to a change take precedence."""
     said: list[tuple[SummaryExchange, str]] = []
     for one in prompts:
         assert one.prompt is not None
@@ -138,13 +138,14 @@ def _of(one: SummaryExchange) -> tuple[str, ...]:
 
 
 def _weight(one: SummaryExchange) -> int:
-    """How much an exchange changed: what is told first where not all fits."""
+    """Returns how much an exchange changed, which decides what is included if not everything fits."""
     return 3 * bool(one.changed) + 3 * bool(one.deeds) + bool(one.ran)
 
 
 def _happened(found: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
-    """A statement for each exchange in which something was done or found, in the order of the session. What the agent
-    said last, in `report`, is part of the outcome, where more can be told of that exchange."""
+    """Returns a statement for each exchange in which something was done or found, in the order of the session. The
+    agent's last words, in `report`, belong to the outcome and are left out here if that exchange has something else to
+    state."""
     done = {number: _done(one, one is not report or not _weight(one)) for number, one in enumerate(found)}
     told = {number: statement for number, statement in done.items() if statement is not None}
     last = max(told, default=-1)
@@ -184,7 +185,8 @@ def _done(one: SummaryExchange, with_report: bool) -> Statement | None:
 
 
 def _looked(one: SummaryExchange) -> tuple[list[str], list[str]]:
-    """What an exchange did of which nothing else is to be told."""
+    """Returns the statement and turns of an exchange that has nothing else to state: the files it read, or its tool
+    calls."""
     if one.read:
         return [f"Read {list_names([f'`{path}`' for path in one.read], NAMED, 'file')}."], list(one.read.values())[-1:]
     calls = [turn.id for turn in one.replies for _ in turn.calls]
@@ -196,7 +198,7 @@ def _looked(one: SummaryExchange) -> tuple[list[str], list[str]]:
 
 
 def _few(deeds: Sequence[Deed]) -> list[Deed]:
-    """Each kind of deed without a text once, and at most four in all."""
+    """Returns at most four deeds, without duplicates."""
     return list({(deed.what, deed.text): deed for deed in deeds}.values())[:4]
 
 
@@ -208,7 +210,7 @@ def _runs(ran: Sequence[CommandRun]) -> dict[str, list[str]]:
 
 
 def _ended(name: str, how: Sequence[str]) -> str:
-    """`npm test` (failed 2 times, then passed)."""
+    """Formats a command with its results: `npm test` (failed 2 times, then passed)."""
     counts = Counter(how)
     if counts["failed"] and how[-1] == "passed":
         times = counts["failed"]
@@ -237,7 +239,7 @@ def _deed(deed: Deed) -> str:
 
 
 def _report(one: SummaryExchange) -> Statement | None:
-    """What the agent says in the end of an exchange of what came of it."""
+    """Returns what the agent says about the result at the end of an exchange."""
     for turn in reversed(one.replies[-3:]):
         if turn.text.strip():
             said = find_report_sentence(turn.text, REPORT)
@@ -246,7 +248,7 @@ def _report(one: SummaryExchange) -> Statement | None:
 
 
 def _outcome(found: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
-    """How it stands at the end: commits, what commands say, the person's last words, the agent's last report."""
+    """Yields the state at the end: commits, results of commands, the person's last words, the agent's last report."""
     commits = [deed for one in found for deed in one.deeds if deed.what == "committed"]
     said = [deed for deed in commits if deed.text]
     for deed in said[-COMMITS:] or commits[-1:]:

@@ -1,5 +1,5 @@
-"""What was done in a session, exchange by exchange, as the catalog tells it: files changed, commands and how they
-ended, commits, choices, refusals. No text is judged and nothing is guessed: what is not recorded is not told.
+"""Collects what was done in a session from the catalog, exchange by exchange: changed files, commands and their
+results, commits, choices, refusals. Nothing is interpreted or guessed; what is not recorded is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ strreplace strreplaceeditor create searchreplace reapply deletefile delete write
 multireplacefilecontent writetofile
 """
 EDITING = frozenset(_EDITING.split())
-"""Tools that change files, as every agent calls them, in lower case and without anything but letters."""
+"""Names of the tools that change files, for all agents, in lower case and reduced to letters."""
 _VERSION = re.compile(r"_v\d{1,3}$")
 _LETTERS = re.compile(r"[^a-z]+")
 _PUSH = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
@@ -34,16 +34,16 @@ _PULL = re.compile(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
 _MERGE = re.compile(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
 _OTHERS: dict[DeedKind, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
 _DESCRIBED = re.compile(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
-"""What the agent says a command is for; it stands after it."""
+"""The agent's description of a command, which follows it."""
 _HEREDOC = re.compile(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
-"""A message of several lines, as shells are given one."""
+"""A message of several lines, passed as a heredoc or here-string."""
 _SAYING = re.compile(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"([^\"]{1,400})|'([^']{1,400}))")
 _STEPS = re.compile(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """A command of the project that was run, and how that ended; `ran` where nobody recorded it."""
+    """A project command that was run, and its result; `ran` if the result was not recorded."""
 
     name: str
     ended: RunOutcome
@@ -52,7 +52,7 @@ class CommandRun:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """A commit with its message, a push, a pull request, a merge, a choice of the person's, a refusal."""
+    """A commit with its message, a push, a pull request, a merge, a choice by the person, or a refusal."""
 
     what: DeedKind
     text: str
@@ -61,8 +61,8 @@ class Deed:
 
 @dataclass(slots=True)
 class SummaryExchange:
-    """A person's message and all that answered it. `prompt` is None where the session begins with an answer; `changed`
-    are repo-relative paths, each with the turns that changed it, `read` those that calls name otherwise, with one."""
+    """A person's message and all replies to it. `prompt` is None if the session begins with a reply. `changed` maps
+    repo-relative paths to the turns that changed them, `read` maps other paths named in tool calls to one turn."""
 
     prompt: SummaryTurn | None
     replies: list[SummaryTurn] = field(default_factory=list)
@@ -76,8 +76,8 @@ Locate = Callable[[str, str], str]
 
 
 def split_exchanges(turns: Iterable[SummaryTurn], locate: Locate, *, told: bool = True) -> list[SummaryExchange]:
-    """The exchanges of a session. `locate` makes a repo-relative path of one a call names in a working folder, "" of
-    one outside; `told`: the agent's store says of every command how it ended."""
+    """Returns the exchanges of a session. `locate` maps a path as named in a tool call, and a working folder, to a
+    repo-relative path; "" for one outside. `told`: the agent records the result of every command."""
     out: list[SummaryExchange] = []
     for turn in turns:
         if turn.role == "user":
@@ -100,7 +100,7 @@ def _take(exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate
     if call.text.startswith("$ "):
         exchange.deeds += _kept(call, turn.id)
         exchange.ran += _run(call, turn.id, told)
-    elif is_edit_call(first) and rest.partition("\n")[0] != "view":  # one tool of Copilot's does both
+    elif is_edit_call(first) and rest.partition("\n")[0] != "view":  # Copilot has one tool for viewing and editing
         if call.status == "ok":
             for path in _named(first, turn, locate):
                 exchange.changed.setdefault(path, []).append(turn.id)
@@ -111,7 +111,7 @@ def _take(exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate
 
 
 def is_edit_call(first: str) -> bool:
-    """Whether the first line of a call as the catalog keeps it names a tool that changes files."""
+    """Returns whether the first line of a tool call, as stored in the catalog, names a tool that changes files."""
     name = first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal")
     return _LETTERS.sub("", _VERSION.sub("", name)) in EDITING
 
@@ -133,7 +133,7 @@ def _what(first: str, turn: SummaryTurn, locate: Locate) -> str:
 
 
 def _kept(call: StoredCall, turn: str) -> Iterator[Deed]:
-    """Commits, pushes and pull requests that went through."""
+    """Yields the commits, pushes and pull requests that went through."""
     command = _DESCRIBED.sub("", call.text.removeprefix("$ "))
     if call.status != "ok" or call.exit_code or not ("git" in command or "gh " in command or "glab " in command):
         return
@@ -154,7 +154,8 @@ def _message(command: str) -> str:
 
 
 def _chosen(line: str) -> str:
-    """What the person answered to a question, from the line the catalog keeps of it: `question? [a | b] answer`."""
+    """Returns a question and the person's answer, from its line in the catalog: `question? [a | b] answer`; "" for
+    other lines."""
     head, asks, rest = line[:3_000].partition("? [")
     _, ends, answer = rest.rpartition("] ")
     if not asks or not ends or not head.strip() or not answer.strip():
@@ -163,7 +164,7 @@ def _chosen(line: str) -> str:
 
 
 def _run(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
-    """The project's own commands in a call: tests, builds, installs."""
+    """Yields the project commands in a tool call: tests, builds, installs."""
     if call.status not in ("ok", "error"):
         return
     command = parse_command(call.text.removeprefix("$ ").split("\n", 1)[0])
@@ -177,12 +178,12 @@ def _run(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
 
 
 def _short(text: str, most: int) -> str:
-    """On one line, clean before it is cut, and fit to stand between backticks or quotation marks."""
+    """Returns the text on one line, cleaned before it is cut, without backticks."""
     return shorten(squeeze_spaces(clean_text(text)[:2_000]).replace("`", "'"), most)
 
 
 def find_last_runs(found: Sequence[SummaryExchange]) -> list[CommandRun]:
-    """How each command ended the last time it was run, in the order of these times."""
+    """Returns the last run of each command, in order."""
     last: dict[str, CommandRun] = {}
     for exchange in found:
         for one in exchange.ran:

@@ -1,4 +1,4 @@
-"""What code alone knows of a session, and no model is asked for: its figures, the files it changed, its tags."""
+"""Computes what code alone knows about a session: its figures, the files it changed, its tags."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryFacts:
-    """What is known of a session besides its turns. `title` is what its agent calls it, `agent` what people call the
-    agent."""
+    """What is known about a session besides its turns. `title` is the agent's title for it, `agent` the agent's display
+    name."""
 
     platform: Platform
     agent: str
@@ -52,14 +52,14 @@ class SummaryFacts:
 
 
 def is_request(prompt: SummaryTurn | None) -> bool:
-    """Whether a person typed this for the agent: a command only with words of theirs after it."""
+    """Returns whether a person typed this for the agent; a command counts only if it has further words."""
     if prompt is None:
         return False
     return prompt.kind == "prompt" or (prompt.kind == "command" and len(prompt.text.split()) > 1)
 
 
 def describe_session(found: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
-    """One sentence of figures."""
+    """Returns one sentence of figures."""
     prompts = sum(is_request(one.prompt) for one in found)
     changed, ran = len(collect_changed_files(found)), [run for one in found for run in one.ran]
     failed = sum(run.ended == "failed" for run in ran)
@@ -96,12 +96,12 @@ def _length(turns: Sequence[SummaryTurn]) -> str:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
+    """Formats a count with its noun: `1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def collect_changed_files(found: Sequence[SummaryExchange]) -> dict[str, list[str]]:
-    """The files that were changed, each with the turns that did, those changed most often first."""
+    """Returns the changed files, each with the turns that changed it, the most frequently changed first."""
     changed: dict[str, list[str]] = {}
     for one in found:
         for path, turns in one.changed.items():
@@ -110,7 +110,7 @@ def collect_changed_files(found: Sequence[SummaryExchange]) -> dict[str, list[st
 
 
 def make_file_statements(found: Sequence[SummaryExchange]) -> tuple[Statement, ...]:
-    """The files that were changed and how often."""
+    """Returns statements on which files were changed and how often."""
     changed = collect_changed_files(found)
     out = [
         Statement(f"`{path}`: {count_noun(len(turns), 'change')}", (turns[0], *turns[-1:]))
@@ -123,7 +123,7 @@ def make_file_statements(found: Sequence[SummaryExchange]) -> tuple[Statement, .
 
 
 def make_summary_tags(found: Sequence[SummaryExchange]) -> tuple[str, ...]:
-    """What the changed files are written in and what was run, the most frequent first."""
+    """Returns the languages of the changed files and the programs that were run, the most frequent first."""
     counts: Counter[str] = Counter()
     for path, turns in collect_changed_files(found).items():
         if language := LANGUAGES.get(PurePosixPath(path).suffix.removeprefix(".").lower()):

@@ -1,4 +1,4 @@
-"""The few words of a longer text that tell what it is about, verbatim but for markup: for summaries without a model."""
+"""Picks the few words of a longer text that say what it is about, verbatim except for markup, without a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lerim.extraction.facts import capitalize_first, shorten, split_spoken, sque
 from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
 LOOKED_AT = 6_000
-"""Characters of a text that are looked at, once it is redacted."""
+"""Characters read of a text, after redaction."""
 _FENCED = re.compile(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = re.compile(r"\b(?:https?|file|ftp)://", re.IGNORECASE)
@@ -27,7 +27,7 @@ next resume great perfect good nice cool done retry try again lgtm keep going ca
 all looks fine
 """
 _IDLE = frozenset(_IDLE_WORDS.split())
-"""A message of these words alone asks for nothing new."""
+"""A message made only of these words asks for nothing new."""
 _WORD = re.compile(r"[^\W\d_]+")
 _PLAN = re.compile(
     r"^(?:please )?implement (?:the following|this|the) plan\W{0,4}\s(?:plan\W{1,3}\s{0,3})?", re.IGNORECASE
@@ -53,15 +53,15 @@ _RESULT = re.compile(
 
 
 def has_substance(text: str) -> bool:
-    """Whether a prompt says more than go on, yes or hello."""
+    """Returns whether a prompt says more than "go on", "yes" or "hello"."""
     said = _WORD.findall(text[:400].lower())
     return bool(said) and not _IDLE.issuperset(said)
 
 
-@lru_cache(maxsize=256)  # a session's messages are looked at for its title, its sections and its end
+@lru_cache(maxsize=256)  # a session's messages are needed for its title, its sections and its end
 def summarize_request(text: str, most: int) -> str:
-    """What a person's message asks for, in at most `most` characters: its first sentences, or the title of a plan they
-    handed over; "" where nothing may be told of it."""
+    """Returns what a person's message asks for in at most `most` characters: its first sentences, or the title of a
+    plan they handed over; "" if nothing in it may be quoted."""
     own = clean_text(remove_private_blocks(text))
     lines = list(_lines(_head(own)))
     whole = squeeze_spaces(" ".join(lines[:1] if own.lstrip().startswith("#") else lines[:_FIRST]))
@@ -75,8 +75,8 @@ def summarize_request(text: str, most: int) -> str:
 
 @lru_cache(maxsize=256)
 def find_report_sentence(text: str, most: int) -> str:
-    """The sentence of an agent's message that tells best what came of its work, of its prose before its lists; "" where
-    none does."""
+    """Returns the sentence of an agent's message that best states the result of its work, preferring prose to lists; ""
+    if there is none."""
     found: list[tuple[bool, str]] = []
     for line in _head(clean_text(remove_private_blocks(text))).split("\n"):
         if _TABLE.match(line) or line.startswith(("    ", "\t")) or _TITLED.match(line):
@@ -92,13 +92,13 @@ def find_report_sentence(text: str, most: int) -> str:
 
 
 def title_request(text: str, most: int) -> str:
-    """What a message asks for as a title: its first sentence, without a request's manners."""
+    """Returns a message as a title: its first sentence without polite phrases."""
     first = _BREAK.split(text, maxsplit=1)[0]
     return one_line(capitalize_first(_POLITE.sub("", first) or first), most).rstrip(".:,;? ")
 
 
 def one_line(text: str, most: int) -> str:
-    """A short text of a session, such as a title, as it may stand in a summary."""
+    """Returns a short text of a session, such as its title, in a form that is fit for a summary."""
     return shorten(squeeze_spaces(_told(clean_text(remove_private_blocks(text))[:LOOKED_AT])), most)
 
 
@@ -107,7 +107,7 @@ def _head(text: str) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines of prose, without marks of markdown, links and tables."""
+    """Yields the lines of prose, without markdown marks, links and tables."""
     for line in text.split("\n"):
         if _TABLE.match(line) or line.startswith(("    ", "\t")):
             continue

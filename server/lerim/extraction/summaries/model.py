@@ -1,7 +1,8 @@
-"""A session's summary with a model: one call for each part that is new, and one more to join what several parts told.
+"""Summarizes a session with a model: one call per new part, and one more to join the summaries of several parts.
 
-Nothing it says is believed as it stands: a statement must name turns it was shown, and each number, path and name in it
-must stand there. Figures, files and dates are code's; what the model leaves out or cannot tell is told by the rules.
+Nothing the model says is taken on trust: a statement must name turns the model was shown, and each number, path and
+name in it must occur there. Figures, files and dates come from code. What the model leaves out is filled in by the
+rules.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ from lerim.sessions import summary_turns
 
 ROLE = "summarize"
 FLOOR = 500
-"""A window of so few tokens is not cut any further."""
+"""Windows of at most this many tokens are not cut any further."""
 GUIDANCE = "Leave out what nobody will want to know next month."
 TITLE = 90
 TEXT = 400
-STATEMENTS = 30  # of one part that are looked at
+STATEMENTS = 30  # statements read of one part
 TAGS = 6
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = re.compile(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
@@ -60,15 +61,15 @@ _TAG = re.compile(r"^[a-z][\w.+#-]{1,23}$")
 
 @dataclass(frozen=True, slots=True)
 class SummaryCallStarted:
-    """The model is about to be asked of a part, or to join parts."""
+    """The model is about to be asked about a part, or to join parts."""
 
     joining: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """One session to be summarized by `model`, its label. `rules` is what the rules make of all of it; `limit` is how
-    many tokens a window may have now."""
+    """One session to be summarized. `model` is the model's name, `rules` the summary of the whole session by rules, and
+    `limit` returns how many tokens a window may currently have."""
 
     session: str
     turns: Sequence[summary_turns.SummaryTurn]
@@ -86,7 +87,7 @@ SummaryEvent: TypeAlias = SummaryCallStarted | ModelStep
 
 
 def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) -> Generator[SummaryEvent, None, Summary]:
-    """Asks of the turns after those in `parts`, which gains what is told of them as it comes, and returns the summary.
+    """Asks about the turns after those in `parts`, adds each new part to it as it arrives, and returns the summary.
 
     Raises ModelError, StoppedError, SettingsError, and whatever LerimError the engine raises.
     """
@@ -96,7 +97,7 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
     todo = deque(
         cut_windows([*seen, *fresh], task.limit(), task.overlap_tokens, parts.sent, task.count) if fresh else ()
     )
-    most = sys.maxsize  # tokens of a window, once one was too large
+    most = sys.maxsize  # maximum tokens of a window, lowered once one was too large
     told: list[SessionPart] = []
     while todo:
         window = todo.popleft()
@@ -114,7 +115,7 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
             todo.extendleft(reversed(two))
             continue
         last = window.fresh[-1]
-        if not todo or todo[0].fresh[0].number > last.number:  # a turn is told when all its pieces are
+        if not todo or todo[0].fresh[0].number > last.number:  # a turn is done when all its parts are
             parts.parts += told
             parts.sent, parts.turn = last.number, last.id
             told = []
@@ -143,7 +144,7 @@ def _part(lm: dspy.LM, task: SummaryTask, window: Window) -> Generator[SummaryEv
 
 
 def _joined(lm: dspy.LM, task: SummaryTask, parts: Sequence[SessionPart]) -> Generator[SummaryEvent, None, SessionPart]:
-    """One part of several; of more than fit into a call, some at a time."""
+    """Joins several parts into one, in groups if they do not all fit into one call."""
     left = list(parts)
     while len(left) > 1:
         group = _fitting(left, task)
@@ -153,7 +154,7 @@ def _joined(lm: dspy.LM, task: SummaryTask, parts: Sequence[SessionPart]) -> Gen
 
 
 def _fitting(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionPart]:
-    """The first parts that fit into one call, two at least."""
+    """Returns the first parts that fit into one call, at least two."""
     size, group = 0, list(parts[:2])
     most = task.limit()
     size = sum(task.count(part.model_dump_json()) for part in group)
@@ -189,7 +190,7 @@ def _reduced(
 
 
 def _together(group: Sequence[SessionPart]) -> SessionPart:
-    """Parts joined by code: all that they say, in order."""
+    """Joins parts by code: all their statements, in order."""
     first = next((part for part in group if part.title), group[0])
     return SessionPart(
         title=first.title,
@@ -200,7 +201,7 @@ def _together(group: Sequence[SessionPart]) -> SessionPart:
 
 
 def _of_rules(task: SummaryTask, window: Window) -> SessionPart:
-    """What the rules say of a window that no model told."""
+    """Returns what the rules say about a window that the model did not summarize."""
     numbers = {turn.id: turn.number for turn in window.fresh}
     both = (("intent", task.rules.intent), ("happened", task.rules.happened), ("outcome", task.rules.outcome))
     return SessionPart(
@@ -214,8 +215,8 @@ def _of_rules(task: SummaryTask, window: Window) -> SessionPart:
 
 
 def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
-    """What of an answer may be believed: statements about turns that were shown, in which each number, path and name
-    stands in `text`, what was shown; all of it clean."""
+    """Returns the credible part of an answer, cleaned: statements about turns that were shown, in which each number,
+    path and name occurs in `text`, which is what the model was shown."""
     low = text.lower()
     kept: list[Told] = []
     for one in part.statements[:STATEMENTS]:
@@ -234,13 +235,13 @@ def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
 
 
 def _clear(text: str, most: int) -> str:
-    """On one line, without secrets, markup, links and characters that do not show."""
+    """Returns the text on one line, without secrets, markup, links and invisible characters."""
     bare = _SCHEME.sub("", _LINK.sub(r"\1", _STRONG.sub("", text.strip())))
     return shorten(clean_text(strip_markup(bare)), most)
 
 
 def _summary(task: SummaryTask, whole: SessionPart) -> Summary:
-    """The model's part as a summary; a section of which it says nothing is the rules'."""
+    """Builds the summary from the model's part. A section about which it says nothing is taken from the rules."""
     ids = {turn.number: turn.id for turn in task.turns}
     rules = task.rules
 

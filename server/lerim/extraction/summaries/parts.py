@@ -1,5 +1,5 @@
-"""What a model told of a session's parts, kept: in the session's state from one sync to the next, and each answer by
-what was shown, the question and the model, so that what was paid for once is never paid for again."""
+"""Stores what a model said about the parts of a session, so that nothing is paid for twice: in the session's state
+between syncs, and each answer by what was shown, the question and the model."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NAME = re.compile(r"^[0-9a-f]{64}\.json$")
 
 
 class SummaryParts(BaseModel):
-    """The parts of a session that were told so far by `model`; `sent` is the number of the last turn in them, and
-    `turn` its id."""
+    """The parts of a session that `model` has summarized so far; `sent` is the number of the last turn in them, `turn`
+    its id."""
 
     version: int = VERSION
     model: str = ""
@@ -35,7 +35,7 @@ class SummaryParts(BaseModel):
 
 
 def unpack_parts(state: bytes | None, model: str, turns: Sequence[SummaryTurn]) -> SummaryParts:
-    """What was told before; nothing where another model told it, or the session is not the same any more."""
+    """Returns the parts stored earlier, or none if another model made them or the session has changed."""
     fresh = SummaryParts(model=model)
     if not state:
         return fresh
@@ -48,21 +48,22 @@ def unpack_parts(state: bytes | None, model: str, turns: Sequence[SummaryTurn]) 
 
 
 class SummaryAnswerCache:
-    """The answers of one model to what it was shown of sessions of one project, in `folder`."""
+    """The answers of one model to the summary prompts of one project's sessions, in `folder`."""
 
     def __init__(self, folder: Path, model: str) -> None:
         self._folder = folder
         self._model = model
 
     def find(self, signature: type[dspy.Signature], shown: str) -> SessionPart | None:
-        """What was answered to this; None where it was not asked, or what is there cannot be read."""
+        """Returns the cached answer to this prompt, or None if there is none or it cannot be read."""
         try:
             return SessionPart.model_validate_json(files.read_text(self._path(signature, shown), MOST_BYTES))
         except (MemoryError_, ValidationError):
             return None
 
     def keep(self, signature: type[dspy.Signature], shown: str, part: SessionPart) -> None:
-        """Keeps an answer, and the newest few of all. A folder that cannot be written keeps nothing."""
+        """Stores an answer and deletes all but the newest `KEPT`. If the folder cannot be written, nothing is
+        stored."""
         try:
             files.make_folder(self._folder, 0o700)
             files.replace_file(self._path(signature, shown), redact_json(part.model_dump_json()), 0o600)
@@ -70,7 +71,7 @@ class SummaryAnswerCache:
             for path in sorted(kept, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
                 path.unlink()
         except (OSError, MemoryError_):
-            return  # it costs a second call at most
+            return  # at worst the model is asked again
 
     def _path(self, signature: type[dspy.Signature], shown: str) -> Path:
         asked = f"{self._model}\n{signature.instructions}\n{SessionPart.model_json_schema()}\n{shown}"

@@ -1,4 +1,4 @@
-"""A session's turns as a model is shown them for a summary: as the catalog keeps them, without what tools printed."""
+"""Renders a session's turns for a model that summarizes them: as stored in the catalog, without tool output."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from lerim.extraction.transcript import ShownPiece, ShownTurn, shorten_middle
 from lerim.sessions import SummaryTurn
 
-TEXT = (13_000, 6_500)  # characters of what a person or the agent wrote in one turn: head and tail
+TEXT = (13_000, 6_500)  # characters of text that the person or the agent wrote in one turn: head and tail
 CALL = (400, 200)
-CALLS = 30  # tool calls shown of one turn: the first and the last ones
+CALLS = 30  # tool calls shown per turn: the first and the last ones
 
 
 def show_summary_turns(turns: Sequence[SummaryTurn]) -> list[ShownTurn]:
-    """What a model is shown of these turns; those of which nothing is for a model are left out."""
+    """Returns these turns as a model is shown them, without turns that have nothing to show."""
     found = (
         ShownTurn(turn.id, turn.number, turn.role, turn.time, turn.cwd, tuple(_pieces(turn)), turn.paths)
         for turn in turns

@@ -1,4 +1,4 @@
-"""What a model is asked for a summary, and the form of what it answers. Imported only when one is asked."""
+"""The DSPy signatures for summaries and the models of their answers. Imported only when a model is asked."""
 
 from __future__ import annotations
 

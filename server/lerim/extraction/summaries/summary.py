@@ -1,4 +1,4 @@
-"""What a summary is, and its form as the text of a memory: a line, then sections of statements that name their turns.
+"""A summary and its form as the text of a memory: a sentence, then sections of statements that name their turns.
 
 One sentence about the session.
 
@@ -18,7 +18,7 @@ OUTCOME_WORDS = 100
 DESCRIPTION_WORDS = 50
 SECTIONS = ("User intent", "What happened", "Outcome", "Files")
 CITED = 10
-"""Turns named after one statement."""
+"""Maximum number of turns named after one statement."""
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
 _END = re.compile(r"(?<=[.!?…。！？])[”\"')\]]{0,2}\s+")
@@ -27,20 +27,20 @@ _HEADING = re.compile(r"^##[ \t]+(.{1,80}?)[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence or a few, and the ids of the turns it rests on."""
+    """One or a few sentences, and the ids of the turns they rest on."""
 
     text: str
     turns: tuple[str, ...]
 
     def line(self) -> str:
-        """The statement as a line of the memory."""
+        """Returns the statement as a line of the memory."""
         turns = tuple(dict.fromkeys(self.turns))[:CITED]
         return f"- {self.text} [{', '.join(turns)}]" if turns else f"- {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A session in short. `files` are repo-relative paths, those that were changed first."""
+    """The summary of a session. `paths` are its changed files, the most frequently changed first."""
 
     title: str
     description: str
@@ -53,13 +53,13 @@ class Summary:
 
 
 def count_words(text: str) -> int:
-    """How many words a text has; a character of a script without spaces counts as one."""
+    """Counts the words of a text; each character of a script without spaces counts as one."""
     return len(text.split()) + len(_UNSPACED.findall(text))
 
 
 def fit_statements(statements: Iterable[Statement], most: int) -> tuple[Statement, ...]:
-    """The statements that fit into `most` words with the turns they name; the last one may end at an earlier
-    sentence."""
+    """Returns the statements that fit into `most` words, including the turns they name. The last one may be cut to
+    fewer sentences."""
     out: list[Statement] = []
     left = most
     for one in statements:
@@ -82,7 +82,7 @@ def _fewer(one: Statement, most: int) -> Statement | None:
 
 
 def render_summary(summary: Summary) -> str:
-    """The text of the memory; a section of which nothing is known says so."""
+    """Returns the text of the memory. An empty section says "Nothing"."""
     parts = [summary.description]
     said = (summary.intent, summary.happened, summary.outcome, summary.files)
     for name, statements in zip(SECTIONS, said, strict=True):
@@ -92,7 +92,8 @@ def render_summary(summary: Summary) -> str:
 
 
 def split_sections(text: str) -> dict[str, str]:
-    """What stands under each heading of a summary's text, however a person changed it; "" is what stands before."""
+    """Returns the text below each heading of a summary, however a person edited it; the key "" has the text before the
+    first."""
     found: dict[str, str] = {}
     name, start = "", 0
     for match in _HEADING.finditer(text):
@@ -103,7 +104,7 @@ def split_sections(text: str) -> dict[str, str]:
 
 
 def list_names(names: Sequence[str], most: int, noun: str) -> str:
-    """`a, b and c`; of many the first `most` and how many more there are."""
+    """Joins names as `a, b and c`; if there are more than `most`, the rest is only counted."""
     if len(names) > most:
         rest = len(names) - most
         more = noun if rest == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
