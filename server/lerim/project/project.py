@@ -121,9 +121,8 @@ def locate_project(path: Path, home: Home) -> Project | None:
     if layout is None:
         return None
     check_outside(home, layout)
-    entries, _ = registry.list_entries(
-        home
-    )  # a broken entry is reported by `list_projects`; it must not hide the repository
+    # A broken entry is reported by `list_projects`; here it must not hide the repository.
+    entries, _ = registry.list_entries(home)
     project = _project(layout, _entry_keys(entries), home)
     aliases = next((entry.aliases for entry in entries if entry.key == project.key), ())
     return replace(project, aliases=aliases)
