@@ -38,11 +38,8 @@ def read_entry(home: Home, key: str) -> ProjectEntry | None:
     path = home.project(key) / ENTRY_FILE
     try:
         entry = msgspec.convert(json.loads(read_regular_file(path)), ProjectEntry)
-    except (
-        FileNotFoundError,
-        NotADirectoryError,
-    ):  # a home that cannot be created is reported when something is written to it
-        return None
+    except (FileNotFoundError, NotADirectoryError):
+        return None  # a home that cannot be created is reported when something is written to it
     except OSError as error:
         todo = "Make the folder readable for you, or set LERIM_HOME to another one."
         message = f"The project's entry cannot be read: {reason_of(error)}."
