@@ -126,8 +126,8 @@ def _take(layer: SettingsLayer, given: Iterable[tuple[str, object]]) -> None:
 def affected_roles(name: str) -> tuple[RoleName, ...]:
     """Returns the roles that an unusable setting may have been meant for.
 
-    That is the role it names, or all roles if the name of the role or its table is misspelt or the setting limits what
-    is sent.
+    That is the role it names, or all roles if the name of the role or its table is misspelled or the setting limits
+    what is sent.
     """
     if difflib.get_close_matches(name, LIMITS, cutoff=0.75):
         return ROLES

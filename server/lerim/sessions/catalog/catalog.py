@@ -162,7 +162,7 @@ class Catalog:
 
     def reown(self, owners: OwnerLookup) -> frozenset[str]:
         """Looks up again which project each folder belongs to (after a new alias or repository) and queues what changed
-        owner. A folder without an owner now keeps its previous one. Returns the projects with new work."""
+        owner. A folder that no longer has an owner keeps its previous one. Returns the projects with new work."""
         with self._telling():
             changed = folder_owners.reassign_folders(self.db, owners.owner)
         self._folders.clear()
@@ -175,7 +175,7 @@ class Catalog:
             folder_owners.return_folders(self.db, project, owners)
         self._folders.clear()
 
-    # What is in it
+    # Contents
 
     def sessions(
         self,
