@@ -1,4 +1,4 @@
-"""Settings: what there is, where it is read from, and how it is changed."""
+"""Settings: which there are, where they are read from, and how they are changed."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What may be the address of a model's service."""
+"""Validates and compares addresses of model services."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 def address_fault(base_url: str) -> str:
-    """Why this cannot be the address of a model, or "". Plain http is for this machine alone."""
+    """Returns why this cannot be the address of a model service, or "". Plain http is allowed for this machine only."""
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname or "", parts.port
@@ -23,7 +23,7 @@ def address_fault(base_url: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+    """Returns whether a host is this machine."""
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -31,18 +31,18 @@ def is_loopback(host: str) -> bool:
 
 
 def same_service(base_url: str, other: str) -> bool:
-    """Whether two addresses without `address_fault` lead to the same host and port."""
+    """Returns whether two valid addresses (no `address_fault`) lead to the same host and port."""
     ours, theirs = urlsplit(base_url), urlsplit(other)
     return (ours.scheme, ours.hostname, ours.port or 443) == (theirs.scheme, theirs.hostname, theirs.port or 443)
 
 
 def host_of(base_url: str) -> str:
-    """The host of an address without `address_fault`, with the port where it is not the usual one of https."""
+    """Returns the host of a valid address (no `address_fault`), with its port unless that is the https default."""
     parts = urlsplit(base_url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     return host if parts.port in (None, 443) else f"{host}:{parts.port}"
 
 
 def on_this_machine(base_url: str) -> bool:
-    """Whether a service's address, one without `address_fault`, is on this machine."""
+    """Returns whether a valid address (no `address_fault`) is on this machine."""
     return is_loopback(urlsplit(base_url).hostname or "")

@@ -1,4 +1,4 @@
-"""Changing values in the person's settings file: its comments, its order and all other values stay."""
+"""Changes values in the person's settings file, keeping its comments, its order and all other values."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _TODO = "Change the file in an editor; `lerim config show` shows the settings in
 
 
 def change(home: Home, table: str, values: Mapping[str, SettingValue]) -> None:
-    """Set values of one table (`roles.extract`) in `~/.lerim/config.toml`, which is made where there is none.
+    """Sets values of one table (`roles.extract`) in `~/.lerim/config.toml`, creating the file if needed.
 
-    Raises SettingsError, with the file as it was, where it cannot be read, written or changed.
+    Raises SettingsError and leaves the file unchanged if it cannot be read, written or changed.
     """
-    path = Path(os.path.realpath(home.config))  # where the file is a link, what it leads to is changed
+    path = Path(os.path.realpath(home.config))  # if the file is a link, its target is changed
     try:
         for _ in range(_TRIES):
-            with contextlib.suppress(StaleError):  # the person saved it meanwhile: what it says now is changed
+            with contextlib.suppress(StaleError):  # the person saved it meanwhile: start over with the new text
                 return _change(home, path, table, values)
         raise ValueError("another program keeps changing it")
     except tomllib.TOMLDecodeError as error:
@@ -59,10 +59,10 @@ def _change(home: Home, path: Path, table: str, values: Mapping[str, SettingValu
 
 
 def with_values(text: str, table: str, values: Mapping[str, SettingValue]) -> str:
-    """The text of a TOML file with these values in a table, which is made where there is none; its comments, its order
-    and all other values stay.
+    """Returns the text of a TOML file with these values set in a table.
 
-    Raises TOMLDecodeError for what is not TOML, ValueError where the file cannot be changed without losing something.
+    The table is added if it is missing; comments, order and all other values are kept. Raises TOMLDecodeError if the
+    text is not TOML, ValueError if it cannot be changed without losing something.
     """
     import tomlkit  # needed only to write, and slow to import
     from tomlkit.exceptions import TOMLKitError
@@ -92,7 +92,7 @@ def with_values(text: str, table: str, values: Mapping[str, SettingValue]) -> st
 
 
 def _table(document: MutableMapping[str, Any], path: str, make: Callable[[], object]) -> MutableMapping[str, Any]:
-    """The table of this path, made where there is none. Raises ValueError where something else has its name."""
+    """Returns the table at this path, adding it if missing. Raises ValueError if a part of the path is not a table."""
     for name in path.split("."):
         if name not in document:
             document[name] = make()

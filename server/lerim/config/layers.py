@@ -1,7 +1,7 @@
-"""The layers of settings: which files there are, whose each is, and what in them is sound.
+"""The layers of settings: which files there are, whose each file is, and which of its values are valid.
 
-Whose a file is depends on where it was found, not on its path: one that lies in a repository, or is reached as the
-repository's, too, is never the person's.
+Whose a file is depends on where it was found, not only on its path: a file inside a repository, or one that is also the
+repository's settings file, never counts as the person's.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from lerim.paths import Home
 from lerim.project import find_innermost_layout, is_root, same_place
 
 MAX_BYTES = 256_000
-"""A settings file larger than this is not read."""
+"""Larger settings files are not read."""
 EDITOR_LAYER = "VS Code settings"
-"""The origin of what the editor told the job. Its settings that matter cannot come from a workspace: it is trusted."""
+"""The origin of settings passed by the editor. It is trusted, because a workspace cannot set the ones that matter."""
 ROLE_KEYS = ("provider", "model", "base_url", "fallback_models", "command")
-"""What of a role decides whom it sends text to."""
+"""The settings of a role that decide to whom it sends text."""
 LIMITS = ("sync.since", "extract.gate", "budget.per_day_usd")
-"""What a person limits that is sent, by age, by worth and by price: where one cannot be read, nothing is sent."""
+"""The settings that limit what is sent, by age, worth and price: if one of them cannot be read, nothing is sent."""
 
 
 @dataclass(slots=True)
 class SettingsLayer:
-    """One source of settings. `of_person`: it may set everything. `chosen`: the person named it, so what is wrong in it
-    counts against the roles it may have been meant for: `faults`."""
+    """One source of settings. `of_person`: it may set everything. `chosen`: the person chose it, so each of its errors
+    is a fault (`faults`) of the roles it may have been meant for."""
 
     label: str
     of_person: bool
@@ -45,7 +45,7 @@ class SettingsLayer:
     faults: dict[RoleName, list[Problem]] = field(default_factory=dict)
 
     def complain(self, message: str, roles: Iterable[RoleName] = ()) -> None:
-        """Something is wrong, which may have been meant for these roles."""
+        """Adds a problem that may affect these roles."""
         roles = tuple(roles) if self.chosen else ()
         whom = "" if len(roles) > 1 else f" for roles.{roles[0]}" if roles else ""
         effect = f" No model is used{whom} until it is corrected." if roles else ""
@@ -56,7 +56,8 @@ class SettingsLayer:
 
 
 def read_layers(environ: Mapping[str, str], home: Home, root: Path | None) -> Iterator[SettingsLayer]:
-    """Every layer over the defaults, the lowest first. Raises SettingsError if `LERIM_CONFIG` cannot name a file."""
+    """Yields every layer above the defaults, lowest first. Raises SettingsError if `LERIM_CONFIG` cannot name a
+    file."""
     repository = None
     if root is not None and not same_place(root / ".lerim", home.root):
         repository = root / ".lerim" / "config.toml"
@@ -93,7 +94,7 @@ def _named(path: Path, home: Home) -> SettingsLayer:
 
 
 def _of_file(layer: SettingsLayer, path: Path) -> SettingsLayer:
-    """The layer with what its file sets; a repository's own file is not looked for behind links."""
+    """Returns the layer with the settings of its file. A repository's own file is not read through links."""
     try:
         if not layer.chosen:
             files.resolve_inside(path.parent.parent, path)
@@ -101,7 +102,7 @@ def _of_file(layer: SettingsLayer, path: Path) -> SettingsLayer:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise OSError(f"it is larger than {MAX_BYTES // 1000} kB")
-        # A number of thousands of digits is a ValueError that is no TOMLDecodeError.
+        # A number with thousands of digits raises a ValueError that is not a TOMLDecodeError.
         table = tomllib.loads(data.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
@@ -124,8 +125,11 @@ def _take(layer: SettingsLayer, given: Iterable[tuple[str, object]]) -> None:
 
 
 def affected_roles(name: str) -> tuple[RoleName, ...]:
-    """The roles that a setting which cannot be used may have been meant for: the one it names, or all where the name of
-    the role or its table is misspelt, or where it limits what is sent."""
+    """Returns the roles that an unusable setting may have been meant for.
+
+    That is the role it names, or all roles if the name of the role or its table is misspelled or the setting limits
+    what is sent.
+    """
     if difflib.get_close_matches(name, LIMITS, cutoff=0.75):
         return ROLES
     first, *rest = name.split(".")
@@ -154,7 +158,8 @@ def _checked(name: str, value: object, *, of_person: bool) -> SettingValue:
 
 
 def flatten_table(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Dotted names and values of nested tables, three levels deep at most: deeper is a value of its own."""
+    """Yields dotted names and values of nested tables, at most three levels deep; a deeper table is yielded as a
+    value."""
     for name, value in table.items():
         if isinstance(value, dict) and prefix.count(".") < 2:
             yield from flatten_table(value, f"{prefix}{name}.")

@@ -1,10 +1,9 @@
-"""Settings in layers, each over the one before: defaults, `~/.lerim/config.toml`, the repository's, `LERIM_CONFIG`, and
-those of the editor that started the job.
+"""Loads settings in layers: defaults, `~/.lerim/config.toml`, the repository's, `LERIM_CONFIG`, the editor's.
 
-Flags come on top, in the commands that have them. A repository's own file comes with a clone, so it may only narrow
-what the person allows (`lerim.config.narrowing`). Nothing wrong in a file is silent: it becomes a problem, the rest
-counts; but a role of which any part is wrong asks no model: what was left out may have been the address it was to be
-asked at.
+Each layer overrides the one before; the flags of commands come on top. A repository's own file comes with a clone, so
+it may only narrow what the person allows (`lerim.config.narrowing`). Every error in a file becomes a problem, and the
+rest of the file applies. However, a role with any invalid setting uses no model: the setting left out may have been the
+address to send text to.
 """
 
 from __future__ import annotations
@@ -27,24 +26,23 @@ from lerim.paths import Home
 __all__ = ["DEFAULT_ORIGIN", "EDITOR_LAYER", "Settings", "load_settings"]
 
 DEFAULT_ORIGIN = "default"
-"""The origin of what nothing set."""
+"""The origin of settings that no layer sets."""
 
 PROVIDER_KEYS = ("model", "base_url", "fallback_models")
-"""What of a role's settings makes sense for one provider alone."""
+"""The settings of a role that only make sense for one provider."""
 
 QuotesSetting = Literal["ask", "shared", "local"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting of the person with this home, checked. `origins` says for each dotted name where it comes from: a
-    file, the editor, `default`.
+    """Every setting in effect, checked.
 
-    `roles` are as they hold: one without a provider of its own has that of `extract`, with its model, address, command
-    and fallbacks. `guidance` is what the model shall heed, `budget` what a day's calls may cost in US dollars, 0
-    without a bound. `rules` are those of memories' lives; after `idle_minutes` an editor maintains them by itself, 0
-    never. `faults` are what is wrong with each role, or with that of `extract` where it is asked as that: such a role
-    asks no model.
+    `origins` says by dotted name where a setting comes from: a file, the editor, `default`. `roles` are resolved: a
+    role without a provider has that of `extract`, with its model, address, command and fallbacks. `guidance` is what
+    the model should pay attention to, `budget` what a day's calls may cost in US dollars (0: no limit). `rules` control
+    decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never). `faults` are the errors
+    in each role's settings, or in those of `extract` if it uses those; a role with faults uses no model.
     """
 
     home: Home
@@ -65,7 +63,7 @@ class Settings:
 
 
 def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = None) -> tuple[Settings, list[Problem]]:
-    """The settings in force in the worktree `root` (None: outside any), and what is wrong with their files.
+    """Loads the settings in effect in the worktree `root` (None: outside any) and the problems of their files.
 
     Raises SettingsError if `LERIM_CONFIG` names a file that cannot be read.
     """
@@ -89,7 +87,7 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
 
 
 def _narrow(layer: SettingsLayer, values: Mapping[str, SettingValue]) -> None:
-    """Takes out of a repository's layer what allows more than the person does, and says so."""
+    """Removes from a repository's layer the values that allow more than the person does, with a problem for each."""
     now = datetime.now(UTC)
     for name, theirs in list(layer.values.items()):
         mine = values[name]
@@ -102,7 +100,8 @@ def _narrow(layer: SettingsLayer, values: Mapping[str, SettingValue]) -> None:
 
 
 def _unused(values: Mapping[str, SettingValue], origins: Mapping[str, str]) -> Iterator[tuple[RoleName, Problem]]:
-    """What is set of a role's model where the role has no provider: it would be asked elsewhere, as `extract` is."""
+    """Yields model settings of roles without a provider. They would be ignored, because such a role uses that of
+    `extract`."""
     for role in ROLES:
         if values[f"roles.{role}.provider"] == AS_EXTRACT:
             for own in (*PROVIDER_KEYS, "command"):
@@ -120,8 +119,8 @@ def _lay(
     values: dict[str, SettingValue],
     origins: dict[str, str],
 ) -> None:
-    """Lays a layer over `values`. Where it names another provider, what a lower one said of its own goes: a model, an
-    address and fallbacks belong to the provider they were written for, and a key must not be sent to its address."""
+    """Lays a layer over `values`. If it changes the provider of a role, the model, address and fallbacks of lower
+    layers are reset: they belong to the provider they were written for, and a key must not be sent to its address."""
     for role in ROLES:
         name = f"roles.{role}.provider"
         if origins[name] != DEFAULT_ORIGIN and layer.get(name, values[name]) != values[name]:

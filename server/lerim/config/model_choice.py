@@ -1,4 +1,4 @@
-"""Which model reads sessions, as the person's settings file says it."""
+"""The choice of the model that reads sessions, in the person's settings file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ EXTRACT = "roles.extract"
 
 
 def write_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
-    """Writes which model reads sessions into the person's own file. Raises SettingsError."""
+    """Writes to the person's own file which model reads sessions. Raises SettingsError."""
     given = {"model": model, "base_url": base_url}
-    before = load.load_settings({}, mine)[0]  # the file alone
+    before = load.load_settings({}, mine)[0]  # only the person's file
     values: dict[str, SettingValue] = {"provider": provider}
-    broken = bool(before.faults["extract"])  # its file may hold a value that is left out
+    broken = bool(before.faults["extract"])  # the file may contain an invalid value, which is not in `before`
     for name, value in given.items():
         if value or broken or before.values[f"{EXTRACT}.{name}"]:
             values[name] = value

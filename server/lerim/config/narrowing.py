@@ -1,7 +1,7 @@
 """What a repository's own settings may do: narrow what the person allows, never widen it.
 
-Each setting has a width: how much is read, sent, spent, shown to others or done unseen with it. A repository's value
-counts where it is no wider than the person's.
+Each setting has a width: how much it lets Lerim read, send, spend, show to others or do without asking. A repository's
+value applies only if it is not wider than the person's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lerim.config.schema import SettingValue
 from lerim.times import parse_time
 
 WidthFunction = Callable[[SettingValue, datetime], float]
-"""How wide a value is at a time; the larger, the wider."""
+"""Returns how wide a value is at a given time; larger is wider."""
 
 
 def _later(value: SettingValue, now: datetime) -> float:
@@ -27,12 +27,12 @@ def _lower(value: SettingValue, _now: datetime) -> float:
 
 
 def _lower_bound(value: SettingValue, _now: datetime) -> float:
-    """0 is no bound."""
+    """0 means no limit."""
     return _number(value) or math.inf
 
 
 def _higher_or_never(value: SettingValue, _now: datetime) -> float:
-    """0 is never."""
+    """0 means never."""
     return -_number(value) if value else -math.inf
 
 
@@ -41,7 +41,7 @@ def _ordered(*narrowest_first: str) -> WidthFunction:
 
 
 def _free(_value: SettingValue, _now: datetime) -> float:
-    """Of the repository's own memories, or of what is shown: nothing gets wider by it."""
+    """For settings about the repository's own memories or about display: they cannot widen anything."""
     return 0.0
 
 
@@ -74,10 +74,11 @@ SETTING_WIDTHS: Mapping[str, WidthFunction | None] = {
     "maintain.idle_minutes": _higher_or_never,
     **{name: width for role in ROLES for name, width in _of_role(role)},
 }
-"""How wide each setting is; None: a repository may not set it at all."""
+"""The width of each setting; None: a repository may not set it at all."""
 
 
 def is_wider(name: str, theirs: SettingValue, mine: SettingValue, now: datetime) -> bool:
-    """Whether a repository's value of a setting that it may set allows more than the person's."""
+    """Returns whether a repository's value of a setting allows more than the person's, or may not be set by it at
+    all."""
     width = SETTING_WIDTHS[name]
     return width is None or (theirs != mine and width(theirs, now) > width(mine, now))

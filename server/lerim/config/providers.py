@@ -1,8 +1,8 @@
-"""The services a model is asked of, and how each is spoken to.
+"""The model services and how to talk to each.
 
-Any other service that speaks chat completions is `openai` with a `base_url`, and has a key of its own (`OTHER_KEY`).
-Default models are each service's small, cheap one that its maker still offers; a service that ends one is told by its
-answer, and the settings name another.
+Any other service that supports chat completions is `openai` with a `base_url`, and has a key of its own (`OTHER_KEY`).
+The default model is each service's small, cheap one that is still offered. If a service discontinues it, its answer
+says so, and the settings can name another.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 Wire = Literal["chat", "anthropic", "command", "editor", "agent"]
-"""How a model is asked: chat completions or Anthropic messages over HTTP, a command of the person's own, the editor, an
-installed coding agent's program."""
+"""How a model is called: chat completions or Anthropic messages over HTTP, a command of the person's, the editor, or
+the program of an installed coding agent."""
 RoleName = Literal["lead", "explorer", "extract", "summarize"]
 ROLES: tuple[RoleName, ...] = ("extract", "summarize", "lead", "explorer")
 OTHER_KEY = "LERIM_MODEL_KEY"
-"""The variable of the key for a `base_url` that is no provider's own."""
+"""The environment variable with the key for a `base_url` that is not a provider's own."""
 STORED = "LERIM_KEY_"
-"""Before a variable's name: the key the editor's secret storage keeps for it. Programs of the person do not get it."""
+"""Prefix of the variable with a key from the editor's secret storage. The person's own programs do not get these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Where a service is, which variables may hold its key (the first that is set does), and the model used where none
-    is named. `base_url` has no slash at its end; "" where there is no service to connect to.
+    """Where a service is, and the model used if none is named. The first variable that is set gives its key.
 
-    Without `default_model` the service itself is asked what it has; without `key_variables` it needs no key.
+    `base_url` has no trailing slash; "" if there is no service to connect to. Without `default_model`, the service is
+    asked which models it has; without `key_variables`, it needs no key.
     """
 
     base_url: str
@@ -37,7 +37,7 @@ class Provider:
 
 
 AGENT_PROGRAMS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "cursor-agent")
-"""Installed coding agents that can be asked as models; `AGENTS` of the models' agents says how."""
+"""Installed coding agents that can be used as models; `AGENTS` in `lerim.models.agents` says how."""
 
 PROVIDERS: Mapping[str, Provider] = {
     "openrouter": Provider("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), "openai/gpt-5-nano"),
@@ -58,10 +58,10 @@ PROVIDERS: Mapping[str, Provider] = {
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The settings of one `[roles.*]`. `provider` is "none", "auto" or a name of `PROVIDERS`; `timeout` in seconds a
-    call.
+    """The settings of one `[roles.*]`. `provider` is "none", "auto" or a name in `PROVIDERS`.
 
-    `fallback_models` are asked in turn where the model cannot; `command` is the argv of the provider `command`.
+    `timeout` is in seconds per call. `fallback_models` are tried in order if the model fails; `command` is the argv for
+    the provider `command`.
     """
 
     provider: str = "none"

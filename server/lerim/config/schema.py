@@ -1,4 +1,4 @@
-"""Each setting, and what it may hold."""
+"""Every setting and the values it accepts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from lerim.times import TIME_EXAMPLES, parse_time
 
 SettingValue: TypeAlias = str | int | float | tuple[str, ...]
 GateMode = Literal["all", "signal"]
-"""Which windows of a session are sent to a model: all, or those with a sign that something is in them."""
+"""Which windows of a session are sent to a model: all, or only those with a signal."""
 ReviewMode = Literal["ask", "auto"]
-"""Whether each change of the memories is put before the person, or made at once where nothing speaks against it."""
+"""Whether the person reviews each change of the memories, or changes are made at once unless something speaks against
+it."""
 AS_EXTRACT = ""
-"""The provider of a role that has none of its own: all of what names a model is that of `roles.extract`."""
+"""The provider of a role that has none of its own: it uses the model settings of `roles.extract`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingKey:
-    """What one setting may hold. `check` returns the value or raises ValueError saying what is expected."""
+    """The values one setting accepts. `check` returns the value or raises ValueError saying what is expected."""
 
     check: Callable[[object], SettingValue]
 
@@ -163,7 +164,7 @@ SETTING_KEYS: Mapping[str, SettingKey] = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The settings `[maintain]`. Days, shares of 1, and how many learnings a store keeps active."""
+    """The settings `[maintain]`: days, shares of 1, and how many learnings a store keeps active."""
 
     decay_days: int = 180
     floor: float = 0.1

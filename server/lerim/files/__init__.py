@@ -1,4 +1,4 @@
-"""Files written and read so that a kill, a full disk or a hostile link loses nothing."""
+"""Reads and writes files so that a kill, a full disk or a malicious link loses nothing."""
 
 import lazy_loader
 

@@ -1,9 +1,9 @@
-"""Reading and writing single files so that a kill, a full disk or a hostile link loses nothing.
+"""Reads and writes single files so that a kill, a full disk or a malicious link loses nothing.
 
-Everything written goes into a temporary file of the same folder, is flushed to the disk, and takes its name in one
-step. A name once taken is never overwritten by a new file, and with `before` a file is replaced or removed only if it
-still holds that text. With an `anchor` no part of the path below that folder may be a symbolic link, not even one that
-is put there while we work (`directory.py`).
+Everything is written to a temporary file in the same folder, flushed to disk, and renamed in one step. A new file never
+overwrites an existing one, and with `before` a file is replaced or removed only if it still has that content. With an
+`anchor`, no part of the path below that folder may be a symbolic link, not even one created while we work
+(`directory.py`).
 """
 
 from __future__ import annotations
@@ -34,22 +34,23 @@ __all__ = [
     "text_hash",
 ]
 
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # a named pipe planted under this name must not hang us
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # so that opening a named pipe planted here does not block
 _WRITE_TODO = "Free some space or make the folder writable, then try again; nothing was changed."
 
 
 def spell_path(path: str | Path) -> str:
-    """A path as text that any file or answer can hold: bytes in it that are no UTF-8 become `?`."""
+    """Returns a path as text that any file or response can contain: bytes that are not UTF-8 become `?`."""
     return str(path).encode("utf-8", "replace").decode()
 
 
 def text_hash(text: str) -> str:
-    """The hash by which a file is recognised: 16 hex digits of SHA-256."""
+    """Returns the hash that identifies a file's content: 16 hex digits of SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
-    """A regular file's text, at most `limit` bytes, line ends untouched. Raises MemoryError_ (NotFoundError)."""
+    """Returns a regular file's text, at most `limit` bytes, line ends unchanged. Raises MemoryError_ (NotFoundError if
+    gone)."""
     try:
         with open_directory(path.parent, anchor) as folder:
             handle = folder.open(path.name, _READ)
@@ -59,7 +60,7 @@ def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
                 raise MemoryError_("This is not a regular file.", where=str(path), todo="Move it away.")
             if state.st_size > limit:
                 raise MemoryError_(f"The file is larger than {limit // 1024} kB.", where=str(path), todo="Shorten it.")
-            data = os.read(handle, state.st_size + 1)  # room for what is there, not for the limit
+            data = os.read(handle, state.st_size + 1)  # one more byte than expected, to notice growth
             while len(data) != state.st_size and (more := os.read(handle, limit + 1 - len(data))):
                 data += more  # it grew meanwhile
         finally:
@@ -89,17 +90,17 @@ def create_file(
     flushed: bool = True,
     beside: Path | None = None,
 ) -> bool:
-    """Write a new file; False, and nothing done, where the name is taken. Raises MemoryError_ with no file left.
+    """Writes a new file; returns False and does nothing if the name is taken.
 
-    Without `flushed` a power cut can leave it empty: for what can be made again. `beside`: a folder of the same disk
-    for the temporary file, where few files are written into the same one: what a killed writer left is removed by the
-    next that writes there.
+    Raises MemoryError_ and leaves no file behind. Without `flushed`, a power cut can leave the file empty; use that for
+    files that can be created again. `beside` is a folder on the same disk for the temporary file, for folders that are
+    rarely written to: the leftovers of a killed writer are removed by the next write that uses the same `beside`.
     """
     with _writing(path), open_directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
         with temporary_file(first, _encoded(text), mode, flushed) as temporary:
             try:
                 if sys.platform == "win32":
-                    (first.path / temporary).rename(path)  # fails there if the name is taken
+                    (first.path / temporary).rename(path)  # fails on Windows if the name is taken
                     return True
                 try:
                     first.link(temporary, path.name, folder)
@@ -125,10 +126,10 @@ def replace_file(
     flushed: bool = True,
     beside: Path | None = None,
 ) -> None:
-    """Write a file whole, in place of what may be there, keeping its permissions; `flushed`, `beside` as in
-    `create_file`.
+    """Writes a whole file, replacing an existing one and keeping its permissions.
 
-    With `before` only a file that still holds that text is replaced: else StaleError is raised. Raises MemoryError_.
+    `flushed` and `beside` are as in `create_file`. With `before`, only a file that still has that content is replaced;
+    otherwise raises StaleError. Raises MemoryError_.
     """
     with _writing(path), open_directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
         with contextlib.suppress(OSError):
@@ -144,8 +145,8 @@ def replace_file(
 
 
 def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = None) -> None:
-    """Remove a file; nothing happens where it is gone. With `before` only if it still holds that text: else StaleError
-    is raised. Raises MemoryError_."""
+    """Removes a file; does nothing if it is gone. With `before`, raises StaleError unless the file still has that
+    content. Raises MemoryError_."""
     try:
         with open_directory(path.parent, anchor) as folder:
             if before is None:
@@ -163,7 +164,7 @@ def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = 
 
 
 def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) -> None:
-    """Make a folder and its parents. Raises MemoryError_, BoundaryError."""
+    """Creates a folder and its parents. Raises MemoryError_, BoundaryError."""
     try:
         with open_directory(path, anchor, make=mode):
             pass
@@ -174,7 +175,7 @@ def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) ->
 
 
 def is_absent(path: Path | str) -> bool:
-    """Whether nothing at all, not even a broken link, has this name."""
+    """Returns whether nothing, not even a broken link, has this name."""
     return not os.path.lexists(path)
 
 

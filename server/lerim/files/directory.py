@@ -1,8 +1,8 @@
-"""A folder held open, so that what is done in it happens in that very folder.
+"""A folder kept open, so that all operations happen in that very folder.
 
-A path that was checked can lead elsewhere a moment later, when somebody puts a symbolic link in place of a folder.
-Where the system allows it, folders are therefore opened one after the other without following links, and files are
-opened, renamed and removed relative to the open folder. Elsewhere (Windows) a path is checked just before it is used.
+A path that was checked can lead elsewhere a moment later, if someone replaces a folder with a symbolic link. Where the
+system allows it, folders are therefore opened one by one without following links, and files are opened, renamed and
+removed relative to the open folder. Elsewhere (Windows) a path is checked just before it is used.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Directory:
 
     path: Path
     handle: int | None
-    """The open folder; None where the system works with paths only."""
+    """The open folder; None if the system only works with paths."""
 
     def name(self, name: str) -> str:
-        """What the functions of `os` take together with `dir_fd=self.handle`."""
+        """Returns the path to pass to functions of `os` together with `dir_fd=self.handle`."""
         return name if self.handle is not None else str(self.path / name)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Opens a file. Raises BoundaryError where it is a symbolic link."""
+        """Opens a file. Raises BoundaryError if it is a symbolic link."""
         try:
             return os.open(self.name(name), flags | _NO_LINKS, mode, dir_fd=self.handle)
         except OSError as error:
@@ -47,22 +47,22 @@ class Directory:
             raise
 
     def read(self, name: str) -> bytes:
-        """The content of a file."""
-        # O_NONBLOCK: a named pipe under this name must not make us wait
+        """Returns the content of a file."""
+        # O_NONBLOCK: opening a named pipe with this name must not block
         with os.fdopen(self.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             return file.read()
 
     def stat(self, name: str) -> os.stat_result:
-        """The state of a file, of a link the link's own."""
+        """Returns the status of a file; for a link, that of the link itself."""
         return os.stat(self.name(name), dir_fd=self.handle, follow_symlinks=False)
 
     def names(self) -> list[str]:
-        """The names of all entries."""
+        """Returns the names of all entries."""
         with os.scandir(self.path if self.handle is None else self.handle) as entries:
             return [entry.name for entry in entries]
 
     def changed(self) -> int:
-        """When an entry came or went last, in nanoseconds."""
+        """Returns when an entry was last added or removed, in nanoseconds."""
         return (self.path.stat() if self.handle is None else os.fstat(self.handle)).st_mtime_ns
 
     def unlink(self, name: str) -> None:
@@ -70,17 +70,18 @@ class Directory:
         os.unlink(self.name(name), dir_fd=self.handle)
 
     def rename(self, name: str, new: str, into: Directory | None = None) -> None:
-        """Renames a file, replacing what has the new name. `into` is the folder of the new name, if another."""
+        """Renames a file, replacing any file with the new name. `into` is the folder of the new name, if it is a
+        different one."""
         into = into or self
         os.replace(self.name(name), into.name(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
 
     def link(self, name: str, new: str, into: Directory | None = None) -> None:
-        """Gives a file a second name, which must be free. `into` as in `rename`."""
+        """Adds a second name to a file; it must be free. `into` is as in `rename`."""
         into = into or self
         os.link(self.name(name), into.name(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
 
     def flush(self) -> None:
-        """Makes a rename last through a power cut, where the system can."""
+        """Makes renames survive a power cut, if the system supports that."""
         if self.handle is not None:
             with contextlib.suppress(OSError):
                 os.fsync(self.handle)
@@ -88,10 +89,10 @@ class Directory:
 
 @contextlib.contextmanager
 def open_directory(folder: Path, anchor: Path | None = None, make: int | None = None) -> Iterator[Directory]:
-    """Opens a folder; with `make`, a mode, it and the folders above it are made where they are missing.
+    """Opens a folder; with `make`, a mode, it and its parents are created if missing.
 
-    `anchor` is a folder above it that may itself be reached through links; nothing below it may be one. Without an
-    anchor the whole path is followed. Raises BoundaryError, OSError.
+    `anchor` is a parent folder that may itself be reached through links; no folder below it may be a link. Without an
+    anchor, links are followed in the whole path. Raises BoundaryError, OSError.
     """
     if not _BY_HANDLE:
         if anchor is not None:
@@ -108,9 +109,10 @@ def open_directory(folder: Path, anchor: Path | None = None, make: int | None = 
 
 
 def resolve_inside(anchor: Path, path: Path) -> Path:
-    """`path`, if it lies in `anchor` and no part of it below the anchor is a symbolic link. Raises BoundaryError.
+    """Returns `path` if it is inside `anchor` and no part of it below the anchor is a symbolic link.
 
-    This says how it is now. What is read or written afterwards goes through `open_directory`.
+    Raises BoundaryError. The result only holds at the time of the call; read and write through `open_directory`
+    afterwards.
     """
     try:
         relative = path.relative_to(anchor)
@@ -154,7 +156,7 @@ def _child(handle: int, name: str, make: int | None) -> int:
     except FileNotFoundError:
         if make is None:
             raise
-    with contextlib.suppress(FileExistsError):  # another process made it meanwhile
+    with contextlib.suppress(FileExistsError):  # another process created it meanwhile
         os.mkdir(name, make, dir_fd=handle)
     return os.open(name, _FOLDER | _NO_LINKS, dir_fd=handle)
 

@@ -1,7 +1,7 @@
-"""Replacing and removing a file only if it still holds what was read, even while a person saves it.
+"""Replaces and removes a file only if it still has the content that was read, even while a person saves it.
 
-Between a comparison and the step after it somebody can save the file. So the file is first moved to a private name,
-where no new save can reach it, and compared there; if it holds anything else it goes back. docs/decisions/0019 says
+Between a comparison and the next step, somebody can save the file. So the file is first moved to a private name, where
+no new save can reach it, and compared there; if the content differs, it is moved back. docs/decisions/0019 describes
 what each system can do.
 """
 
@@ -19,13 +19,13 @@ from lerim.files.directory import Directory
 from lerim.files.leftovers import restore_leftover, taken_away_name
 
 _EXCHANGE = 2
-"""RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS."""
+"""RENAME_EXCHANGE on Linux and RENAME_SWAP on macOS."""
 _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
 def replace_unchanged(folder: Directory, name: str, first: Directory, new: str, before: bytes, after: bytes) -> bool:
-    """Puts the file `new` of the folder `first`, which holds `after`, in place of `name` if that holds `before`; else
-    False, and nothing was changed. Raises OSError."""
+    """Replaces `name` with the file `new` in the folder `first`, whose content is `after`, if the content of `name` is
+    `before`. Otherwise returns False and changes nothing. Raises OSError."""
     with _watched(folder, name) as old:
         if not old.holds(before):
             return False
@@ -47,14 +47,14 @@ def replace_unchanged(folder: Directory, name: str, first: Directory, new: str, 
     if _content(first, away) == after:
         _drop(first, away)
         return False
-    # It was saved twice in these moments: the later text keeps the name, the earlier gets one of its own.
+    # It was saved twice meanwhile: the later text keeps the name, the earlier one gets a new name.
     _exchange(first, away, folder, name)
     restore_leftover(first, away, name, folder)
     return False
 
 
 def remove_unchanged(folder: Directory, name: str, before: bytes) -> bool:
-    """Removes a file if it holds `before`; else False, and it is where it was. Raises OSError."""
+    """Removes a file if its content is `before`; otherwise returns False and leaves it in place. Raises OSError."""
     with _watched(folder, name) as old:
         if not old.holds(before):
             return False
@@ -86,9 +86,10 @@ def _drop(folder: Directory, name: str) -> None:
 
 
 class _Watched:
-    """A file held open. On Linux with a lease: who opens it for writing waits until it is closed here, and is seen.
+    """A file kept open. On Linux with a lease: whoever opens it for writing has to wait until we close it, and we see
+    that.
 
-    Windows renames no file that is open, so that there it is read and closed at once (`handle` is None).
+    Windows cannot rename open files, so there the file is read and closed at once (`handle` is None).
     """
 
     def __init__(self, handle: int | None, seen: bytes | None = None) -> None:
@@ -97,19 +98,19 @@ class _Watched:
         self._leased = _lease(handle) if handle is not None else False
 
     def holds(self, expected: bytes) -> bool:
-        """Whether the file holds this, and nobody writes into it or waits to."""
+        """Returns whether this is the content of the file and nobody is writing to it or waiting to."""
         if self.handle is None:
             return self._seen == expected
         state = os.fstat(self.handle)
         if self._leased is None or not stat.S_ISREG(state.st_mode) or state.st_size != len(expected):
-            return False  # being written, a pipe, or another text
+            return False  # being written, a pipe, or a different text
         os.lseek(self.handle, 0, os.SEEK_SET)
         with os.fdopen(self.handle, "rb", closefd=False) as file:
             return file.read() == expected and not (self._leased and _lease_is_broken(self.handle))
 
     def still_holds(self, expected: bytes, folder: Directory, name: str) -> bool:
-        """The same once the file has been given this name. Where nothing has it, another process removed it as a
-        leftover, which it does only if it holds what was expected."""
+        """Like `holds`, after the file was given this name. If nothing has the name, another process removed the file
+        as a leftover, which it only does if the content was as expected."""
         if self.handle is None:
             return _content(folder, name) in (expected, None)
         try:
@@ -136,13 +137,13 @@ def _watched(folder: Directory, name: str) -> Iterator[_Watched]:
 
 
 def _lease(handle: int) -> bool | None:
-    """Takes a lease on a file; None where a process has it open for writing, False where the system has no leases."""
+    """Takes a lease on a file; None if a process has it open for writing, False if the system has no leases."""
     if sys.platform != "linux":
         return False
     import fcntl
 
     try:
-        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # told of who waits by a signal nobody dies of
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # ignored by default, unlike SIGIO, which would kill us
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except BlockingIOError:
         return None
@@ -152,20 +153,20 @@ def _lease(handle: int) -> bool | None:
 
 
 def _lease_is_broken(handle: int) -> bool:
-    """Whether somebody waits to open the file for writing."""
+    """Returns whether a process is waiting to open the file for writing."""
     import fcntl
 
     return fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
 
 
 def _exchange(first: Directory, one: str, second: Directory, other: str) -> bool:
-    """Exchanges the names of two files in one step; False where the system cannot, or one is gone. Raises OSError."""
+    """Exchanges the names of two files in one step; False if the system cannot or a file is gone. Raises OSError."""
     if first.handle is None or second.handle is None:
         return False
     import ctypes
 
     library = ctypes.CDLL(None, use_errno=True)
-    # of the same form on both systems
+    # both have the same signature
     rename = getattr(library, "renameat2", None) or getattr(library, "renameatx_np", None)
     if rename is None:
         return False

@@ -1,10 +1,10 @@
-"""Our files that are not in their place: those being written, and those a killed process left.
+"""Our files that are not in their final place: files being written, and files left by a killed process.
 
-A temporary file is locked by its writer for as long as it is there, and the system frees the lock when the writer
-dies: whoever gets the lock may remove the file. `git` ignores both kinds of names (`.lerim-*`).
+A temporary file is locked by its writer as long as it exists, and the system releases the lock when the writer dies, so
+a process that gets the lock may remove the file. `git` ignores both kinds of names (`.lerim-*`).
 
-A file that is about to be replaced or removed first gets a name that says what it should hold and where it came from.
-If it holds something else, somebody edited it at that very moment, and it goes back instead of being removed.
+A file about to be replaced or removed is first renamed to a name with its original name and the hashes of the contents
+we expect it to have. If its content differs, somebody edited it at that very moment, and it is restored, not removed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from lerim.files.directory import Directory, open_directory
 _TEMPORARY = re.compile(r"\.lerim-[0-9a-f]{16}\.tmp")
 _TAKEN_AWAY = re.compile(r"\.lerim-[0-9a-f]{8}-([0-9a-f]{16})-([0-9a-f]{16})-(.+)")
 _STALE_SECONDS = 600
-"""After this long a temporary file is a dead writer's where the system has no locks on files."""
+"""On systems without file locks, an older temporary file is considered a dead writer's."""
 _LIVE_SECONDS = 60
-"""For so long an edited file that was taken away is left to the process that did it."""
+"""For this long, an edited file that was taken away is left to the process that did so."""
 _LONGEST_NAME = 255
 _swept: dict[str, int] = {}
-"""Folders without leftovers, with the time of their last change: they are listed again only after another one."""
+"""Folders without leftovers, with the time of their last change; they are listed again only after another change."""
 
 
 @contextlib.contextmanager
 def temporary_file(folder: Directory, data: bytes, mode: int, flushed: bool) -> Iterator[str]:
-    """A temporary file with this content; gives its name. It is gone afterwards whatever happened. Raises OSError."""
+    """Creates a temporary file with this content and yields its name. The file is removed in any case. Raises
+    OSError."""
     remove_leftovers(folder)
     name, handle = _created(folder, mode)
     try:
@@ -48,19 +49,19 @@ def temporary_file(folder: Directory, data: bytes, mode: int, flushed: bool) -> 
     finally:
         with contextlib.suppress(OSError):
             folder.unlink(name)
-        if sys.platform != "win32":  # there an open file could not be renamed
+        if sys.platform != "win32":  # an open file cannot be renamed on Windows
             os.close(handle)
 
 
 def taken_away_name(name: str, before: bytes, after: bytes) -> str | None:
-    """The name under which a file lies while it is replaced or removed; None where it would be too long."""
+    """Returns the name a file has while it is replaced or removed, or None if it would be too long."""
     new = f".lerim-{secrets.token_hex(4)}-{_hash(before)}-{_hash(after)}-{name}"
     return new if len(os.fsencode(new)) <= _LONGEST_NAME else None
 
 
 def restore_leftover(folder: Directory, name: str, original: str, home: Directory) -> None:
-    """Gives a file that was taken away its name in its folder `home` again; where that is taken by now, a name that a
-    person will see."""
+    """Renames a file that was taken away to its original name in its folder `home`; if that is taken by now, to a name
+    that a person will notice."""
     try:
         folder.link(name, original, home)
     except FileExistsError:
@@ -75,14 +76,14 @@ def restore_leftover(folder: Directory, name: str, original: str, home: Director
 
 
 def remove_leftovers(folder: Directory) -> bool:
-    """Removes what killed processes left in a folder; whether nothing of that kind is there now. Raises OSError."""
+    """Removes what killed processes left in a folder; returns whether none of our files remain. Raises OSError."""
     found = [name for name in folder.names() if name.startswith(".lerim-")]
     kept = [name for name in found if not _removed(folder, name)]
     return not kept
 
 
 def sweep_leftovers(folders: Iterable[tuple[Path, Path]]) -> None:
-    """Removes leftovers in each (folder, anchor) that is there and changed since this process looked last."""
+    """Removes leftovers in each existing (folder, anchor) that changed since this process last checked it."""
     for path, anchor in folders:
         with contextlib.suppress(OSError, BoundaryError), open_directory(path, anchor) as folder:
             if _swept.get(str(path)) == folder.changed():
@@ -111,7 +112,7 @@ def _removed_temporary(folder: Directory, name: str) -> bool:
             folder.unlink(name)
     finally:
         os.close(handle)
-    if dead and sys.platform == "win32":  # an open file cannot be removed there
+    if dead and sys.platform == "win32":  # an open file cannot be removed on Windows
         folder.unlink(name)
     return dead
 
@@ -119,7 +120,7 @@ def _removed_temporary(folder: Directory, name: str) -> bool:
 def _removed_taken_away(folder: Directory, name: str, before: str, after: str, original: str) -> bool:
     with os.fdopen(folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         if _lock(file.fileno()) is False:
-            return False  # the new text, which its writer is about to put in its place
+            return False  # the new text, which its writer is about to move into place
         data = file.read()
     if not data or _hash(data) in (before, after):
         folder.unlink(name)
@@ -141,11 +142,11 @@ def _created(folder: Directory, mode: int) -> tuple[str, int]:
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # somebody took it for a leftover in the moment before it was locked
+        os.close(handle)  # another process took it for a leftover just before it was locked
 
 
 def _lock(handle: int) -> bool | None:
-    """Whether the file is locked by us now; None where files cannot be locked."""
+    """Returns whether we hold the lock of the file now; None if files cannot be locked."""
     if sys.platform == "win32":
         return None
     import fcntl

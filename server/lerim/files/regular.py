@@ -1,4 +1,4 @@
-"""Opening a file by its name: whatever else lies there (a folder, a pipe, a device) is an error, never a wait."""
+"""Opens files by name. Anything else with that name (a folder, a pipe, a device) is an error and never blocks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _QUIETLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 
 
 
 def open_buffered(path: Path) -> BufferedReader:
-    """The file, to be read. Raises OSError where it cannot be, also for a folder, a pipe or a device."""
+    """Opens a file for reading. Raises OSError if that fails or it is a folder, a pipe or a device."""
     return BufferedReader(open_unbuffered(path))
 
 
 def open_unbuffered(path: Path) -> FileIO:
-    """The same without a buffer."""
+    """Like `open_buffered`, without a buffer."""
     handle = os.open(path, _QUIETLY)
     try:
         check_regular(handle, path)
@@ -30,19 +30,19 @@ def open_unbuffered(path: Path) -> FileIO:
 
 
 def check_regular(handle: int, path: Path) -> None:
-    """Raises OSError where what was opened is no regular file."""
+    """Raises OSError if the open file is not a regular file."""
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         raise OSError(errno.EINVAL, "it is not a file", str(path))
 
 
 def read_regular_file(path: Path) -> bytes:
-    """All of a file. Raises OSError."""
+    """Returns the content of a file. Raises OSError."""
     with open_buffered(path) as file:
         return file.read()
 
 
 def unreadable_error(path: Path, error: OSError) -> TranscriptError:
-    """The error to raise for a transcript that the system does not let be read."""
+    """Returns the error to raise for a transcript that the system does not let us read."""
     return TranscriptError(
         f"The transcript cannot be read: {reason_of(error)}.",
         where=str(path),
@@ -51,7 +51,7 @@ def unreadable_error(path: Path, error: OSError) -> TranscriptError:
 
 
 def is_readable(path: Path) -> bool:
-    """Whether a file can be opened."""
+    """Returns whether a file can be opened."""
     try:
         open_unbuffered(path).close()
     except OSError:

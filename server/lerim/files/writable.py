@@ -1,5 +1,5 @@
-"""Text that can be written anywhere. A name of a file may hold bytes that are no UTF-8: in Python they are surrogates,
-which no encoder takes."""
+"""Converts text so that it can be written anywhere. File names may contain bytes that are not UTF-8; Python represents
+them as surrogates, which no encoder accepts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import msgspec
 
 
 def escape_surrogates(text: str) -> str:
-    """The text with such bytes written out: `caf\\xe9`."""
+    """Returns the text with such bytes as escapes: `caf\\xe9`."""
     try:
         text.encode()
     except UnicodeEncodeError:
         try:
             return os.fsencode(text).decode("utf-8", "backslashreplace")
-        except UnicodeEncodeError:  # surrogates that stand for no byte
+        except UnicodeEncodeError:  # surrogates that do not represent bytes
             return text.encode("utf-8", "backslashreplace").decode()
     return text
 
 
 def encode_writable_json(value: object) -> bytes:
-    """The value as JSON."""
+    """Encodes a value as JSON, escaping such bytes."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -48,7 +48,7 @@ _MARKED = re.compile(_MARK + "([0-9a-f]{4})")
 
 
 def encode_path(path: str | Path) -> str:
-    """A path as text that any database takes: what is no Unicode in a file's name is told by its number."""
+    """Encodes a path as text that any database accepts; surrogates are replaced by their code point."""
     text = str(path)
     if text.isascii() and _MARK not in text:
         return text
@@ -56,5 +56,5 @@ def encode_path(path: str | Path) -> str:
 
 
 def decode_path(text: str) -> Path:
-    """The path that was `encode_path`."""
+    """Decodes a path from `encode_path`."""
     return Path(_MARKED.sub(lambda one: chr(int(one[1], 16)), text) if _MARK in text else text)

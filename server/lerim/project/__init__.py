@@ -1,4 +1,4 @@
-"""A git repository as a project: what it is, where its folders are, who holds its lock."""
+"""A git repository as a project: its identity, its folders and its lock."""
 
 import lazy_loader
 

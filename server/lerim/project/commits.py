@@ -1,4 +1,4 @@
-"""Which commit a worktree is at, read without starting git."""
+"""Reads which commit a worktree is at, without starting git."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PACKED_BYTES = 4_000_000
 
 
 def read_head_commit(root: Path, common_dir: Path) -> str:
-    """The whole name of the commit that is checked out at `root`; "" where there is none or it is not told in files."""
+    """Returns the full hash of the commit checked out at `root`; "" if there is none or the files do not say."""
     text = read_small(git_dir(root) / "HEAD").strip()
     if not text.startswith("ref:"):
         return text if _SHA.fullmatch(text) else ""
@@ -29,7 +29,7 @@ def read_head_commit(root: Path, common_dir: Path) -> str:
 
 
 def git_dir(root: Path) -> Path:
-    """The worktree's own git folder: `.git`, or where the file of that name points."""
+    """Returns the worktree's git folder: `.git`, or the folder that a file of that name points to."""
     git = root / ".git"
     pointer = read_small(git)
     return (root / pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else git

@@ -1,4 +1,4 @@
-"""`.lerim/` of a repository: made when something is first written into it, with a `.gitignore` for what stays local."""
+"""Creates `.lerim/` in a repository on the first write, with a `.gitignore` for what stays local."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TRIES = 5
 
 
 def make_lerim_folder(lerim: Path) -> None:
-    """Make `.lerim/` and its `.gitignore`; lines a person wrote or removed there stay as they are.
+    """Creates `.lerim/` and its `.gitignore`; lines a person added or removed there stay that way.
 
-    Raises MemoryError_ where it cannot be written, also because the worktree around it was removed, BoundaryError
-    where it is a symbolic link.
+    Raises MemoryError_ if it cannot be written, also because the worktree was removed; BoundaryError if it is a
+    symbolic link.
     """
     if not lerim.parent.is_dir():
         todo = "Nothing was changed. Open another worktree of the repository and try again there."
@@ -36,21 +36,21 @@ def make_lerim_folder(lerim: Path) -> None:
                 return
             continue
         except MemoryError_:
-            return  # something of the person's own that we cannot read: not ours to change
+            return  # a file of the person's that we cannot read must not be changed
         lines = _missing({line.strip() for line in text.splitlines()})
         if not lines:
             return
         newline = "\r\n" if "\r\n" in text else "\n"
         gap = "" if not text or text.endswith("\n") else newline
-        with contextlib.suppress(StaleError):  # somebody saved it meanwhile: their text is looked at
+        with contextlib.suppress(StaleError):  # somebody saved it meanwhile: start over with the new text
             whole = text + gap + "".join(line + newline for line in lines)
             files.replace_file(ignore, whole, anchor=lerim.parent, before=text)
             return
 
 
 def _missing(present: set[str]) -> list[str]:
-    """The lines to add to a `.gitignore` with these lines. Below a heading of ours nothing is added again: what is
-    missing there was removed by a person."""
+    """Returns the lines to add to a `.gitignore` that has these lines. If our heading is already there, nothing is
+    added below it: a person removed what is missing."""
     lines: list[str] = []
     if _MARK not in present:
         lines += [_MARK, *(line for line in _LOCAL if line not in present)]

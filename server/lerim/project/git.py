@@ -1,7 +1,7 @@
-"""Where files of a repository went: asked of git, commit to commit, or guessed from what its index lists.
+"""Finds where files of a repository were moved, by asking git to compare commits.
 
-Git is run in jobs alone, without a shell, without anything a repository's settings could start, and for a bounded time;
-a machine without git does without.
+Git is only run in jobs, without a shell, for a limited time, and so that a repository's settings cannot start anything.
+Without git on the machine this information is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMIT = re.compile(r"[0-9a-f]{7,64}")
 SECONDS = 10.0
 MOST_BYTES = 32_000_000
 MOST_RENAMES = 400
-"""Deleted and added files of which git compares every pair; of more it finds those moved unchanged."""
+"""The most deleted and added files git compares pairwise; beyond that it only finds files that were moved unchanged."""
 BATCH = 200
 _SAFE = (
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "core.pager=", "-c", "diff.external="),
@@ -32,7 +32,7 @@ _KEPT = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 
 
 class Git:
-    """The git of one worktree, asked about commits and nothing else."""
+    """Runs git in one worktree, only to ask about commits."""
 
     def __init__(self, root: Path, program: str, environ: Mapping[str, str]) -> None:
         self._root = root
@@ -41,13 +41,13 @@ class Git:
         self._moves: dict[tuple[str, str], dict[str, str]] = {}
 
     def moves(self, old: str, new: str) -> dict[str, str]:
-        """Where each file that `old` has and `new` has not was renamed to; empty where git does not tell."""
+        """Returns the new path of each file that was renamed between `old` and `new`; empty if git cannot tell."""
         if (old, new) not in self._moves:
             self._moves[old, new] = self._moved(old, new)
         return self._moves[old, new]
 
     def texts(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """The texts of (commit, path), as they were committed; those git does not have are left out."""
+        """Returns the committed texts by (commit, path), without those git does not have."""
         asked = [pair for pair in dict.fromkeys(wanted) if COMMIT.fullmatch(pair[0]) and "\n" not in pair[1]]
         told: dict[tuple[str, str], str | None] = {}
         for at in range(0, len(asked), BATCH):
@@ -58,7 +58,7 @@ class Git:
         return {pair: text for pair, text in told.items() if text is not None}
 
     def versions(self, path: str, since: str, until: str) -> list[str]:
-        """The commits after `since`, up to `until`, that changed a file, the oldest first; none where git does not
+        """Returns the commits after `since`, up to `until`, that changed a file, oldest first; empty if git cannot
         tell."""
         if not COMMIT.fullmatch(since) or not COMMIT.fullmatch(until):
             return []
@@ -78,7 +78,7 @@ class Git:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A file a commit has and the other had not: what it holds, and what it was called ("" added)."""
+    """A file in the new commit that the old one did not have: its path, its blob, and its old path ("" if added)."""
 
     path: str
     blob: str
@@ -86,7 +86,7 @@ class _Change:
 
 
 def _changes(output: str) -> list[_Change]:
-    """`:<modes> <old> <new> A`, path; or `… R<score>`, old path, path; each ended by a zero."""
+    """Parses `:<modes> <old> <new> A`, path; or `… R<score>`, old path, path; each ended by a zero byte."""
     found: list[_Change] = []
     parts = iter(output.split("\0"))
     for head in parts:
@@ -98,7 +98,7 @@ def _changes(output: str) -> list[_Change]:
 
 
 def _clear(changes: Sequence[_Change]) -> dict[str, str]:
-    """The renames, but those git guessed: of files alike it takes any, unless one alone has the old name."""
+    """Returns the unambiguous renames. Among identical files git picks any, unless exactly one has the old name."""
     alike: dict[str, list[_Change]] = {}
     for one in changes:
         alike.setdefault(one.blob, []).append(one)
@@ -113,7 +113,7 @@ def _clear(changes: Sequence[_Change]) -> dict[str, str]:
 
 
 def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
-    """The git of a worktree; None where the machine has none."""
+    """Returns the git of a worktree, or None if the machine has no git."""
     program = find_executable("git", environ)
     return Git(root, program, environ) if program else None
 
@@ -121,7 +121,8 @@ def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
 def git_launch(
     program: str, arguments: Iterable[str], environ: Mapping[str, str], platform: str = sys.platform
 ) -> ProcessLaunch:
-    """How git is started: nothing of the environment redirects it, nothing of a repository's settings is run."""
+    """Returns how to start git so that the environment cannot redirect it and a repository's settings cannot start
+    anything."""
     kept = {
         name: value for name, value in environ.items() if not name.upper().startswith("GIT_") or name.upper() in _KEPT
     }
@@ -132,7 +133,7 @@ def git_launch(
 def run_git(
     launch: ProcessLaunch, folder: Path, given: bytes = b"", *, seconds: float = SECONDS, most: int = MOST_BYTES
 ) -> bytes | None:
-    """What a command prints; None where it fails, is too slow, or prints more than `most` bytes."""
+    """Returns the output of a command, or None if it fails, takes too long or prints more than `most` bytes."""
     with tempfile.TemporaryFile() as wanted:
         wanted.write(given)
         wanted.seek(0)
@@ -164,7 +165,8 @@ def run_git(
 
 
 def _blobs(output: bytes, count: int) -> list[str | None]:
-    """The answers of `cat-file --batch`, in order: `<name> blob <size>`, the bytes and a line end, or one line."""
+    """Parses the output of `cat-file --batch`, in order: `<name> blob <size>`, the bytes and a line end, or a single
+    line."""
     texts: list[str | None] = []
     at = 0
     while len(texts) < count and (end := output.find(b"\n", at)) >= 0:

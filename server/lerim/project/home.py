@@ -1,7 +1,8 @@
-"""Where the person's home may lie: never in the repository being worked on, whose files would pass for the person's.
+"""Checks where the home folder may be: not inside the repository being worked on.
 
-The exception is a home folder that is itself a repository's root (dotfiles kept in git). What git tracks of Lerim's own
-folder there came with that repository, so it is refused; Lerim's folder has a `.gitignore` that keeps git away from it.
+Files of that repository would then be trusted as the person's own. The exception is a home folder that is itself the
+root of a repository (dotfiles in git). Files of Lerim's own folder that git tracks there came with the repository and
+are refused; the `.gitignore` in that folder makes git ignore it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _TODO = "Set HOME (or LERIM_HOME) to a folder of your own outside this repositor
 
 
 def check_outside(home: Home, layout: RepositoryLayout | None) -> None:
-    """Raises HomeError where the home is, or lies in, a worktree of this repository that is not the home folder."""
+    """Raises HomeError if the home folder is inside a worktree of this repository, unless it is itself the worktree's
+    root."""
     if layout is None:
         return
     for worktree in {layout.root, layout.main or layout.root}:
@@ -33,8 +35,8 @@ def check_outside(home: Home, layout: RepositoryLayout | None) -> None:
 
 
 def check_around(home: Home, folder: Path) -> None:
-    """Raises HomeError where the home is, or lies in, the repository around `folder`, or the home folder is a
-    repository with files in Lerim's own folder."""
+    """Raises HomeError if the home folder is inside the repository around `folder`, or if the home folder is a
+    repository that tracks files of Lerim's own folder."""
     check_outside(home, find_innermost_layout(folder))
     if (
         home.person is not None
@@ -45,18 +47,18 @@ def check_around(home: Home, folder: Path) -> None:
 
 
 def is_root(home: Home, worktree: Path) -> bool:
-    """Whether the home folder itself is this worktree."""
+    """Returns whether the home folder itself is this worktree."""
     return home.person is not None and same_place(home.person, worktree)
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Whether `path` is `folder` or lies in it, however either is spelled: links, case and mounts are seen through."""
+    """Returns whether `path` is `folder` or inside it, regardless of links, letter case and mounts."""
     real = Path(os.path.realpath(path))
     return any(same_place(one, folder) for one in (real, *real.parents))
 
 
 def same_place(one: Path, other: Path) -> bool:
-    """Whether two paths lead to the same file or folder, also one that is not there yet."""
+    """Returns whether two paths lead to the same file or folder, even if it does not exist yet."""
     try:
         return one.samefile(other)
     except OSError:

@@ -1,4 +1,4 @@
-"""One lock a project, held by the kernel: it is free the moment its holder dies, and nobody can steal it."""
+"""One lock per project, held by the kernel: it is released when its holder dies, and nobody else can take it before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lerim.project.registry import make_private_folder, replace_file
 
 
 class LockHolder(msgspec.Struct, frozen=True):
-    """Who holds a lock and what for; written beside the lock for the others to read."""
+    """The process that holds a lock and what it is doing; written next to the lock for other processes to read."""
 
     pid: int
     doing: str
@@ -25,9 +25,9 @@ class LockHolder(msgspec.Struct, frozen=True):
 
 @contextmanager
 def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
-    """Holds the project's lock for the block; `doing` is what others are told ("syncing", "accepting a memory").
+    """Holds the project's lock for the block; `doing` is what other processes see ("syncing", "accepting a memory").
 
-    Waits up to `wait` seconds. Raises BusyError naming the holder, ProjectError where the lock's folder cannot be used.
+    Waits up to `wait` seconds. Raises BusyError naming the holder, ProjectError if the lock's folder cannot be used.
     """
     folder = home.project(key)
     side = folder / "holder.json"
@@ -46,20 +46,20 @@ def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 
         _announce(side, doing)
         yield
     finally:
-        with suppress(OSError):  # on Windows somebody may be reading it; a dead holder's name does no harm
+        with suppress(OSError):  # on Windows another process may be reading it; a stale holder file is harmless
             side.unlink(missing_ok=True)
         lock.release()
 
 
 def read_lock_holder(home: Home, key: str) -> LockHolder | None:
-    """Who said last that they hold the lock; None where nobody did. A dead holder may still be named."""
+    """Returns who last announced that they hold the lock, or None. The holder may be dead by now."""
     return _read(home.project(key) / "holder.json")
 
 
 def _announce(side: Path, doing: str) -> None:
-    try:  # not flushed: it is worth nothing after a crash
+    try:  # not flushed: useless after a crash
         replace_file(side, msgspec.json.encode(LockHolder(os.getpid(), doing)), flushed=False)
-    except OSError:  # the disk is full: the lock is held all the same, others are told of it without a name
+    except OSError:  # the disk is full: the lock is held anyway, but other processes cannot see by whom
         with suppress(OSError):
             side.unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
-"""A project is a git repository: all its worktrees are one, a submodule or a nested repository is its own.
+"""A project is a git repository with all its worktrees; submodules and nested repositories are projects of their own.
 
-Which project a turn belongs to is decided by its working folder, from what git left on disk; where that folder is
-gone, from the person's aliases and from the repository around it.
+Which project a turn belongs to is decided by its working folder and git's files on disk; if that folder is gone, by the
+person's aliases and the repository around it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lerim.project.repository import (
 )
 
 PERSONAL_KEY = "global"
-"""The key of what belongs to no repository; none of a repository looks like it."""
+"""The key for what belongs to no repository; it cannot collide with a repository's key."""
 _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
 
@@ -40,10 +40,10 @@ _WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 class Project:
     """One repository, seen from one of its worktrees.
 
-    `key` names what is kept of it; one that was moved may have that of its old place. `root` is that worktree, `main`
-    the main one (None for a bare repository, and where its `.lerim` is the person's home), `common_dir` the git dir
-    they share, `remote` its address without credentials ('' none), `aliases` the folders it was known under elsewhere
-    or before. `private` is the folder used in place of the worktree's `.lerim` where that is the person's home.
+    `key` identifies what is stored for it; a moved repository may keep the key of its old place. `root` is this
+    worktree, `main` the main one (None for a bare repository, or if its `.lerim` is Lerim's home), `common_dir` the git
+    folder they share, `remote` its address without credentials ('' if none), `aliases` the folders it had on other
+    machines or in the past. `private` replaces the worktree's `.lerim` if that is Lerim's home.
     """
 
     key: str
@@ -57,47 +57,48 @@ class Project:
 
     @property
     def is_personal(self) -> bool:
-        """Whether these are the person's own memories, of no repository."""
+        """Whether these are the person's own memories, which belong to no repository."""
         return self.key == PERSONAL_KEY
 
     @property
     def lerim(self) -> Path:
-        """`.lerim` of the open worktree, committed with its branch; the home itself for the person's own."""
+        """`.lerim` of the open worktree, committed with its branch; for the personal project, Lerim's home itself."""
         if self.private is not None:
             return self.private
         return self.root if self.is_personal else self.root / ".lerim"
 
     @property
     def memory_dir(self) -> Path:
-        """The accepted memories of the open worktree."""
+        """The folder of accepted memories in the open worktree."""
         return self.lerim / "memory"
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where else its sessions ran: the aliases, and the worktrees git knows, deleted ones included."""
+        """Other folders its sessions ran in: the aliases, and the worktrees git knows, including deleted ones."""
         if self.is_personal:
             return ()
         return (*self.aliases, *(str(folder) for folder in worktree_folders(self.common_dir)))
 
     def state_dir(self, home: Home) -> Path:
-        """What belongs to the project and not to a branch (review, workspace, index); private for a bare one."""
+        """Returns the folder for data of the project rather than a branch (review, workspace, index); private for a
+        bare one."""
         return self.main / ".lerim" if self.main else home.project(self.key)
 
 
 def personal_project(home: Home) -> Project:
-    """What belongs to the person and to no repository, seen as a project: `home.memory` and `projects/global`."""
+    """Returns the personal project, which belongs to no repository: `home.memory` and `projects/global`."""
     return Project(PERSONAL_KEY, home.root, None, home.root, "", "global")
 
 
 def place_key(common_dir: Path) -> str:
-    """The key of a place: 16 hex digits of SHA-256 over the real path of a common git dir."""
+    """Returns the key of a place: 16 hex digits of SHA-256 over the real path of a common git dir."""
     spelled = os.path.normcase(str(common_dir))
     return hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
-    """The key of the project there: the one `keys` has for the place, else the place's own, unless the project that had
-    it lives elsewhere now; then one made from it."""
+    """Returns the key of the project at a place: the one `keys` has for the place, or else the place's own key. If that
+    key belongs to a project that has moved away, a key is derived from it."""
     key = place_key(common_dir)
     known = keys.get(key)
     taken = set(keys.values()) if known is None else set()
@@ -107,23 +108,23 @@ def project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
 
 
 def _keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
-    """Place -> project for known ones (common dir, key). Of two in one place the one that was moved there counts."""
+    """Returns place -> project key for (common dir, key) pairs. If two share a place, the one that was moved there
+    wins."""
     pairs = [(place_key(common_dir), key) for common_dir, key in known]
     return dict(sorted(pairs, key=lambda pair: pair[0] != pair[1]))
 
 
 def locate_project(path: Path, home: Home) -> Project | None:
-    """The project of the innermost repository `path` lies in, with its aliases; None outside any. Starts no process.
+    """Returns the project of the innermost repository around `path`, with its aliases, or None. Starts no process.
 
-    Raises HomeError where the home lies in that repository.
+    Raises HomeError if the home folder is inside that repository.
     """
     layout = find_innermost_layout(path)
     if layout is None:
         return None
     check_outside(home, layout)
-    entries, _ = registry.list_entries(
-        home
-    )  # a broken entry is reported by `list_projects`; it must not hide the repository
+    # A broken entry is reported by `list_projects`; here it must not hide the repository.
+    entries, _ = registry.list_entries(home)
     project = _project(layout, _entry_keys(entries), home)
     aliases = next((entry.aliases for entry in entries if entry.key == project.key), ())
     return replace(project, aliases=aliases)
@@ -136,7 +137,8 @@ def _entry_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, str]:
 def _project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
     named_by = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
     key = project_key(layout.common_dir, keys)
-    # A home folder kept in git: its `.lerim` is the person's own, so what is the repository's lies in a folder of that.
+    # If Lerim's home is the repository's `.lerim` (a home folder kept in git), the repository's data goes into a
+    # private folder inside it.
     return Project(
         key=key,
         root=layout.root,
@@ -149,13 +151,14 @@ def _project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> P
 
 
 def is_home(home: Home, worktree: Path) -> bool:
-    """Whether the `.lerim` of a worktree is the person's home: never through a link that a repository brings along."""
+    """Returns whether the `.lerim` of a worktree is Lerim's home, but not through a link that comes with a
+    repository."""
     lerim = worktree / ".lerim"
     return same_place(lerim, home.root) and (is_root(home, worktree) or not lerim.is_symlink())
 
 
 def add_project(project: Project, home: Home) -> Project:
-    """Remembers the project (again), keeping the aliases it had. Raises ProjectError."""
+    """Registers the project, or updates it and keeps its aliases. Raises ProjectError."""
     entry = registry.read_entry(home, project.key)
     aliases = dict.fromkeys((*(entry.aliases if entry else ()), *project.aliases))
     kept = replace(project, aliases=tuple(aliases))
@@ -174,10 +177,10 @@ def add_project(project: Project, home: Home) -> Project:
 
 
 def add_alias(project: Project, old: str) -> Project:
-    """The project with one more alias: an absolute folder, POSIX or Windows, here or elsewhere.
+    """Returns the project with one more alias: an absolute folder, POSIX or Windows, on this or another machine.
 
-    Raises ProjectError for a folder that is not absolute or is a whole disk, and for one that is there and belongs to
-    another repository: that one's sessions stay its own.
+    Raises ProjectError for a folder that is not absolute, is a whole disk, or exists and belongs to another repository,
+    because that repository keeps its sessions.
     """
     if len(_parts(old)) < 2:
         todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
@@ -194,17 +197,18 @@ def add_alias(project: Project, old: str) -> Project:
 
 
 def remove_project(project: Project, home: Home) -> bool:
-    """Forgets the project and its aliases, not its memories; False where it was not known."""
+    """Removes the project and its aliases from the registry, not its memories; returns False if it was not
+    registered."""
     return registry.remove_entry(home, project.key)
 
 
 def without_moves(project: Project) -> Project:
-    """The project as it would be known if none had been moved to its place, without aliases."""
+    """Returns the project with the key it would have if no project had been moved to its place, and without aliases."""
     return replace(project, key=place_key(project.common_dir), aliases=())
 
 
 def find_gone_project(old: str, home: Home) -> registry.ProjectEntry | None:
-    """The known project that was at this folder and is not there any more; None where there was none."""
+    """Returns the registered project that used to be in this folder and is no longer there, or None."""
     spelled = {_parts(old), _parts(str(real_path(Path(old))))}
     for entry in registry.list_entries(home)[0]:
         if {_parts(entry.root), _parts(entry.common_dir)} & spelled and _layout(entry) is None:
@@ -213,20 +217,20 @@ def find_gone_project(old: str, home: Home) -> registry.ProjectEntry | None:
 
 
 def _layout(entry: registry.ProjectEntry) -> RepositoryLayout | None:
-    """The repository of an entry where it was when it was remembered; None if it is not there any more."""
+    """Returns the repository of an entry if it is still where it was registered, or None."""
     layout = find_innermost_layout(Path(entry.root))
     return layout if layout and place_key(layout.common_dir) == place_key(Path(entry.common_dir)) else None
 
 
 def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
-    """The remembered projects; one whose folder is gone or is another repository now is listed as it was, with a
-    problem. One that holds the home is not listed."""
+    """Returns the registered projects. If the folder of one is gone or another repository now, the stored data is
+    returned with a problem. A project whose repository contains the home folder is left out."""
     entries, problems = registry.list_entries(home)
     keys = _entry_keys(entries)
     projects: list[Project] = []
     for entry in entries:
         if keys[place_key(Path(entry.common_dir))] != entry.key:
-            continue  # a project that was moved here has taken its place
+            continue  # a project that was moved here replaces it
         layout = _layout(entry)
         try:
             check_outside(home, layout)
@@ -247,13 +251,12 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
 
 
 class FolderOwners:
-    """Which project each working folder belongs to. Answers are kept for its life: make one for each run. `folders` are
-    those the projects are known to have.
+    """Looks up which project a working folder belongs to. Answers are cached, so create one per run.
 
-    What ran in a folder of this machine outside any repository is the person's own (`PERSONAL_KEY`); a folder that is
-    gone, or was never here, may have been in one. What ran in `home` or below it is nobody's: there a person's own
-    command answers Lerim's questions, and if that is an agent it writes sessions of its own, which must not be learned
-    from.
+    `folders` are the known folders of the projects. Sessions in an existing folder of this machine outside any
+    repository are personal (`PERSONAL_KEY`); a folder that is gone, or from another machine, may have been in a
+    repository. Sessions in `home` or below belong to nobody: there the person's own command answers Lerim's questions,
+    and if that command is an agent, it writes sessions that must not be learned from.
     """
 
     def __init__(
@@ -270,19 +273,20 @@ class FolderOwners:
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def owner(self, cwd: str) -> str:
-        """The project key of a working folder as an agent wrote it; '' for none.
+        """Returns the project key of a working folder as written by an agent; '' for none.
 
-        Without a `home` nothing is the person's own: nobody can tell then what Lerim's own command ran in."""
+        Without a `home` nothing is personal, because sessions of Lerim's own command could not be told apart.
+        """
         if not can_be_folder(cwd):
-            return ""  # nor is it kept: every turn may name another one
+            return ""  # not cached either: every turn may name a different one
         known = self._known.get(cwd)
         if known is None:
             known = self._known[cwd] = self._find(cwd)
         return known
 
     def _find(self, cwd: str) -> str:
-        """A folder that is there belongs to its repository, whatever an alias says: no alias takes over another
-        repository. For one that is gone, the longer of alias and surrounding repository decides."""
+        """Existing folders belong to their repository regardless of aliases: an alias cannot take over another
+        repository. For a folder that is gone, the longer one of alias and surrounding repository decides."""
         parts = _parts(cwd)
         if not parts or self._at_home(parts):
             return ""
@@ -304,7 +308,7 @@ class FolderOwners:
 
 
 def is_below(folder: str, other: str) -> bool:
-    """Whether a folder, as an agent wrote it, is another or lies in it; both absolute, of either system."""
+    """Returns whether a folder, as written by an agent, is `other` or inside it; both absolute, POSIX or Windows."""
     parts = _parts(other)
     return bool(parts) and _parts(folder)[: len(parts)] == parts
 
@@ -317,7 +321,7 @@ def _exists(path: Path) -> bool:
 
 
 def _parts(folder: str) -> tuple[str, ...]:
-    """The components of an absolute folder, normalised; Windows ones without case. () where it is not absolute."""
+    """Returns the normalized components of an absolute folder, Windows ones in lower case; () if it is not absolute."""
     if _WINDOWS.match(folder):
         drive, rest = ntpath.splitdrive(ntpath.normpath(folder))
         return (drive.casefold(), *(part.casefold() for part in rest.split("\\") if part))

@@ -1,6 +1,6 @@
 """The projects this installation knows: one small file each under `~/.lerim/projects/<key>/project.json`.
 
-Written atomically, readable by the person alone. Nothing here touches a repository.
+Written atomically, readable only by the person. Nothing here touches a repository.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEY = re.compile(r"[0-9a-f]{16}")
 
 
 class ProjectEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """What is remembered of one project. `root` is its main worktree (any worktree for a bare repository)."""
+    """The stored data of one project. `root` is its main worktree (any worktree for a bare repository)."""
 
     version: int = 1
     key: str
@@ -34,12 +34,12 @@ class ProjectEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_entry(home: Home, key: str) -> ProjectEntry | None:
-    """The entry of one project; None where it was never added. Raises ProjectError for a broken file."""
+    """Returns the entry of one project, or None if it was never added. Raises ProjectError for a broken file."""
     path = home.project(key) / ENTRY_FILE
     try:
         entry = msgspec.convert(json.loads(read_regular_file(path)), ProjectEntry)
-    except (FileNotFoundError, NotADirectoryError):  # a home that cannot be made is told where something is kept in it
-        return None
+    except (FileNotFoundError, NotADirectoryError):
+        return None  # a home that cannot be created is reported when something is written to it
     except OSError as error:
         todo = "Make the folder readable for you, or set LERIM_HOME to another one."
         message = f"The project's entry cannot be read: {reason_of(error)}."
@@ -51,7 +51,7 @@ def read_entry(home: Home, key: str) -> ProjectEntry | None:
 
 
 def list_entries(home: Home) -> tuple[list[ProjectEntry], list[Problem]]:
-    """Every known project by key; a broken entry is a problem and takes none of the others with it."""
+    """Returns every known project by key; a broken entry becomes a problem and does not affect the others."""
     found: list[ProjectEntry] = []
     problems: list[Problem] = []
     try:
@@ -73,7 +73,7 @@ def list_entries(home: Home) -> tuple[list[ProjectEntry], list[Problem]]:
 
 
 def write_entry(home: Home, entry: ProjectEntry) -> None:
-    """Keeps `entry`, in place of what was kept under its key. Raises ProjectError when it cannot be written."""
+    """Saves `entry`, replacing any entry with the same key. Raises ProjectError if it cannot be written."""
     folder = home.project(entry.key)
     try:
         make_private_folder(home, folder)
@@ -86,7 +86,7 @@ def write_entry(home: Home, entry: ProjectEntry) -> None:
 
 
 def remove_entry(home: Home, key: str) -> bool:
-    """Forgets the entry (not what else is kept of the project); False where there was none."""
+    """Deletes the entry, but no other data of the project; returns False if there was none."""
     try:
         (home.project(key) / ENTRY_FILE).unlink()
     except FileNotFoundError:
@@ -95,8 +95,8 @@ def remove_entry(home: Home, key: str) -> bool:
 
 
 def make_private_folder(home: Home, folder: Path) -> None:
-    """Makes `folder`, and the folders between it and the home, readable by the person alone; git never takes what is in
-    the home, which may lie in a repository of the person's dotfiles. Raises OSError."""
+    """Creates `folder` and its parents up to the home, readable only by the person, and a `.gitignore` that makes git
+    ignore the home, which may be in a repository of the person's dotfiles. Raises OSError."""
     wanted = [folder, *(parent for parent in folder.parents if parent == home.root or home.root in parent.parents)]
     for part in reversed(wanted):
         part.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -107,6 +107,6 @@ def make_private_folder(home: Home, folder: Path) -> None:
 
 
 def replace_file(path: Path, data: bytes, *, flushed: bool = True) -> None:
-    """Writes a file whole, readable by the person alone. Raises OSError, with what was there left as it was."""
+    """Writes a file atomically, readable only by the person. Raises OSError and leaves the old file unchanged."""
     with open_directory(path.parent) as folder, temporary_file(folder, data, 0o600, flushed) as temporary:
         folder.rename(temporary, path.name)

@@ -1,7 +1,7 @@
-"""What a git repository looks like on disk, read without starting git and without trusting what is found.
+"""Reads the layout of a git repository from disk, without starting git and without trusting what it finds.
 
-A folder can *say* that it belongs to a repository (`.git` file, symlink); it is believed only if that repository
-says so too (the worktree's back link, a submodule's `core.worktree`). A folder whose claim is not answered is its own.
+A folder can *claim* to belong to a repository (`.git` file, symlink). The claim counts only if that repository confirms
+it (the worktree's back link, a submodule's `core.worktree`); otherwise the folder is a repository of its own.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _SCP = re.compile(r"^(?:([^@/\s]+)@)?([^:/\s]+):(?!//)(.+)$")
 
 LONGEST_PATH, LONGEST_NAME = 4096, 255
-"""Bytes of the longest path that a system takes, and of the longest name in one."""
+"""The longest path a POSIX system accepts, and the longest name in one, in bytes."""
 
 LONGEST_WINDOWS_PATH = 32_767
-"""The same of a path of Windows, in characters."""
+"""The longest Windows path, in characters."""
 
 GitConfig = dict[tuple[str, str, str], str]
 """(section, subsection, key) -> value; section and key in lower case."""
@@ -35,8 +35,8 @@ GitConfig = dict[tuple[str, str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class RepositoryLayout:
-    """One repository seen from one folder: the worktree's `root`, the `main` worktree (None when bare), the git dir
-    all worktrees share."""
+    """One repository seen from one folder: the worktree's `root`, the `main` worktree (None if bare), and the git
+    folder that all worktrees share."""
 
     root: Path
     main: Path | None
@@ -44,7 +44,7 @@ class RepositoryLayout:
 
 
 def find_layout(folder: Path) -> RepositoryLayout | None:
-    """The repository `folder` itself is the root of, or None. `folder` must be a real path (no symlinks)."""
+    """Returns the repository whose root is `folder`, or None. `folder` must be a real path (no symlinks)."""
     link = folder / ".git"
     mode = _mode(link)
     if stat.S_ISDIR(mode):
@@ -57,7 +57,7 @@ def find_layout(folder: Path) -> RepositoryLayout | None:
 
 
 def find_innermost_layout(path: Path) -> RepositoryLayout | None:
-    """The innermost repository `path` lies in, whether or not the last parts of it still exist."""
+    """Returns the innermost repository around `path`, even if the last parts of the path no longer exist."""
     if not can_be_folder(str(path)):
         return None
     real = real_path(path)
@@ -66,22 +66,22 @@ def find_innermost_layout(path: Path) -> RepositoryLayout | None:
         if found is not None:
             return found
         if _is_closed(folder / ".git"):
-            return None  # an inner repository that may not be read is not the outer one's
+            return None  # an unreadable inner repository is not part of the outer one
     return None
 
 
 def can_be_folder(path: str) -> bool:
-    """Whether a path is short enough, in whole and in each of its names, to be one of a folder anywhere."""
+    """Returns whether a path, and each name in it, is short enough to be that of a folder on some system."""
     if _WINDOWS.match(path):
         return len(path) <= LONGEST_WINDOWS_PATH and all(len(name) <= LONGEST_NAME for name in re.split(r"[\\/]", path))
-    if len(path) > LONGEST_PATH:  # before the costlier look at each name
+    if len(path) > LONGEST_PATH:  # checked first, because checking each name is slower
         return False
     spelled = path.encode("utf-8", "surrogatepass")
     return len(spelled) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in spelled.split(b"/"))
 
 
 def real_path(path: Path) -> Path:
-    """`path` without symlinks; a symlink loop, a null byte or a folder that may not be read leaves it as written."""
+    """Resolves the symlinks of `path`. A path with a symlink loop or an unreadable folder stays as written."""
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):
@@ -118,12 +118,12 @@ def _from_pointer(folder: Path, link: Path) -> RepositoryLayout | None:
         )
     config = read_config(git_dir)
     if git_dir.parent == folder and is_bare(config):
-        return RepositoryLayout(folder, None, git_dir)  # `.bare` beside its worktrees
+        return RepositoryLayout(folder, None, git_dir)  # `.bare` next to its worktrees
     return RepositoryLayout(folder, folder, git_dir) if _works_in(git_dir, folder) else alone
 
 
 def main_worktree(common_dir: Path) -> Path | None:
-    """The main worktree of a git dir: where `core.worktree` says, else the folder around `.git`; None when bare."""
+    """Returns the main worktree of a git dir: `core.worktree`, or else the folder around `.git`; None if bare."""
     config = read_config(common_dir)
     if is_bare(config):
         return None
@@ -134,7 +134,7 @@ def main_worktree(common_dir: Path) -> Path | None:
 
 
 def worktree_folders(common_dir: Path) -> list[Path]:
-    """The folders git has linked worktrees in or, where one was deleted and not pruned, had."""
+    """Returns the folders of the worktrees linked to a repository, including deleted ones that were not pruned."""
     try:
         names = sorted((common_dir / "worktrees").iterdir())
     except OSError:
@@ -149,17 +149,18 @@ def _works_in(git_dir: Path, folder: Path) -> bool:
 
 
 def is_bare(config: GitConfig) -> bool:
-    """Whether `core.bare` is true."""
+    """Returns whether `core.bare` is true."""
     return config.get(("core", "", "bare"), "").lower() in {"true", "yes", "on", "1"}
 
 
 def read_config(git_dir: Path) -> GitConfig:
-    """The last value of every key in `git_dir/config`; what cannot be read or parsed is left out. No includes."""
+    """Returns the last value of every key in `git_dir/config`, skipping what cannot be parsed. Includes are not
+    followed."""
     return parse_config(read_small(git_dir / "config", CONFIG_BYTES))
 
 
 def parse_config(text: str) -> GitConfig:
-    """git's config syntax, tolerant: a line that is not understood is skipped; the last of equal keys wins."""
+    """Parses git's config syntax leniently: a line that is not understood is skipped; the last of equal keys wins."""
     found: GitConfig = {}
     section, subsection = "", ""
     for raw in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
@@ -195,7 +196,7 @@ def _value(text: str) -> str:
 
 
 def remote_address(config: GitConfig) -> str:
-    """The address of `origin`, else of the first remote, without credentials; '' where there is none."""
+    """Returns the address of `origin`, or else of the first remote, without credentials; '' if there is none."""
     addresses = {sub: value for (section, sub, key), value in config.items() if section == "remote" and key == "url"}
     address = addresses.get("origin") or next(iter(addresses.values()), "")
     return without_credentials(address)
@@ -219,7 +220,8 @@ def without_credentials(address: str) -> str:
 
 
 def read_small(path: Path, limit: int = POINTER_BYTES) -> str:
-    """The first `limit` bytes of a regular file as text; '' where it is missing, closed, or something else."""
+    """Returns the first `limit` bytes of a regular file as text; '' if it is missing, unreadable or not a regular
+    file."""
     try:
         with open_buffered(path) as file:
             return file.read(limit).decode("utf-8", "replace").replace("\0", "")

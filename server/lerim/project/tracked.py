@@ -1,4 +1,4 @@
-"""Which files git knows in a worktree, read from its index without starting git."""
+"""Reads which files git tracks in a worktree from its index, without starting git."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from lerim.project.repository import read_config
 
 MOST_BYTES = 64_000_000
 PATH_DIGEST_BYTES = 8
-"""Bytes that stand for a path where many are kept."""
+"""Bytes of a path digest, used instead of the path if many are kept."""
 _ENTRY = 40
-"""Bytes of an entry before the name of its object."""
+"""Bytes of an index entry before the object name."""
 
 
 def read_tracked_paths(root: Path, common_dir: Path) -> list[str]:
-    """The paths in the index of the worktree at `root`; empty where it cannot be read."""
+    """Returns the paths in the index of the worktree at `root`; empty if it cannot be read."""
     return [path for path, _ in _entries(root, common_dir)]
 
 
 def half_removed_paths(root: Path, common_dir: Path, below: str) -> list[str]:
-    """The paths in a folder (`.lerim/memory/`) that one side of a merge changed and the other removed, as long as
-    nobody told git which shall be; empty where the index cannot be read."""
+    """Returns the paths below a folder (`.lerim/memory/`) with an unresolved merge conflict in which one side changed
+    the file and the other removed it; empty if the index cannot be read."""
     return sorted(
         path for path, found in read_merge_stages(root, common_dir, below).items() if found in ({1, 2}, {1, 3})
     )
 
 
 def read_merge_stages(root: Path, common_dir: Path, below: str) -> dict[str, set[int]]:
-    """The paths of the index in a folder and how it has each: 0, or of a merge that git waits to be told the end of 1
-    (what both had), 2 (ours), 3 (theirs); empty where the index cannot be read."""
+    """Returns the stages of each path below a folder: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs);
+    empty if the index cannot be read."""
     found: dict[str, set[int]] = {}
     for path, stage in _entries(root, common_dir):
         if path.startswith(below):
@@ -56,7 +56,7 @@ def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
 
 
 def index_stamp(root: Path) -> str:
-    """Changes whenever git's index does."""
+    """Returns a value that changes whenever git's index does; "" if there is no readable index."""
     try:
         state = (commits.git_dir(root) / "index").stat()
     except (OSError, ValueError):
@@ -65,12 +65,12 @@ def index_stamp(root: Path) -> str:
 
 
 def path_digest(path: str) -> bytes:
-    """What stands for a path."""
+    """Returns the digest that represents a path."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=PATH_DIGEST_BYTES).digest()
 
 
 def _read(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
-    """Each path and its stage: 0, or of a merge that is not done 1 what both had, 2 ours, 3 theirs."""
+    """Yields each path and its stage: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs)."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         return
@@ -93,7 +93,8 @@ def _read(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number as git packs it (seven bits a byte, each but the last with its eighth set), and the place after it."""
+    """Reads a number in git's encoding (seven bits per byte, the eighth set on all but the last) and the position after
+    it."""
     byte = data[at]
     value = byte & 0x7F
     while byte & 0x80:

@@ -1,4 +1,4 @@
-"""The sessions that coding agents leave on disk: found, read, kept in a catalog, searched."""
+"""Finds, reads, catalogs and searches the sessions that coding agents leave on disk."""
 
 import lazy_loader
 

@@ -1,4 +1,5 @@
-"""Finding the sessions of every agent on this machine by stat alone, and what changed since the catalog saw them."""
+"""Finds the sessions of every agent on this machine by stat alone, and what changed since the catalog last read
+them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from lerim.sessions.readers import OLDER_STATE, claude_folder_name, find_session
 
 @dataclass(frozen=True, slots=True)
 class TranscriptChanges:
-    """Transcripts beside what the catalog knows: never seen, changed since, unchanged (how many), and gone."""
+    """The discovered transcripts compared with the catalog: new, changed, unchanged (a count) and vanished (their
+    places)."""
 
     new: tuple[Transcript, ...]
     changed: tuple[Transcript, ...]
@@ -27,9 +29,11 @@ class TranscriptChanges:
 
 @dataclass(slots=True)
 class DiscoveredStores:
-    """What `discover_stores` and `open_databases` found on this machine. `copies` are the places of files that are
-    not read because another one holds their session. `opened` are the databases that were listed,
-    `damaged` those that turned out now to be unusable as they are."""
+    """What `discover_stores` and `open_databases` found on this machine.
+
+    `copies` are the places of files that are not read because another file contains the same session. `opened` are the
+    databases whose sessions were listed, `damaged` those that turned out to be unreadable.
+    """
 
     transcripts: list[Transcript] = field(default_factory=list)
     copies: set[str] = field(default_factory=set)
@@ -43,13 +47,13 @@ Roots = Mapping[Platform, Sequence[Path]]
 
 
 Listings = dict[Database, tuple[list[Transcript], list[Problem]]]
-"""What databases held, by the database with its stamp."""
+"""The transcripts and problems listed from each database; a changed stamp makes a different key."""
 
 
 def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStores:
-    """Every transcript file and database of every agent by stat alone, and what could not be looked at.
+    """Finds every transcript file and database of every agent by stat alone, and the problems met on the way.
 
-    `folders` are working folders known on this machine: some stores name theirs by a digest only.
+    `folders` are the working folders known on this machine: some stores name a session's folder by a digest only.
     """
     stores = DiscoveredStores()
     for platform, places in roots.items():
@@ -70,11 +74,11 @@ def open_databases(
     damaged: Mapping[Path, DamagedStore] = MappingProxyType({}),
     listings: Listings | None = None,
 ) -> None:
-    """Adds the sessions of those databases that are not as they were when the catalog last had all of them.
+    """Adds the sessions of the databases that changed since the catalog last indexed all of them.
 
-    A database that cannot be read is a problem of its own. Where it is damaged it is not opened again before it changes
-    (`damaged` tells what was found then); where the system or a lock was in the way, in every cycle. `listings` keeps
-    what was listed, so that a second call lists only what changed since.
+    A database that cannot be read becomes a problem. If it is damaged, it is not opened again until it changes
+    (`damaged` are the earlier findings); if a lock or the system prevented reading, it is tried in every cycle.
+    `listings` caches what was listed, so that a second call lists only the databases that changed since.
     """
     for database in stores.databases:
         if known.get(database.path) == database.stamp:
@@ -93,7 +97,8 @@ def open_databases(
             continue
         stores.problems += problems
         if any(problem.code == OLDER_STATE for problem in problems):
-            # What it lacks is not gone, and what was read before was newer.
+            # Only an older state could be read: sessions missing from it are not gone, and what was indexed before is
+            # newer.
             stores.transcripts += transcripts if database.path not in known else []
             continue
         stores.opened.append(database)
@@ -112,11 +117,11 @@ def _listed(
 
 
 def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> TranscriptChanges:
-    """Compares what was found with `Catalog.stamps`. A known transcript that was not found is gone only if it is not
-    there any more: a folder that could not be listed hides its files, it does not delete them, and the sessions of a
-    database that was not opened are as they were.
+    """Compares the discovered transcripts with `Catalog.stamps`.
 
-    A session that stands in a database and in a file is the database's: agents that moved to one left their files.
+    A known transcript that was not found counts as gone only if it no longer exists: a folder that could not be listed
+    only hides its files, and the sessions of a database that was not opened are unchanged. If a session is both in a
+    database and in a file, the database is used: agents that switched to a database left their old files behind.
     """
     new: list[Transcript] = []
     changed: list[Transcript] = []
@@ -142,7 +147,7 @@ def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> Tra
 
 
 def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
-    """The transcripts found, each session once, and the places of files whose session stands in a database."""
+    """Returns the transcripts found, each session once, and the places of files whose session is in a database."""
     kept = _kept_in_databases(stores, stamps)
     if not kept:
         return stores.transcripts, set()
@@ -157,7 +162,7 @@ def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp
 
 
 def _kept_in_databases(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
-    """The sessions that stand in some database, also in one that was not opened now."""
+    """Returns the sessions that are in any database, including databases that were not opened this time."""
     kept = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
     platforms = {encode_path(database.path): database.platform for database in stores.databases}
     for place in stamps if platforms else ():
@@ -170,12 +175,12 @@ def _kept_in_databases(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) ->
 def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bool:
     path, mark, _ = place.rpartition("#")
     if mark and (path in opened or path in closed):
-        return path in opened  # its database was listed without it
+        return path in opened  # its database was listed, without this session
     try:
         if mark and stat.S_ISREG(decode_path(path).stat().st_mode):
             return False
     except (FileNotFoundError, NotADirectoryError):
-        pass  # a file of its own whose name has a mark in it, or a database that is gone
+        pass  # a plain file with a `#` in its name, or a database that is gone
     except OSError:
         return False
     try:
@@ -190,10 +195,11 @@ def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bo
 def split_likely_transcripts(
     transcripts: Iterable[Transcript], own: Iterable[str], folders: Iterable[str]
 ) -> tuple[list[Transcript], list[Transcript]]:
-    """The transcripts that likely belong to a project, and the rest, both newest first; none is opened.
+    """Splits transcripts into those that probably belong to a project and the rest, both newest first, without opening
+    any.
 
-    `own` are places known to hold its turns (`Catalog.places_of`), `folders` its worktrees and aliases: Claude Code
-    names the folder of a session after the one it was started in, other stores say which it was.
+    `own` are places known to contain turns of the project (`Catalog.places_of`), `folders` its worktrees and aliases.
+    Claude Code names a session's folder after the working folder it was started in; other stores record that folder.
     """
     known = frozenset(own)
     begun = tuple(str(folder) for folder in folders)

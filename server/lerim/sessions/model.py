@@ -1,10 +1,10 @@
-"""What a session is, whichever agent wrote it. Every reader produces these types; everything later consumes them.
+"""The data model of a session, whichever agent wrote it. Every reader produces these types; everything later uses them.
 
-A *turn* is one message: what a person typed, or one answer of the model with its tool calls and their results.
-Injected text (reminders, hook output, boot files, compaction summaries, our own memories) makes no turn and is in none.
+A *turn* is one message: what a person typed, or one answer of the model with its tool calls and their results. Injected
+text (reminders, hook output, boot files, compaction summaries, our own memories) is never a turn or part of one.
 
-What there are many of is a `msgspec.Struct`, made ten times faster than a frozen dataclass. None can hold itself, so
-the garbage collector need not look at them.
+Types with many instances are `msgspec.Struct`s, which are created ten times faster than frozen dataclasses. None can
+contain itself, so they are excluded from garbage collection (`gc=False`).
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ PLATFORM_NAMES: Mapping[Platform, str] = {
     "copilot": "GitHub Copilot",
     "gemini": "Gemini CLI",
 }
-"""What people call each agent."""
+"""The display name of each agent."""
 Role = Literal["user", "assistant"]
 TurnKind = Literal["prompt", "shell", "command", "reply"]
-"""prompt: typed by a person; shell: a person's own `!command`; command: a slash command with what was typed after it;
-reply: the model."""
+"""prompt: typed by a person; shell: a person's own `!command`; command: a slash command and the text typed after it;
+reply: an answer of the model."""
 OWN_COMMAND = "!"
-"""The name of the one call of a `shell` turn: the person's own command with what it printed."""
+"""The name of the only tool call of a `shell` turn: the person's own command and its output."""
 ToolKind = Literal["shell", "read", "edit", "write", "search", "ask", "plan", "agent", "web", "other"]
 ToolStatus = Literal["ok", "error", "denied", "interrupted", "pending"]
-"""pending: no result is recorded (yet)."""
+"""pending: no result has been recorded (yet)."""
 
 
 def make_turn_id(platform: Platform, native: str) -> str:
-    """The stable id of a turn: 12 hex digits of SHA-256 over platform and the record's native id (design §5).
+    """Returns the stable id of a turn (design §5): 12 hex digits of SHA-256 over platform and native id.
 
-    `native` is the uuid of the turn's first record, or `role + "\\n" + raw text` where a store has no ids.
+    `native` is the uuid of the turn's first record, or `role + "\\n" + raw text` if the store has no ids.
     """
     return hashlib.sha256(f"{platform}:{native}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class Tokens(msgspec.Struct, frozen=True, gc=False):
-    """Tokens of one turn or session, each counted once per API message."""
+    """The tokens of one turn or session. Each API message is counted once."""
 
     input: int = 0
     output: int = 0
@@ -60,7 +60,7 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def told(cls, *counts: int | None) -> Tokens:
-        """From the columns of a row; what is not told counts as 0."""
+        """Builds the counts from the columns of a row; None counts as 0."""
         return cls(*(count or 0 for count in counts))
 
     def __add__(self, other: Tokens) -> Tokens:
@@ -76,7 +76,7 @@ NO_TOKENS = Tokens()
 
 
 class FileEdit(msgspec.Struct, frozen=True, gc=False):
-    """One replacement in a file; a whole written file has `old == ""`."""
+    """One replacement in a file. If the whole file was written, `old` is ""."""
 
     path: str
     old: str
@@ -84,9 +84,9 @@ class FileEdit(msgspec.Struct, frozen=True, gc=False):
 
 
 class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
-    """A question the agent put to the person through a tool, and what they chose or typed ('' while unanswered).
+    """A question the agent asked the person through a tool, and what they chose or typed ('' if not answered yet).
 
-    `descriptions` are what the agent said of each option, in their order.
+    `descriptions` are the agent's descriptions of the options, in the same order.
     """
 
     question: str
@@ -96,7 +96,7 @@ class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def chosen(self) -> str:
-        """What the agent said of the options the person chose; '' where they typed their own answer."""
+        """The agent's descriptions of the options the person chose; '' if they typed their own answer."""
         picked = self.answer.partition("\n")[0]
         both = zip(self.options, self.descriptions, strict=False)
         if picked in self.options:
@@ -106,13 +106,13 @@ class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
-    """One tool call and its result. `name` and every text are the model's or a tool's words: data, never trusted.
+    """One tool call and its result. `name` and all texts come from the model or a tool: they are data, never trusted.
 
-    `paths` are as written in the record (absolute or relative, native separators). `output` keeps head and tail of the
-    result, `output_cut` says how many characters were left out between them. `exit_code` is None where not known.
-    `feedback` is what the person said on denying the call or, of a plan, on approving it: only where the record's own
-    structure shows it. What nothing but the text of a result ascribes to the person stays in `output`: a tool can write
-    such a text, so these are its words.
+    `paths` are as written in the record (absolute or relative, native separators). `output` is the beginning and end of
+    the result, `output_cut` the number of characters left out between them. `exit_code` is None if unknown. `feedback`
+    is what the person said when they denied the call or approved a plan, and is set only if the structure of the record
+    proves it. If only the text of a result attributes words to the person, they stay in `output`, because a tool can
+    write such text.
     """
 
     id: str
@@ -133,9 +133,10 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
-    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` is `make_turn_id`.
+    """One message of a session. `ordinal` counts turns from 0 within the transcript file; `id` comes from
+    `make_turn_id`.
 
-    `unattended`: the record says that a script, an SDK or a CI job sent this prompt, so that it is nobody's words.
+    `unattended`: the record says that a script, an SDK or a CI job sent this prompt, so no person said it.
     """
 
     id: str
@@ -156,13 +157,12 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is known of a session after its transcript was read: totals over the whole file.
+    """What is known of a session after reading its transcript: totals over the whole file.
 
-    `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts results marked as errors (denials
-    are in `denials`); `injected` counts user records that no person typed. `cwds` and `branches` are in order of first
-    appearance.
-    `parent` is the parent session's id for a subagent's own transcript. `tokens` is None where the store has no number;
-    `cost` is what the store itself recorded, in USD.
+    `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts results marked as errors
+    (`denials` are separate); `injected` counts user records that no person typed. `cwds` and `branches` are in order of
+    first appearance. `parent` is the parent session's id if this is a subagent's transcript. `tokens` is None if the
+    store records no counts; `cost` is what the store itself recorded, in USD.
     """
 
     id: str
@@ -193,11 +193,11 @@ StoreStamp = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A transcript found on disk: a file, known by stat alone, or one session of a database.
+    """A transcript found on disk: a file, known by stat alone, or one session in a database.
 
-    `stamp` changes whenever the transcript does; of a session in a database its parts are what tells that. `within` is
-    the session's key in a store that holds many. `cwd` is its working folder where something outside its own records
-    tells it.
+    `stamp` changes whenever the transcript does; for a session in a database it is computed from that session's data.
+    `within` is the session's key in a store that contains many. `cwd` is its working folder if something other than its
+    own records says so.
     """
 
     platform: Platform
@@ -216,15 +216,15 @@ class Transcript:
 
     @property
     def place(self) -> str:
-        """What the catalog knows it by."""
+        """The key of this transcript in the catalog."""
         path = encode_path(self.path)
         return f"{path}#{self.within}" if self.within else path
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A store that holds many sessions, known by stat alone: size and mtime of the file and of its `-wal` (0, 0 where
-    there is none)."""
+    """A store that contains many sessions, known by stat alone: `stamp` is the size and mtime of the file and of its
+    `-wal` (0, 0 if there is none)."""
 
     platform: Platform
     path: Path
@@ -233,7 +233,7 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class DamagedStore:
-    """A database that cannot be read as it is, and why."""
+    """A database that cannot be read in its current state, and why."""
 
     database: Database
     problem: Problem
@@ -241,8 +241,8 @@ class DamagedStore:
 
 @dataclass(frozen=True, slots=True)
 class StoreContents:
-    """What lies in an agent's store: transcripts, databases that hold more, and what could not be looked at. `copies`
-    are files whose session is among the transcripts, so that they are not read."""
+    """What was found in an agent's store: transcripts, databases with more sessions, and problems. `copies` are files
+    whose session is already among the transcripts; they are not read."""
 
     transcripts: list[Transcript] = field(default_factory=list)
     databases: list[Database] = field(default_factory=list)
@@ -251,7 +251,8 @@ class StoreContents:
 
 
 class Readable(Protocol):
-    """A reading of one transcript: its turns, and after the last one the session, the resume position and problems."""
+    """A pass over one transcript: iterate its turns; after the last one, `session`, `resume` and `problems` are
+    final."""
 
     @property
     def session(self) -> Session: ...
@@ -263,9 +264,10 @@ class Readable(Protocol):
     def restarted(self) -> bool: ...
     @property
     def ids(self) -> frozenset[str] | None:
-        """Of all turns the session has now, where that is known: others that were read from it before are gone."""
+        """The ids of all turns the session has now, or None if unknown. Turns indexed earlier with other ids are
+        gone."""
 
     def __iter__(self) -> Iterator[Turn]: ...
 
     def checkpoint(self) -> bool:
-        """Between two turns: brings `session` and `resume` up to the turns handed out; False where it cannot."""
+        """Updates `session` and `resume` to the turns yielded so far; returns False if that is not possible here."""

@@ -1,6 +1,6 @@
-"""Which agents' sessions are read, and from where: `platforms.json` in the person's home, made by `lerim connect`.
+"""Which agents' sessions are read, and from where: `platforms.json` in the home folder, written by `lerim connect`.
 
-Without it every agent whose store lies in its usual place is read. It holds only what the person said otherwise.
+Without the file, every agent whose store is in its usual place is read. The file contains only what differs from that.
 """
 
 from __future__ import annotations
@@ -24,30 +24,31 @@ PLATFORMS_FILE = "platforms.json"
 _TODO = "Correct the file, or delete it to connect every agent again."
 _WAIT = 10.0
 _IN_A_FILE: tuple[Platform, ...] = ("opencode",)
-"""Agents whose store may be named as the database itself."""
+"""Agents whose store may be given as the database file itself."""
 _DATABASE = b"SQLite format 3\0"
-"""How it begins; one that is empty so far keeps all in its `-wal`."""
+"""The first bytes of a SQLite file. A new database may still be empty, with all of its data in the `-wal`."""
 
 _Objects = dict[str, msgspec.Raw]
 
 
 class PlatformChoice(msgspec.Struct, frozen=True):
-    """What the person said of one agent: not to read it, or where its store lies ('' in its usual places)."""
+    """The person's choice for one agent: whether to read it, and where its store is ('' for the usual places)."""
 
     connected: bool = True
     path: str = ""
 
 
 def load_platform_choices(home: Home) -> dict[Platform, PlatformChoice]:
-    """What was said of each agent; those nothing was said of are not in it.
+    """Returns the choice for each agent that has one.
 
-    Raises SettingsError for a file that cannot be read: nobody knows then what was not to be read.
+    Raises SettingsError if the file cannot be read, because it is then unknown which agents must not be read.
     """
     return _load(home).choices
 
 
 def platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
-    """Where the store of each agent that is read may lie, links resolved, each place once. Raises SettingsError."""
+    """Returns the places where the store of each connected agent may be: links resolved, no duplicates. Raises
+    SettingsError."""
     said = load_platform_choices(home)
     return {
         platform: store_places(platform, said, environ)
@@ -57,23 +58,23 @@ def platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, lis
 
 
 def store_places(platform: Platform, said: Mapping[Platform, PlatformChoice], environ: Mapping[str, str]) -> list[Path]:
-    """Where the store of one agent may lie, read or not."""
+    """Returns the places where the store of one agent may be, whether or not the agent is connected."""
     own = said.get(platform, _USUAL).path
     if own and not Path(own).is_absolute():
-        return []  # from where it is relative nobody knows; `connect_platform` takes absolute paths alone
+        return []  # relative to an unknown folder; `connect_platform` accepts absolute paths only
     named = (own,) if own else ROOT_FINDERS[platform](environ)
     return [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in named)]
 
 
 def removed_platforms(home: Home) -> frozenset[Platform]:
-    """The agents that are not to be read. Raises SettingsError."""
+    """Returns the agents that must not be read. Raises SettingsError."""
     return frozenset(platform for platform, said in load_platform_choices(home).items() if not said.connected)
 
 
 def connect_platform(home: Home, platform: Platform, path: Path | None = None) -> None:
-    """Reads an agent's sessions from now on: at `path`, or in its usual places.
+    """Connects an agent: its sessions are read from now on, at `path` or in its usual places.
 
-    Raises SettingsError where `path` is no place for a store, or the choice cannot be kept.
+    Raises SettingsError if `path` cannot be a store or the choice cannot be saved.
     """
     if path is not None:
         _check(platform, path)
@@ -81,7 +82,7 @@ def connect_platform(home: Home, platform: Platform, path: Path | None = None) -
 
 
 def remove_platform(home: Home, platform: Platform) -> bool:
-    """Reads no more sessions of an agent; False where none were read. Raises SettingsError."""
+    """Disconnects an agent. Returns False if it was not connected. Raises SettingsError."""
     before = load_platform_choices(home).get(platform, _USUAL)
     _change(home, platform, lambda said: PlatformChoice(False, said.path))
     return before.connected
@@ -112,7 +113,7 @@ def _check(platform: Platform, path: Path) -> None:
 
 
 class _File(msgspec.Struct):
-    """The file as it stands: every key of it, every agent's entry, and of those the known ones as they are meant."""
+    """The parsed file: all of its keys, the entry of every agent, and the decoded choices of the agents known here."""
 
     keys: _Objects
     agents: dict[str, _Objects]
@@ -140,7 +141,8 @@ def _load(home: Home) -> _File:
 
 
 def _change(home: Home, platform: Platform, change: Callable[[PlatformChoice], PlatformChoice]) -> None:
-    """Keeps what is now said of an agent; all else that the file holds stays, also what this version does not know."""
+    """Changes the choice for one agent; everything else in the file is kept, including what this version does not
+    know."""
     path = home.root / PLATFORMS_FILE
     try:
         with _alone(home):

@@ -1,6 +1,6 @@
-"""Which troubles with the agents' stores the sync of one project tells: those that may hide sessions of it, briefly.
+"""Selects which problems with the agents' stores a project's sync reports: those that may hide its sessions, in brief.
 
-All of them are told by the doctor (`lerim connect list`, the Agents view).
+The doctor (`lerim connect list`, the Agents view) reports all of them.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from lerim.sessions.readers import claude_folder_name, folders_by_hash
 from lerim.sessions.readers import folders as cursor_folders
 
 SKIPPED_CODE = "skipped"
-"""The problem code of a store that nobody but its own program can read: told by the doctor, not by each sync."""
+"""The problem code of a store that only its own program can read: reported by the doctor, not by every sync."""
 
 MOST_ALIKE = 3
-"""Problems that say the same are told so often; the rest is counted."""
+"""How many problems with the same message are reported; the rest is only counted."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _TODO = "Check that it exists and that you may read it. Everything else is read."
 
 
 def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) -> list[Problem]:
-    """The problems that may concern sessions begun in `folders`, each once and with what a person can do."""
+    """Returns the problems that may affect sessions started in `folders`, without duplicates and with a hint on what to
+    do."""
     own = StoreFolderNames(folders)
     alike: dict[tuple[str, str], list[Problem]] = {}
     for one in dict.fromkeys(problems):
@@ -43,7 +44,7 @@ def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) 
 
 
 class StoreFolderNames:
-    """The folders of one project, as each store names the places of its sessions after them."""
+    """The folders of one project, in the forms in which the stores use them to name the places of sessions."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         self._folders = [PurePath(folder) for folder in folders]
@@ -52,7 +53,7 @@ class StoreFolderNames:
         self._digests = {*folders_by_hash(folders), *cursor_folders.folders_by_digest(folders)}
 
     def elsewhere(self, path: Path) -> bool:
-        """Whether what lies at a path is named after a folder that has nothing to do with these."""
+        """Returns whether `path` is named after a folder that is unrelated to the project's folders."""
         for place in (path, *path.parents):
             match place.parent.name:
                 case "workspaceStorage":

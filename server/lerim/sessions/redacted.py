@@ -1,6 +1,6 @@
-"""A turn without its secrets. Everything that is learned from a turn, shown of it or sent to a model starts here.
+"""Redacts turns. Everything that is learned from a turn, shown of it or sent to a model goes through here first.
 
-The whole text is redacted before any of it is cut, cleaned or split: half of a secret is no longer known for one.
+A text is redacted as a whole before it is cut, cleaned or split, because half a secret is no longer recognized.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from lerim.sessions.tables import map_stored_calls
 
 
 def redact_text(text: str) -> str:
-    """The text without `<private>` blocks, of which nothing may be known, and with every secret replaced."""
+    """Returns the text with `<private>` blocks removed and every secret replaced."""
     return redact_secrets(remove_private_blocks(text)).text
 
 
 def redact_tools(tools: str) -> str:
-    """The packed calls of a turn, each redacted on its own."""
+    """Redacts the packed tool calls of a turn, each call separately."""
     return map_stored_calls(tools, redact_text)
 
 
 def redact_turn(turn: Turn) -> Turn:
-    """The turn with every text in it redacted."""
+    """Returns the turn with every text in it redacted."""
     return replace(
         turn,
         text=redact_text(turn.text),

@@ -1,4 +1,4 @@
-"""Figures over all sessions: how many, how long, what was run, what it cost."""
+"""Statistics over all sessions: how many, how long, what was run, what it cost."""
 
 import lazy_loader
 

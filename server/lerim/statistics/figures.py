@@ -1,8 +1,8 @@
-"""Figures over all sessions: how many, how long, what was asked, run, spent; by day, agent, model or repository.
+"""Statistics over all sessions: counts, time, tool calls, tokens and cost; by day, agent, model or repository.
 
-They come from the turns, so that what a fork copied counts once. What only a session's total knows (the tokens an agent
-tells at the end, the cost it recorded) is added once, to the session's last day, main model and last folder.
-Everything is summed in whole numbers: the groups add up to the total.
+They are computed from turns, so that what a fork copied counts once. What is only known for a session as a whole
+(tokens an agent reports at the end, the cost it recorded) is added once, to the session's last day, main model and last
+folder. All sums use integers, so the groups add up to the total.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ GroupBy = Literal["day", "agent", "model", "repo"]
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """What one group comes to. `key`: the day (local, `2026-07-01`), agent, model, or project; None where not known.
+    """The figures of one group. `key`: the day (local, `2026-07-01`), agent, model or project; None if unknown.
 
-    `sessions` with something in this group (a session of two days is in both; a subagent's is its
-    parent's, where that
-    was read). `errors` are tool calls that failed. Tokens are None where no session of the group has numbers, `untold`
-    how many have none; `cost` (USD) is None where no price is known, `unpriced` how many sessions it leaves out, wholly
-    or partly. `seconds` is the time between turns, without gaps of more than half an hour.
+    `sessions` counts those with something in this group: a session over two days is in both, and a subagent's counts as
+    part of its parent's, if that was read. `errors` are failed tool calls. Tokens are None if no session of the group
+    has counts; `untold` is how many have none. `cost` (USD) is None if no price is known; `unpriced` is how many
+    sessions it leaves out, completely or in part. `seconds` is the time between turns, without gaps of more than half
+    an hour.
     """
 
     key: str | None
@@ -47,7 +47,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class Statistics(msgspec.Struct, frozen=True):
-    """The groups, days in order and others by what they spent, and all of them together."""
+    """The groups (days in order, others by output tokens, highest first) and their total."""
 
     by: GroupBy
     groups: list[Figures]
@@ -55,7 +55,7 @@ class Statistics(msgspec.Struct, frozen=True):
 
 
 NO_FIGURES = Figures(None, 0, 0, 0, 0, None, None, None, None, 0.0, None, 0, 0)
-"""What no session comes to."""
+"""The figures of no sessions."""
 
 
 @dataclass(slots=True)
@@ -101,9 +101,9 @@ def compute_statistics(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Statistics:
-    """The figures of all sessions, or of what was done for one project, between two times (None: without a bound).
+    """Computes the figures of all sessions, or of one project, between two times (None: no bound).
 
-    Only what was said between the bounds counts; a session's own totals count where it ended. Raises CatalogError.
+    Only turns between the bounds count; a session's own totals count at its end. Raises CatalogError.
     """
     low = since.timestamp() if since else -math.inf
     high = until.timestamp() if until else math.inf

@@ -1,4 +1,4 @@
-"""What the statistics count: every session cut into its turns, and what only the session as a whole knows."""
+"""What the statistics count: every session split into its turns, and a part for what only its totals know."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lerim.models import ModelPrice, find_price
 from lerim.sessions import IS_MAIN_SESSION, NO_TOKENS, Tokens
 
 PAUSE_SECONDS = 30 * 60
-"""Seconds: a longer gap between two turns is no time spent on the session."""
+"""A longer gap between two turns does not count as time spent on the session."""
 
 
 class CountedTurn(NamedTuple):
-    """A turn as the catalog has it; `project` is that of its folder."""
+    """A turn from the catalog; `project` is that of its folder."""
 
     transcript: int
     time: float | None
@@ -39,7 +39,7 @@ class CountedTurn(NamedTuple):
 
 
 class SessionTotals(NamedTuple):
-    """A session's totals as the catalog has them. `main`: it counts as a session, being no part of another."""
+    """A session's totals from the catalog. `main`: it counts as a session rather than as part of another."""
 
     transcript: int
     platform: str
@@ -63,7 +63,7 @@ class SessionTotals(NamedTuple):
 
 
 class CountedPart(NamedTuple):
-    """Something to be counted: where it belongs, and what it is."""
+    """One part to count: which group it belongs to, and its counts."""
 
     time: float | None
     model: str
@@ -78,7 +78,7 @@ class CountedPart(NamedTuple):
 
 
 def read_counted_sessions(db: sqlite3.Connection) -> Iterator[tuple[SessionTotals, list[CountedTurn]]]:
-    """Every session with the turns that stand with it, in order."""
+    """Yields every session with the turns the catalog keeps with it, in order."""
     sessions = [
         SessionTotals(*row)
         for row in db.execute(
@@ -103,14 +103,14 @@ def read_counted_sessions(db: sqlite3.Connection) -> Iterator[tuple[SessionTotal
 def split_session(
     db: sqlite3.Connection, session: SessionTotals, turns: list[CountedTurn], prices: dict[str, ModelPrice | None]
 ) -> Iterator[CountedPart]:
-    """What a session is made of: its turns, and once what only its total knows."""
-    cost = session.cost or 0  # agents write 0 where they know no price, too
+    """Yields the parts of a session: its turns, and one part for what only its totals know."""
+    cost = session.cost or 0  # agents also write 0 if they know no price
     recorded = math.isfinite(cost) and cost > 0
     main = bool(session.main)
     named = Counter(turn.model for turn in turns if turn.model)
     model = named.most_common(1)[0][0] if named else session.models.partition("\n")[0]
     answered = model
-    spoken = []  # a prompt is of the model that answers it
+    spoken = []  # a prompt counts for the model that answers it
     for turn in reversed(turns):
         answered = turn.model or answered
         spoken.append(answered if turn.reply or named else model)
@@ -138,7 +138,7 @@ def split_session(
             pico,
             unknown,
         )
-    # A fork's total counts what it copied, too; the turns it was copied from have that already.
+    # A fork's totals include the turns it copied, which already count for the original session.
     whole = len(turns) == session.turns
     rest = _rest(session.tokens, spent) if whole else NO_TOKENS
     at = last if last is not None else session.ended
@@ -171,7 +171,7 @@ def _rest(total: Tokens, spent: Tokens) -> Tokens:
 
 
 def _project(db: sqlite3.Connection, cwds: str) -> str:
-    """The project of a session no turn of which stands with it."""
+    """Returns the project of a session without turns of its own."""
     row = db.execute("SELECT project FROM folders WHERE cwd = ?", (cwds.partition("\n")[0],)).fetchone()
     return str(row[0]) if row else ""
 

@@ -1,4 +1,4 @@
-"""The catalog: every session on this machine in one database, a row for each turn."""
+"""The catalog: every session on this machine in one database, with a row for each turn."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""Which project a folder belongs to in the catalog, and what becomes of a project's work when a folder changes hands.
+"""Which project a folder belongs to in the catalog, and what happens to a project's jobs when a folder changes owner.
 
-A folder can leave a project and come back (`lerim sync --alias` twice). How far the project had read the transcripts
-with turns in it is kept meanwhile, so that the second time only what is new in them is read.
+A folder can leave a project and come back (`lerim sync --alias` twice). The project's positions in the transcripts with
+turns in that folder are kept meanwhile, so that only new turns are read the second time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _HELD = "SELECT DISTINCT transcript FROM turns WHERE folder = :folder"
 
 
 def reassign_folders(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:
-    """Moves folders to the project that owns them now, and queues their transcripts for it; the projects gained.
+    """Moves folders to the projects that own them now and queues their transcripts; returns the projects that gained.
 
-    What was a repository's stays its own: one whose git folder is away for a moment is nobody's personal folder.
+    A repository's folder never becomes personal: its git folder may only be unavailable for a moment.
     """
     rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
     moved = [
@@ -39,7 +39,8 @@ def reassign_folders(db: sqlite3.Connection, owner: Callable[[str], str]) -> fro
 
 
 def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, str]) -> None:
-    """Moves folders of a project to the owner named for each ('' for none), and queues their transcripts for it."""
+    """Moves folders of a project to the owners given by folder ('' for none) and queues their transcripts for the new
+    owner."""
     if not owners:
         return
     with transaction(db):
@@ -60,7 +61,7 @@ def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, st
 
 
 def _move(db: sqlite3.Connection, folder: int, before: str, now: str) -> None:
-    """Gives a folder to another project, and keeps how far the one before had read its transcripts."""
+    """Gives a folder to another project, and keeps how far the previous owner had read its transcripts."""
     if before:
         db.execute(
             "INSERT OR REPLACE INTO left_folders"
@@ -75,14 +76,15 @@ def _move(db: sqlite3.Connection, folder: int, before: str, now: str) -> None:
 
 
 def _queue(db: sqlite3.Connection, came: Iterable[tuple[str, int]]) -> None:
-    """Queues the transcripts with turns in folders that came to a project, from where it left them or the start."""
+    """Queues the transcripts with turns in folders that joined a project, resuming where it left off or from the
+    start."""
     folders: dict[tuple[str, int], list[int]] = defaultdict(list)
     for project, folder in came:
         for transcript in _transcripts(db, folder):
             folders[project, transcript].append(folder)
     for (project, transcript), own in folders.items():
         if not _go_on(db, project, transcript, own):
-            # What was read for this project before may lie behind turns that are only now its own.
+            # The project's position may be past turns that belong to it only now.
             db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
             queue.enqueue_job(db, columns.EXTRACT, transcript, project)
         db.execute(
@@ -93,8 +95,8 @@ def _queue(db: sqlite3.Connection, came: Iterable[tuple[str, int]]) -> None:
 
 
 def _go_on(db: sqlite3.Connection, project: str, transcript: int, folders: list[int]) -> bool:
-    """Takes up the work on a transcript where the project left it; False where turns in these folders may lie before
-    that place unread."""
+    """Resumes the project's work on a transcript where it left off. Returns False if turns in these folders may be
+    unread before that position."""
     known = {"project": project, "transcript": transcript, "folders": to_json_list(folders)}
     left = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
     places = db.execute(

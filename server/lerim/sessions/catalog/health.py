@@ -1,4 +1,4 @@
-"""What the catalog knows of how reading and learning went: the part of the doctor that comes from its rows."""
+"""What the catalog knows about how reading and learning went: the part of the doctor that comes from its rows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ IN_PART = "in-part"
 
 @dataclass(frozen=True, slots=True)
 class KnownTranscript:
-    """A transcript that is there, as it was when it was last read. `stamp` is None where it was not read to its end,
-    `fault` one of `FAILED`, `UNREADABLE` and `IN_PART` (read to its end, but for what is damaged), or ''.
-    `homeless`: it says something, and nowhere in which folder.
+    """A transcript that has not vanished, as of its last reading.
 
-    `main`: lists and counts have it as a session of its own. `elsewhere`: another project than the one asked for holds
-    turns of it.
+    `stamp` is None if it was never read to the end or could not be opened. `fault` is `FAILED`, `UNREADABLE`, `IN_PART`
+    (read to the end except for damaged parts) or ''. `homeless`: it has turns, but no working folder is recorded.
+    `main`: lists and counts show it as a session rather than as part of another. `elsewhere`: it has turns of a project
+    other than the requested one.
     """
 
     platform: Platform
@@ -43,8 +43,8 @@ class KnownTranscript:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """All of it: transcripts by place, the databases as they were (those that could be read, and those that could not),
-    what was cut out by agent, what jobs failed on (agent, place, error, when), and when the project was synced."""
+    """Transcripts by place, the readable and the damaged databases with their last stamps, the redactions per agent,
+    the failed jobs (agent, place, error, time), and when the project was last synced."""
 
     transcripts: dict[str, KnownTranscript] = field(default_factory=dict)
     stores: dict[Path, StoreStamp] = field(default_factory=dict)
@@ -55,18 +55,18 @@ class Health:
     synced: datetime | None = None
 
     def unread(self, place: str) -> bool:
-        """Whether reading a transcript failed."""
+        """Returns whether reading a transcript failed."""
         one = self.transcripts.get(place)
         return one is not None and one.fault not in ("", IN_PART)
 
     @property
     def stamps(self) -> dict[str, Stamp]:
-        """Place -> stamp of what was read to its end."""
+        """Place -> stamp of the transcripts that have one."""
         return {place: one.stamp for place, one in self.transcripts.items() if one.stamp}
 
 
 def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, KnownTranscript]:
-    """Every transcript that is there, by place."""
+    """Returns every transcript that has not vanished, by place."""
     elsewhere = {
         number
         for (number,) in db.execute(
@@ -98,7 +98,8 @@ def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, Kn
 
 
 def count_redactions(db: sqlite3.Connection, project: str) -> dict[str, int]:
-    """How many secrets were cut out of what was learned from a project's sessions, or shown to a model, by agent."""
+    """Returns by agent how many secrets were cut out of what was learned from a project's sessions or shown to a
+    model."""
     rows = db.execute(
         "SELECT t.platform, sum(p.redactions) FROM positions p JOIN transcripts t ON t.id = p.transcript"
         " WHERE p.project = ? GROUP BY t.platform",
@@ -108,7 +109,7 @@ def count_redactions(db: sqlite3.Connection, project: str) -> dict[str, int]:
 
 
 def list_failed_jobs(db: sqlite3.Connection, project: str) -> list[tuple[Platform, str, str, datetime | None]]:
-    """What a project's jobs failed on: agent, place, error, and when the job was started."""
+    """Returns a project's failed and dead jobs: agent, place, error, and when the job was started."""
     rows = db.execute(
         "SELECT t.platform, t.place, j.error, j.claimed FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " WHERE j.project = ? AND j.state IN ('failed', 'dead')",
@@ -120,13 +121,14 @@ def list_failed_jobs(db: sqlite3.Connection, project: str) -> list[tuple[Platfor
 
 
 def last_sync_time(db: sqlite3.Connection, project: str) -> datetime | None:
-    """When the last sync of a project ended."""
+    """Returns when the last sync of a project ended, or None."""
     row = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
     return seconds_to_time(row[0]) if row else None
 
 
 def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
-    """The databases that this version of Lerim could not read, as they were then: another version tries again."""
+    """Returns the databases this version of Lerim could not read, with their stamps then. Other versions try them
+    again."""
     rows = db.execute(
         "SELECT path, platform, size, mtime_ns, wal_size, wal_mtime_ns, code, place, message FROM damaged_stores"
         " WHERE version = ?",
@@ -142,7 +144,7 @@ def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
 
 
 def keep_damaged_stores(db: sqlite3.Connection, stores: Iterable[DamagedStore]) -> None:
-    """Remembers what was found of databases that cannot be read; inside a transaction."""
+    """Saves the problems of databases that cannot be read; call it inside a transaction."""
     rows = [
         (
             encode_path(one.database.path),

@@ -1,7 +1,7 @@
-"""Taking transcripts into the catalog: turns in short transactions, several small transcripts in one.
+"""Indexes transcripts into the catalog: turns in short transactions, several small transcripts in one.
 
-Where reading got to is written with the turns it covers, in the middle of a long transcript too. A process killed
-before that has written turns that are met again, and updated, by the next one; the end is the same.
+The position is written with the turns it covers, also in the middle of a long transcript. If a process is killed before
+that, the next one reads the same turns again and updates them; the result is the same.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from lerim.sqlite import transaction
 
 BATCH_CHARACTERS = 2_000_000
 LEAST_CHARACTERS = 1_000
-"""A turn counts as at least so many: no transaction holds more than 2,000 turns."""
+"""A turn counts as at least this many, so that no transaction contains more than 2,000 turns."""
 BATCH_TRANSCRIPTS = 100
 _PLACES = ("bad-line", "bad-row", "line-too-long")
-"""Problem codes of single lines and rows; `many` tells how many more there were."""
+"""Problem codes of single lines and rows; a problem `many` says how many more there were."""
 DAMAGE_CODES = ("bad-row", "cut-short", "broken-log")
-"""Problem codes of transcripts that are read but for a part that is damaged: kept with them, for the doctor."""
+"""Problem codes of transcripts that are read except for a damaged part; saved with the transcript, for the doctor."""
 
 
 class OwnerLookup(Protocol):
-    """Says which project a working folder belongs to ('' for none)."""
+    """Looks up the project a working folder belongs to ('' for none)."""
 
     def owner(self, cwd: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class IndexResult:
-    """What indexing one transcript did. `projects` are those it brought work for. `failed`: it could not be read at
-    all. `taken`: another process was indexing it at the same time and goes on with it, or its agent is writing it at
-    this moment; either way it is met again."""
+    """The result of indexing one transcript. `projects` are those with new work. `failed`: it could not be read at all.
+    `taken`: another process was indexing it at the same time and continues, or its agent is writing it right now; in
+    both cases it is found again later."""
 
     transcript: Transcript
     new_turns: int
@@ -51,7 +51,7 @@ class IndexResult:
 
 @dataclass(slots=True)
 class _Open:
-    """A transcript being taken in: what of it waits to be written, and what was."""
+    """A transcript being indexed: its turns waiting to be written, and the results so far."""
 
     transcript: Transcript
     reading: Readable
@@ -84,11 +84,11 @@ def index_transcripts(
     folders: FolderRows,
     cancelled: Callable[[], bool],
 ) -> Iterator[IndexResult]:
-    """Takes transcripts in, one after another; each result comes when it is written, so some come together.
+    """Indexes transcripts one after another. Yields each result once it is written, so some arrive together.
 
-    `folders` is kept between calls. Once `cancelled`, what was read so far is written and nothing more is read, also in
-    the middle of a transcript, which has no result then. A transcript that cannot be read is a problem of its result.
-    Raises sqlite3.Error.
+    `folders` is a cache kept between calls. Once `cancelled`, what was read so far is written and reading stops, even
+    in the middle of a transcript, which then has no result. A transcript that cannot be read is a problem in its
+    result. Raises sqlite3.Error.
     """
     group: list[_Open] = []
     size = 0
@@ -120,7 +120,7 @@ def index_transcripts(
 
 
 def _write(db: sqlite3.Connection, group: list[_Open], owners: OwnerLookup, folders: FolderRows) -> list[IndexResult]:
-    """One transaction for what waits; the results of the transcripts that ended with it."""
+    """Writes all waiting turns in one transaction; returns the results of the transcripts that are finished."""
     added: FolderRows = {}
     if any(not one.taken for one in group):
         with transaction(db):
@@ -169,7 +169,7 @@ def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
 
 
 def group_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems of one transcript with its lines and rows that cannot be read as one, which tells how many."""
+    """Combines the unreadable lines and rows of one transcript into a single problem that says how many there are."""
     places = [one for one in problems if one.code in _PLACES]
     others = [one for one in problems if one.code not in (*_PLACES, "many")]
     number = len(places) + sum(int(one.message.split(" ", 1)[0]) for one in problems if one.code == "many")

@@ -1,4 +1,4 @@
-"""The sessions of a project that were held since some time."""
+"""The recent sessions of a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lerim.sessions.model import Platform
 
 @dataclass(frozen=True, slots=True)
 class RecentSession:
-    """A session and where it lies in the catalog."""
+    """A session and its place in the catalog."""
 
     place: str
     platform: Platform
@@ -19,7 +19,8 @@ class RecentSession:
 
 
 def list_recent_sessions(db: sqlite3.Connection, project: str, since: datetime, most: int) -> list[RecentSession]:
-    """The newest `most` sessions with turns in folders of a project that ended since then; no subagent's."""
+    """Returns the newest `most` sessions with turns in folders of a project that ended after `since`, without
+    subagents'."""
     rows = db.execute(
         "SELECT t.place, t.platform, t.session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
         " WHERE t.parent = '' AND s.ended >= ? AND EXISTS (SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder"

@@ -1,4 +1,5 @@
-"""A session's turns as its summary is made from: what was said, each call with how it ended, the files it names."""
+"""The turns of a session from which its summary is made: what was said, the tool calls and their status, the files
+named."""
 
 from __future__ import annotations
 
@@ -14,8 +15,7 @@ from lerim.sessions.tables import StoredCall, parse_stored_calls, replace_surrog
 
 @dataclass(frozen=True, slots=True)
 class SummaryTurn:
-    """One turn as the catalog keeps it, redacted. `paths` are the files its calls name, as they were written but
-    for the slashes."""
+    """One turn from the catalog, redacted. `paths` are the files its tool calls name, with forward slashes."""
 
     id: str
     number: int
@@ -30,8 +30,8 @@ class SummaryTurn:
 
 
 def load_summary_turns(db: sqlite3.Connection, place: str, project: str) -> list[SummaryTurn]:
-    """The turns of the session at `place` that were said in folders of a project, in order. A turn that was copied into
-    a fork stands with the first transcript that was read of the two."""
+    """Returns the turns of the session at `place` that were said in folders of a project, in order. A turn that was
+    copied into a fork belongs to whichever of the two transcripts was read first."""
     paths: dict[int, list[str]] = defaultdict(list)
     found = db.execute(
         "SELECT touched.turn, files.path FROM transcripts JOIN turns ON turns.transcript = transcripts.id"

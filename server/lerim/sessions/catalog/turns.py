@@ -1,4 +1,4 @@
-"""Turns as rows of the catalog: written in batches, read back, found by their words."""
+"""Turns as rows of the catalog: written in batches, loaded, found by their words."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from lerim.sessions.tables import (
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """One turn as the catalog holds it, redacted. `tools` is a readable line or more for each tool call;
-    `score` is higher for a better match and 0 outside a search."""
+    """One turn from the catalog, redacted. `tools` has one or more readable lines for each tool call; `score` is higher
+    for a better match and 0 outside a search."""
 
     id: str
     platform: Platform
@@ -50,8 +50,8 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class WrittenTurns:
-    """What one batch did, by transcript row: how many turns were never seen before, and the folders of all turns that
-    are its own."""
+    """The result of writing one batch, by transcript row: how many turns were new, and the folders of all turns
+    written."""
 
     new: Counter[int]
     folders: frozenset[tuple[int, str]]
@@ -66,8 +66,8 @@ class _Known:
 
 
 def write_turns(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Mapping[str, int]) -> WrittenTurns:
-    """Writes turns, each with its transcript's row; for use inside a transaction. A turn met again is updated, and one
-    that stands in another transcript (a fork copied it) stays there, unless that transcript is gone."""
+    """Writes turns, each given with its transcript's row; call it inside a transaction. Known turns are updated. A turn
+    that already belongs to another transcript (a fork copied it) stays there, unless that transcript has vanished."""
     known = _known(db, [turn.id for _, turn in turns])
     inserts: dict[str, tuple[int, Turn]] = {}
     updates: dict[str, tuple[int, Turn]] = {}
@@ -105,7 +105,7 @@ def write_turns(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folde
 
 
 def remove_other_turns(db: sqlite3.Connection, transcript: int, ids: Iterable[str]) -> None:
-    """Removes the turns a transcript has no more (a rewound chat), inside a transaction."""
+    """Removes the turns of a transcript that are not in `ids` (a rewound chat); call it inside a transaction."""
     gone = db.execute(
         "SELECT id, ordinal FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
         (transcript, to_json_list(ids)),
@@ -130,7 +130,8 @@ def _known(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _Known]:
 
 
 def _standing(db: sqlite3.Connection, places: Iterable[tuple[int, int]]) -> dict[int, dict[int, IndexedTurn]]:
-    """By transcript the rows that a change at these (transcript, ordinal) can touch, and their neighbours."""
+    """Returns by transcript the rows that a change at these (transcript, ordinal) pairs can affect, and their
+    neighbours."""
     spans: dict[int, tuple[int, int]] = {}
     for transcript, ordinal in places:
         first, last = spans.get(transcript, (ordinal, ordinal))
@@ -185,13 +186,13 @@ _JOINED = "turns JOIN transcripts ON transcripts.id = turns.transcript JOIN fold
 
 
 def load_turn(db: sqlite3.Connection, turn_id: str) -> TurnRow | None:
-    """The turn of this id, or None."""
+    """Returns the turn with this id, or None."""
     row = db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE turns.turn = ?", (turn_id,)).fetchone()
     return _row(row) if row else None
 
 
 def load_turns(db: sqlite3.Connection, place: str) -> list[TurnRow]:
-    """All turns of a transcript, in order."""
+    """Returns all turns of a transcript, in order."""
     rows = db.execute(
         f"SELECT {_COLUMNS} FROM {_JOINED} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id", (place,)
     )
@@ -199,12 +200,12 @@ def load_turns(db: sqlite3.Connection, place: str) -> list[TurnRow]:
 
 
 def find_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
-    """Turns that hold words of `query`, best first; see `session_search.search`."""
+    """Returns turns that contain words of `query`, best first; see `search.search_turns`."""
     return _found(db, search.search_turns(db, query, filters, limit))
 
 
 def find_session_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
-    """The best turn of each session that speaks of `query`, best session first; see `session_search.sessions`."""
+    """Returns the best turn of each session that matches `query`, best session first; see `search.search_sessions`."""
     return _found(db, search.search_sessions(db, query, filters, limit))
 
 

@@ -1,4 +1,4 @@
-"""When sessions of a project last worked on its files: whether the ground of a theme is still worked on."""
+"""When a project's sessions last worked on its files: tells whether the area of a theme is still being worked on."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 def find_worked_files(
     db: sqlite3.Connection, project: str, folders: Iterable[str], since: datetime
 ) -> dict[str, datetime]:
-    """The files that turns in a project's folders named since then, and when last; repo-relative, forward slashes.
+    """Returns the files that turns in a project's folders named since `since`, each with the last time.
 
-    `folders` are the places of its worktrees. What lies elsewhere is left out.
+    Paths are relative to the repository, with forward slashes. `folders` are its worktrees; files elsewhere are left
+    out.
     """
     rows = db.execute(
         "SELECT files.path, max(turns.time) FROM folders JOIN turns ON turns.folder = folders.id"
@@ -32,7 +33,7 @@ def find_worked_files(
 
 
 def add_folder_times(worked: Mapping[str, datetime]) -> dict[str, datetime]:
-    """The same with the folders of these files, each with the time that one of its files was last worked on."""
+    """Adds the folders of these files, each with the latest time one of its files was worked on."""
     found = dict(worked)
     for path, time in worked.items():
         for end in (at for at, letter in enumerate(path) if letter == "/"):

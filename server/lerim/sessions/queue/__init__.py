@@ -1,4 +1,4 @@
-"""The queue of jobs: which transcript waits to be read for which project."""
+"""The queue of jobs: which transcripts wait to be read for which project."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What a person sees of the queue and does with it: which jobs wait, failed or were given up, why; try again, skip."""
+"""The queue as a person sees it: which jobs wait, failed or are dead, and why; lets them retry or skip jobs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lerim.sqlite import transaction
 
 JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
 NOT_READ = "its agent is no longer connected (`lerim connect` connects it)"
-"""Why a job is skipped that the person did not skip."""
+"""The reason of a job that was skipped, but not by the person."""
 _GONE = "its transcript is gone; the job waits until it is back"
 _SKIPPED = "you skipped it"
 
 
 class JobRow(msgspec.Struct, frozen=True):
-    """One job of a project, done ones left out. `session` is what its agent calls it, `title` may hold anything a
-    transcript says.
+    """One job of a project that is not done.
 
-    `next_try` is None where it is not tried by itself: it is running, dead, skipped, or its transcript is gone.
-    `reason` says why it failed, was skipped, or waits for something else than its turn.
+    `session` is the agent's id of the session; `title` may contain any text from a transcript. `next_try` is None if
+    the job will not run by itself: it is running, dead or skipped, or its transcript is gone. `reason` says why it
+    failed, was skipped, or does not run when it is due.
     """
 
     id: int
@@ -41,7 +41,8 @@ class JobRow(msgspec.Struct, frozen=True):
 
 
 def list_open_jobs(db: sqlite3.Connection, project: str, now: float, kinds: Sequence[str]) -> list[JobRow]:
-    """The jobs of a project that are not done: what needs the person first, then what comes next."""
+    """Returns the jobs of a project that are not done: first those that need the person, then in the order they will
+    run."""
     rows = db.execute(
         "SELECT j.id, j.kind, t.platform, t.session, coalesce(s.title, ''), t.place, j.state, j.tries, j.not_before,"
         " t.vanished, j.error FROM jobs j JOIN transcripts t ON t.id = j.transcript"
@@ -55,8 +56,8 @@ def list_open_jobs(db: sqlite3.Connection, project: str, now: float, kinds: Sequ
 
 
 def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
-    """Lets failed, dead and skipped jobs of a project run at once, with all their tries (none named: all that failed or
-    are dead); how many. What waits for its time is tried at once too. Jobs of an agent that is not read stay."""
+    """Makes failed, dead, skipped and waiting jobs of a project run at once with all their tries (none given: all
+    failed and dead ones); returns how many. Jobs skipped because their agent is not connected stay skipped."""
     states = "('failed', 'dead', 'skipped', 'pending')" if jobs else "('failed', 'dead')"
     with transaction(db):
         found = db.execute(
@@ -68,8 +69,8 @@ def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -
 
 
 def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
-    """Learns nothing from these sessions until they grow (none named: all whose jobs are dead); how many. One that is
-    running goes on."""
+    """Skips these jobs until their sessions grow (none given: all dead ones); returns how many. A running job
+    continues."""
     states = "('pending', 'failed', 'dead')" if jobs else "('dead')"
     with transaction(db):
         found = db.execute(
@@ -80,7 +81,7 @@ def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) ->
 
 
 def hold_removed_platforms(db: sqlite3.Connection, removed: Iterable[Platform]) -> None:
-    """Takes the jobs of agents that are not read out of the queue, and lets those of all others wait again."""
+    """Skips the jobs of agents that are not connected, and puts those of all other agents back into the queue."""
     names = tuple(removed)
     those = f"(SELECT id FROM transcripts WHERE platform IN ({', '.join('?' * len(names))}))"
     with transaction(db):

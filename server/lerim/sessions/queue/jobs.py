@@ -1,9 +1,9 @@
-"""The queue of jobs: which transcript waits to be worked on for which project, and how far that work got.
+"""The queue of jobs: which transcript waits to be processed for which project, and how far that work got.
 
-pending → running → done; running → failed → (after a while) running; after three failures dead, until the session
-grows. A process that died while running leaves `running`, and the next holder of the project's lock puts it back.
-`runs` numbers the claims of a job: who lost it meanwhile cannot end the run of another. What a person sees of the
-queue, and does with it, is in `queue_rows.py`.
+pending → running → done; running → failed → (after a delay) running; after three failures dead, until the session
+grows. A process that dies leaves its job `running`; the next holder of the project's lock puts it back. `runs` numbers
+the claims of a job, so a process that lost its claim cannot end someone else's run. The person's view of the queue is
+in `job_rows.py`.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ MOST_TRIES = 3
 BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
 MODEL_JOB = "model"
-"""What the rules have read waits for a model from then on, whether or not one is configured."""
+"""The kind of job that waits for a model once the rules have read a session, whether or not a model is configured."""
 _RUNS = "SELECT 1 FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"
 SUMMARY_JOB = "summary"
-"""What the rules have read waits to be summarized (`owed.py`), a subagent's session excepted."""
+"""The kind of job that summarizes a session once the rules have read it (`pending_summaries.py`), except for
+subagents'."""
 SUMMARY_MODEL_JOB = "summary-model"
-"""What the rules have summarized waits for a model to do it better, as above."""
+"""The kind of job that waits for a model to improve a summary made by the rules, as above."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueJob:
-    """One claimed piece of work. `resume` is where reading goes on (None: from the start), `state` what the signals
-    had open then (None at the start), `tries` how often it failed before, `redactions` how many secrets were cut out of
-    what was learned until then. `run` is this claim of it."""
+    """One claimed job. `resume` is the position to continue from (None: the start), `state` the saved state of the
+    signals at that position (None at the start), `tries` how often the job failed before, `redactions` how many secrets
+    were cut out so far of what was learned. `run` numbers this claim."""
 
     id: int
     kind: str
@@ -47,8 +48,8 @@ class QueueJob:
 
 
 def enqueue_job(db: sqlite3.Connection, kind: str, transcript: int, project: str) -> None:
-    """Makes the job wait, inside a transaction: a running one runs once more, a failed one keeps its back-off, a dead
-    or skipped one starts afresh."""
+    """Makes the job wait; call it inside a transaction. A running job runs once more, a failed one keeps its delay, a
+    dead or skipped one starts afresh."""
     db.execute(
         "INSERT INTO jobs (kind, transcript, project, state) VALUES (?, ?, ?, 'pending')"
         " ON CONFLICT (kind, transcript, project) DO UPDATE SET"
@@ -71,10 +72,11 @@ def claim_job(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> QueueJob | None:
-    """Takes the newest waiting job of a project; None when none is due.
+    """Claims the newest waiting job of a project; returns None if none is due.
 
-    `started` is when an explicit run began: what waits for its time is then taken too, but once in that run.
-    `since` and `until` bound the sessions to those with something said between them. A job whose runs died comes last.
+    `started` is the start of an explicit run: jobs that are not due yet are then claimed too, but only once in that
+    run. `since` and `until` limit the sessions to those with turns in between. A job whose earlier runs died comes
+    last.
     """
     with transaction(db):
         row = db.execute(
@@ -117,10 +119,11 @@ def finish_job(
     met: Iterable[Friction] = (),
     redactions: int = 0,
 ) -> None:
-    """Ends a job and keeps how far it got, the errors it `met` and how many secrets were cut out of what was learned
-    so far, in one transaction. `again_at`: it waits once more, from that time on.
+    """Ends a job and saves how far it got, in one transaction.
 
-    A job that was put back meanwhile (its lock was lost) is left as it is, and so is its position.
+    The errors it `met` and the number of redactions so far are saved too. If `again_at` is set, the job waits once
+    more, from that time on. A job that was put back meanwhile (the lock was lost) is left unchanged, and so is its
+    position.
     """
     with transaction(db):
         ended = db.execute(
@@ -141,7 +144,7 @@ def finish_job(
 
 
 def keep_job_progress(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
-    """Keeps how far a running job got, before it ends in trouble. Nothing happens where its lock was lost."""
+    """Saves how far a running job got before it failed. Does nothing if its lock was lost."""
     with transaction(db):
         if db.execute(_RUNS, (job.id, job.run)).fetchone():
             _place(db, job, resume, state, redactions)
@@ -158,9 +161,9 @@ def _place(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, r
 
 
 def fail_job(db: sqlite3.Connection, job: QueueJob, error: str, now: float) -> bool:
-    """Ends a job that ran and failed: it waits 30 s, then a minute, then it is dead. True if it is dead now.
+    """Ends a failed run: the job waits 30 s, then a minute, then it is dead. Returns True if it is dead now.
 
-    What arrived while it ran gives it one more chance.
+    If turns arrived while it ran, it gets one more try.
     """
     wait = min(BACK_OFF_SECONDS * 2.0**job.tries, BACK_OFF_CAP_SECONDS)
     with transaction(db):
@@ -174,8 +177,8 @@ def fail_job(db: sqlite3.Connection, job: QueueJob, error: str, now: float) -> b
 
 
 def put_back_job(db: sqlite3.Connection, job: QueueJob, due: float = 0.0) -> None:
-    """Gives a claimed job back unrun or cut short by the person: it counts as no try and waits as before, and until
-    `due` (epoch seconds)."""
+    """Returns a claimed job that was not run, or not to its end, to the queue. This does not count as a try; the job
+    waits as before, and at least until `due` (epoch seconds)."""
     with transaction(db):
         db.execute(
             "UPDATE jobs SET state = 'pending', again = 0, not_before = max(not_before, ?)"
@@ -185,7 +188,8 @@ def put_back_job(db: sqlite3.Connection, job: QueueJob, due: float = 0.0) -> Non
 
 
 def recover_jobs(db: sqlite3.Connection, project: str) -> int:
-    """Puts back what a dead process left running, without counting a try; how many. Only for the lock's holder."""
+    """Puts back the jobs a dead process left running, without counting a try; returns how many. Only for the lock's
+    holder."""
     with transaction(db):
         found = db.execute(
             "UPDATE jobs SET state = 'pending', interrupted = interrupted + 1, again = 0, not_before = 0"
@@ -196,7 +200,7 @@ def recover_jobs(db: sqlite3.Connection, project: str) -> int:
 
 
 def count_due_jobs(db: sqlite3.Connection, project: str, kind: str, now: float) -> int:
-    """How many jobs of a project could be claimed now."""
+    """Returns how many jobs of a project could be claimed now."""
     row = db.execute(
         "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript WHERE j.project = ? AND j.kind = ?"
         " AND j.state IN ('pending', 'failed') AND NOT t.vanished AND j.not_before <= ?",
@@ -206,7 +210,7 @@ def count_due_jobs(db: sqlite3.Connection, project: str, kind: str, now: float) 
 
 
 def count_passed_over(db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None) -> int:
-    """How many sessions of a project wait to be learned from that `claim_job` passes over for these bounds."""
+    """Returns how many sessions waiting to be learned from `claim_job` skips because of these bounds."""
     row = db.execute(
         "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " LEFT JOIN sessions s ON s.transcript = t.id"
@@ -224,7 +228,7 @@ def count_passed_over(db: sqlite3.Connection, project: str, since: datetime | No
 
 
 def load_other_state(db: sqlite3.Connection, job: QueueJob, kind: str) -> bytes | None:
-    """What the last job of another kind left open for the same transcript and project."""
+    """Returns the state that the last job of another kind left for the same transcript and project, or None."""
     row = db.execute(
         "SELECT p.state FROM positions p JOIN jobs j ON j.transcript = p.transcript AND j.project = p.project"
         " WHERE j.id = ? AND p.kind = ?",
@@ -234,7 +238,8 @@ def load_other_state(db: sqlite3.Connection, job: QueueJob, kind: str) -> bytes 
 
 
 def count_jobs_by_state(db: sqlite3.Connection, project: str, kind: str) -> dict[str, int]:
-    """How many jobs of a project are in each state; of the waiting ones, only those whose transcript is there."""
+    """Returns how many jobs of a project are in each state; waiting jobs count only if their transcript still
+    exists."""
     rows = db.execute(
         "SELECT j.state, count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " WHERE j.project = ? AND j.kind = ? AND NOT (t.vanished AND j.state IN ('pending', 'failed'))"

@@ -1,4 +1,4 @@
-"""Which sessions of a project wait to be summarized. Only the holder of the project's lock asks and settles."""
+"""Which sessions of a project wait to be summarized. Only for the holder of the project's lock."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lerim.sqlite import transaction
 
 @dataclass(frozen=True, slots=True)
 class PendingSummary:
-    """A session whose summary is missing or older than what was read of it. `changed` is when its store last was, in
-    epoch seconds."""
+    """A session whose summary is missing or outdated. `changed` is when its transcript last changed, in epoch
+    seconds."""
 
     job: int
     place: str
@@ -30,7 +30,8 @@ class PendingSummary:
 def list_pending_summaries(
     db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None
 ) -> list[PendingSummary]:
-    """The sessions that wait, newest first, with something said between the bounds; a subagent's has no summary."""
+    """Returns the waiting sessions with turns between the bounds, newest first, without subagents', which have no
+    summary."""
     rows = db.execute(
         "SELECT j.id, t.place, t.platform, t.session, s.title, s.started, t.mtime_ns"
         " FROM jobs j JOIN transcripts t ON t.id = j.transcript JOIN sessions s ON s.transcript = t.id"
@@ -51,8 +52,8 @@ def list_pending_summaries(
 
 
 def settle_summaries(db: sqlite3.Connection, summarized: Iterable[int], others: Iterable[int] = ()) -> None:
-    """These jobs are done, in one transaction: the sessions of the first wait for a model from now on, the others have
-    no summary, or one that a person made their own."""
+    """Marks these jobs as done, in one transaction. The `summarized` sessions wait for a model from now on; the
+    `others` have no summary, or one that a person has edited."""
     first = list(summarized)
     with transaction(db):
         db.execute(

@@ -1,6 +1,6 @@
-"""How much of a project's sessions waits for a model, from what the catalog knows of turns: no transcript is read.
+"""Estimates how much of a project's sessions waits for a model, from the catalog's turns: no transcript is read.
 
-Of many sessions some are looked at, spread evenly over them by their size, and stand for the others.
+If there are many sessions, a sample is counted, spread evenly over their sizes, and the result is scaled up.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from lerim.sessions.tables import DEFLATE_WINDOW
 
 COUNTED_SESSIONS = 50
 _HEAD = 200
-"""Bytes of a packed state that hold how far the model was shown the session (`extraction/model/material.py`)."""
+"""Bytes of a packed state that say how far the model was shown the session (`extraction/model/material.py`)."""
 _SENT = re.compile(rb'"sent":(-?[0-9]{1,18})')
 
 
 @dataclass(frozen=True, slots=True)
 class PendingTurns:
-    """Sessions that wait, and what of them no model was shown: turns, their tool calls, bytes of text as it is kept."""
+    """The sessions that wait, and what no model has seen of them: turns, their tool calls, bytes of their stored
+    text."""
 
     sessions: int = 0
     turns: int = 0
@@ -33,8 +34,8 @@ class PendingTurns:
 def count_pending_turns(
     db: sqlite3.Connection, project: str, now: float, since: datetime | None, until: datetime | None
 ) -> PendingTurns:
-    """What waits now (epoch seconds) for a model, or to be tried again, of the sessions with something said between the
-    bounds."""
+    """Estimates what waits for a model now (`now`: epoch seconds), including failed jobs, in the sessions with turns
+    between the bounds."""
     waiting = db.execute(
         "SELECT j.transcript, coalesce(s.turns, 1) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " LEFT JOIN sessions s ON s.transcript = t.id"
@@ -79,7 +80,8 @@ def _of(db: sqlite3.Connection, transcript: int, project: str, folders: list[int
 
 
 def _sent(head: bytes) -> int:
-    """The number of the last turn that was sent, from the beginning of a packed state; -1 where it does not say."""
+    """Returns the number of the last turn that was sent, read from the head of a packed state; -1 if it does not
+    say."""
     try:
         found = _SENT.search(zlib.decompressobj(DEFLATE_WINDOW).decompress(head, _HEAD))
     except zlib.error:

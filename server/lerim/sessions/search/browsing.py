@@ -1,6 +1,6 @@
-"""The catalog as a person leafs through it: days, the sessions of a day, a session's outline and its turns by pages.
+"""Browses the catalog: days, the sessions of a day, a session's outline and its turns page by page.
 
-Positions count a session's turns from 0 as they stand in the catalog; ordinals can have gaps where turns were copied.
+Positions count a session's turns from 0 in catalog order; ordinals can have gaps if turns were copied.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from lerim.sessions.tables import (
 )
 
 PACKED = 3
-"""How many times longer a text is than what was made of it in packing, about."""
+"""About how many times longer a text is than its packed form."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionListItem:
-    """A session as a list shows it; `place` names it. `opening` is its first prompt where it has no title. `parent` is
-    the session that started a subagent's; `parent_missing`: nothing was read of that one, so this stands by itself."""
+    """A session as a list shows it; `place` identifies it. `opening` is its first prompt if it has no title. `parent`
+    is the session that started a subagent's; `parent_missing`: that session was not read, so this one is listed by
+    itself."""
 
     place: str
     platform: Platform
@@ -59,7 +60,7 @@ class SessionListItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionOutline:
-    """The kind of each turn of a session and about how many characters it has; `at` is a position, -1 for none."""
+    """The kind and approximate length in characters of each turn of a session; `at` is a position, -1 for none."""
 
     kinds: tuple[TurnKind, ...]
     sizes: tuple[int, ...]
@@ -92,8 +93,9 @@ _BRIEF = (
 
 
 def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tuple[str, int]]:
-    """The days (`2026-11-21` by this machine's clock, '' unknown) on which sessions of the projects ended, with how
-    many, newest first. None is every session. A subagent's is part of its parent's, where that was read."""
+    """Returns the days (`2026-11-21` in local time, '' if unknown) on which sessions of the projects ended, and how
+    many, newest first. None means every project. A subagent's session counts as part of its parent's, if that was
+    read."""
     rows = db.execute(
         f"SELECT {_DAY} AS day, count(*){_LISTED} GROUP BY day ORDER BY day DESC", {"places": _places(db, projects)}
     )
@@ -103,7 +105,7 @@ def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tu
 def list_day_sessions(
     db: sqlite3.Connection, projects: Sequence[str] | None, day: str, start: int, limit: int
 ) -> tuple[list[SessionListItem], int]:
-    """The sessions of a day from `start` on, newest first, and how many the day has."""
+    """Returns the sessions of a day from index `start` on, newest first, and how many the day has."""
     named = {"places": _places(db, projects), "day": day, "start": start, "limit": limit}
     [(total,)] = db.execute(f"SELECT count(*){_LISTED} AND {_DAY} = :day", named)
     rows = db.execute(
@@ -115,7 +117,7 @@ def list_day_sessions(
 
 
 def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None:
-    """The session of a place; None for one the catalog does not know."""
+    """Returns the session at this place, or None if the catalog does not know it."""
     row = db.execute(
         f"SELECT {_BRIEF} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.place = ?",
         (replace_surrogates(place),),
@@ -124,7 +126,7 @@ def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None
 
 
 def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
-    """The place and the id of the session a turn stands in; None for a turn the catalog does not have."""
+    """Returns the place and id of the session that contains a turn, or None if the catalog does not have the turn."""
     row = db.execute(
         "SELECT t.place, t.session FROM turns JOIN transcripts t ON t.id = turns.transcript WHERE turns.turn = ?",
         (replace_surrogates(turn),),
@@ -136,7 +138,7 @@ _TURNS = " FROM turns WHERE transcript = (SELECT id FROM transcripts WHERE place
 
 
 def load_outline(db: sqlite3.Connection, place: str, turn: str) -> SessionOutline:
-    """What a session's turns are, without their text, and where `turn` stands in it."""
+    """Returns the kinds and sizes of a session's turns, without their text, and the position of `turn`."""
     rows = db.execute(
         "SELECT turn, kind, CASE typeof(body) WHEN 'blob' THEN length(body) * :packed ELSE length(body) END"
         f"{_TURNS} ORDER BY ordinal, id",
@@ -147,7 +149,7 @@ def load_outline(db: sqlite3.Connection, place: str, turn: str) -> SessionOutlin
 
 
 def read_redacted_turns(db: sqlite3.Connection, place: str, start: int, count: int) -> Iterator[RedactedTurn]:
-    """The turns of a session from position `start` on, one after another."""
+    """Yields `count` turns of a session from position `start` on; -1 for all."""
     rows = db.execute(
         f"SELECT turn, role, kind, time, body{_TURNS} ORDER BY ordinal, id LIMIT :count OFFSET :start",
         {"place": replace_surrogates(place), "start": start, "count": count},
@@ -158,7 +160,8 @@ def read_redacted_turns(db: sqlite3.Connection, place: str, start: int, count: i
 
 
 def find_positions(db: sqlite3.Connection, place: str, words: str) -> Iterator[int]:
-    """The positions of the turns that hold these words, to the letter but for case, in what was said or done."""
+    """Yields the positions of the turns in which `words` occur literally, ignoring case, in the text or the tool
+    calls."""
     wanted = words.lower()
     for position, leaf in enumerate(read_redacted_turns(db, place, 0, -1)):
         if wanted in leaf.text.lower() or wanted in leaf.tools.lower():

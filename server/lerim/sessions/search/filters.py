@@ -1,4 +1,4 @@
-"""What a search or a list of sessions is narrowed to, and how it is asked of the catalog."""
+"""The filters of a search or a list of sessions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lerim.sessions.model import Platform
 
 @dataclass(frozen=True, slots=True)
 class SessionFilters:
-    """All that are set must hold. `projects`: keys, None for the whole machine. `file`: a path, the end of one
-    (`src/app.py`) or a name (`app.py`) that a call of the turn read or changed. `branch` and `model` are names as they
-    stand, `model` also the beginning of one (`claude-opus`). `failed`: only turns in which a command failed.
-    `since` and `until` are when a turn was said (a session: any of its turns), the ends included.
+    """All filters that are set must match. `projects`: keys, None for the whole machine. `file`: a path, the end of one
+    (`src/app.py`) or a name (`app.py`) that a tool call of the turn read or changed. `branch` is an exact name, `model`
+    a name or its beginning (`claude-opus`). `failed`: only turns in which a command failed. `since` and `until` limit
+    when a turn was said (for a session: any of its turns), inclusive.
     """
 
     projects: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""A search as typed, taken apart: what is asked of the index, and what second looks count."""
+"""Parses a search query: into what the index is asked for, and what the ranking counts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lerim.sessions.tables import replace_surrogates, space_ideographs, split_na
 from lerim.words import STOP_WORDS, split_unspaced, stem
 
 MOST_TERMS = 24
-"""Words of a query that are looked at."""
+"""How many words of a query are used."""
 _AROUND = "?!,:;'’`*()[]{}…"
-"""Signs that stand around words and are part of none."""
+"""Signs that surround words without being part of them."""
 _WORD = re.compile(r"[^\W_]+")
 _DATED = re.compile(
     r"(?:when|since when|how long|what (?:day|date|month|year|time)|which (?:day|month|year))\b", re.IGNORECASE
@@ -20,10 +20,10 @@ _DATED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of a query. `match`: its FTS5 expression. `stems`: of its parts, which stand one behind the other where
-    it has several (`max_attempts`); `names` those where no `camelCase` name is parted (`getUserName.ts`: getusernam,
-    ts); `joined` is how it looks without what parts it; `signed` the word in lower case where it begins or ends with
-    signs (`c++`, `.net`, `--force`), of which the index knows nothing, else ''."""
+    """One word of a query. `match`: its FTS5 expression. `stems`: the stems of its parts, which must be adjacent if
+    there are several (`max_attempts`). `names`: the same without splitting `camelCase` names (`getUserName.ts`:
+    getusernam, ts). `joined`: the word without separators. `signed`: the word in lower case if it begins or ends with
+    signs (`c++`, `.net`, `--force`), which the index does not know; else ''."""
 
     match: str
     stems: tuple[str, ...]
@@ -34,7 +34,7 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """The words that count, in order, and whether it asks for a time."""
+    """The words of a query that count, in order, and whether it asks for a time."""
 
     terms: tuple[QueryTerm, ...]
     dated: bool
@@ -46,8 +46,8 @@ class SearchQuery:
 
 
 def parse_query(text: str) -> SearchQuery:
-    """Takes any text apart; a query without a letter or digit has no terms. Words such as `the` count only where there
-    are no two others."""
+    """Parses any text; a query without letters or digits has no terms. Stop words such as `the` count only if fewer
+    than two other words remain."""
     plain = replace_surrogates(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
     split = [piece for word in plain.split() for piece in split_unspaced(word) or (word,)]
     found = {term.match: (word, term) for word in split if (term := _term(word))}
@@ -57,7 +57,7 @@ def parse_query(text: str) -> SearchQuery:
 
 
 def tokenize_text(text: str) -> list[str]:
-    """The words of a text as second looks see them, in lower case."""
+    """Returns the words of a text in lower case, as the ranking sees them."""
     return _WORD.findall(text.lower())
 
 

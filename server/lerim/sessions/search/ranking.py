@@ -1,8 +1,8 @@
-"""Ranks the turns the index named, by reading them.
+"""Ranks the turns the index returned, by reading them.
 
-Of each turn it weighs the words it holds and those its neighbours hold, what else its session holds, how near to each
-other the words stand, who speaks, and whether it answers or asks. The weights were set on one half of a corpus of chats
-and hold on the other (benchmarks/search.py).
+The score of a turn depends on the words it contains and those of its neighbours, the rest of its session, how close
+together the words are, who speaks, and whether it is a question. The weights were tuned on one half of a corpus of
+chats and checked on the other (benchmarks/search.py).
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from lerim.sessions.tables import DAYS, MONTHS, date_words, make_index_text
 from lerim.words import stem
 
 CHARACTERS = 4_000
-"""Of what a turn says, and of its tools, that are read."""
+"""How many characters of a turn's text, and of its tools, are read."""
 TOOLS = 0.4
-"""What a word counts in a tool's command or path."""
+"""The weight of a word in a tool's command or path."""
 FULL, LENGTH = 0.9, 0.3
 """BM25: how soon repeating a word gains nothing more, and how much long turns lose."""
 AROUND = {-1: 0.8, -2: 0.6, -3: 0.2, 1: 0.3, 2: 0.2}
-"""What a word counts that a turn of prose so many turns away holds: a question tells what its answer is about."""
+"""The weight of a word in a turn of prose this many turns away: a question says what its answer is about."""
 BOTH = 0.2
-"""What the lesser of a turn's own and its neighbours' counts beside the greater."""
+"""The weight of the smaller of a turn's own count and its neighbours', added to the larger."""
 SESSION = 0.2
-"""What the best of its session counts."""
+"""The weight of the best counts in the turn's session."""
 INDEX = 1.2
-"""What the index's own score counts."""
+"""The weight of the index's own score."""
 COVERED = 0.4
-"""The power of the share of words found."""
+"""The exponent applied to the share of query words found."""
 KIN, ROOT, ALIKE = 0.5, 4, 0.6
-"""What a word counts that is akin to one of the query (`allergic`, `allergies`): so many first letters are the same,
-and this share of the longer of the two."""
+"""The weight of a word related to a query word (`allergic`, `allergies`), how many first letters must at least be
+equal, and which share of the longer word they must cover."""
 UNSIGNED = 0.2
-"""What `C` counts for `C++`."""
+"""The weight of `C` for `C++`."""
 PAIR = 1.0
-"""What two words count that stand together as in the query."""
+"""The bonus for two words that are next to each other as in the query."""
 FURTHER = 0.5
-"""What each further turn counts in its session beside the one before it."""
+"""The weight of each further turn of a session, relative to the one before it."""
 COPIED = 60
-"""Characters from which the same text is a copy, and not only the same short answer."""
+"""Characters from which equal texts are copies rather than the same short answer."""
 PERSON = 1.05
-"""Factor for what a person said: of two turns as near, theirs is what was wanted or decided."""
+"""Factor for what a person said: of two equally good turns, theirs says what was wanted or decided."""
 SPEAKER, DATED, ASKS = 1.3, 1.3, 0.7
-"""Factors: the query names who speaks (`Ana: …`); it asks when, and the turn tells a time; the turn is a question."""
+"""Factors: the query names who speaks (`Ana: …`); it asks when, and the turn gives a time; the turn is a question."""
 HEAD = 40
-"""Characters in which a speaker is named."""
+"""Characters at the beginning in which a speaker is named."""
 
 _TIMES = frozenset(
     map(
@@ -62,8 +62,8 @@ _TIMES = frozenset(
 
 @dataclass(slots=True)
 class TurnMatch:
-    """A turn the index named; `score` is the index's until it is ranked. The second look fills in the rest: `held` is
-    what each word of the query counts in it."""
+    """A turn the index returned; `score` is the index's until the turn is ranked. Ranking fills in the rest: `held` is
+    the weight of each query word in this turn."""
 
     row: int
     transcript: int
@@ -81,7 +81,7 @@ class TurnMatch:
 
 
 def rank_turns(query: SearchQuery, found: Sequence[TurnMatch], held: Sequence[int], number: int) -> list[TurnMatch]:
-    """The turns best first, each with its score. `held` says how many turns hold each word, of `number`."""
+    """Returns the turns best first, each with its score. `held` says how many of `number` turns contain each word."""
     words = _Words(query.terms)
     for one in found:
         words.count(one)
@@ -102,7 +102,7 @@ def rank_turns(query: SearchQuery, found: Sequence[TurnMatch], held: Sequence[in
 
 
 def demote_copies(found: Sequence[TurnMatch]) -> list[TurnMatch]:
-    """Ranked turns with those behind that say again what a better one says (agents copy sessions under new ids)."""
+    """Moves ranked turns that repeat a better one to the end (agents copy sessions under new ids)."""
     first: dict[tuple[str, str], TurnMatch] = {}
     copies = []
     for one in found:
@@ -113,8 +113,8 @@ def demote_copies(found: Sequence[TurnMatch]) -> list[TurnMatch]:
 
 
 def best_by_session(found: Sequence[TurnMatch]) -> list[tuple[TurnMatch, float]]:
-    """The best turn of each session with the session's score, best first: of two with a turn as good, the one that
-    says more of it. `found` is ranked."""
+    """Returns the best turn of each session with the session's score, best first. If two sessions have equally good
+    best turns, the one with more matching turns wins. `found` must be ranked."""
     sessions: dict[int, tuple[TurnMatch, float, float]] = {}
     for one in found:
         best, score, share = sessions.get(one.transcript, (one, 0.0, 1.0))
@@ -123,13 +123,13 @@ def best_by_session(found: Sequence[TurnMatch]) -> list[tuple[TurnMatch, float]]
 
 
 def _weight(term: QueryTerm, many: int, number: int) -> float:
-    """What a word of the query counts by its rareness; more for one of several parts, a path or a name."""
+    """Returns the weight of a query word by its rarity; higher for a path or name with several parts."""
     rare = math.log((max(number, many) - many + 0.5) / (many + 0.5))
     return max(0.01, rare) * math.sqrt(len(term.stems))
 
 
 def _near(one: TurnMatch, prose: Mapping[tuple[int, int], list[float]]) -> list[float]:
-    """What each word counts for the turns of prose around one."""
+    """Returns what each word counts in the turns of prose around this one."""
     near = [0.0] * len(one.held)
     if one.prose:
         for away, share in AROUND.items():
@@ -159,7 +159,7 @@ def _score(one: TurnMatch, query: SearchQuery, near: Sequence[float], session: f
 
 
 class _Words:
-    """The words of a query as they are looked for in texts. What is known of a text's word is kept for the next."""
+    """Looks for the words of a query in texts. What was found out about a word is cached for the next text."""
 
     def __init__(self, terms: Sequence[QueryTerm]) -> None:
         self._terms = terms
@@ -178,7 +178,7 @@ class _Words:
         self._times: set[str] = set()
 
     def count(self, one: TurnMatch) -> None:
-        """Fills in what a turn holds."""
+        """Fills in what the turn contains."""
         one.held = [0.0] * len(self._terms)
         said = tokenize_text(make_index_text(one.text[:CHARACTERS]))
         one.length = len(said)
@@ -202,12 +202,12 @@ class _Words:
                 one.held[at] *= UNSIGNED
 
     def named(self, head: str) -> bool:
-        """Whether a turn begins with a name and a colon, and the query has the name."""
+        """Returns whether a turn begins with a name and a colon, and the query contains the name."""
         name, colon, _ = head.partition(":")
         return bool(colon) and any(stem(word) in self._first for word in tokenize_text(name))
 
     def _learn(self, said: Sequence[str]) -> set[str]:
-        """Looks at the words not met before; all of these."""
+        """Classifies the words not seen before; returns the set of all the words."""
         words = set(said)
         for word in words - self._seen:
             root = stem(word)
@@ -224,7 +224,7 @@ class _Words:
         return words
 
     def _nearest(self, root: str) -> int | None:
-        """Which word of the query one is akin to."""
+        """Returns the index of the query word this stem is related to, or None."""
         for at in self._roots.get(root[:ROOT], ()):
             other = self._terms[at].stems[0]
             alike = math.ceil(ALIKE * max(len(root), len(other)))
@@ -233,7 +233,7 @@ class _Words:
         return None
 
     def _hits(self, said: Sequence[str]) -> list[tuple[int, int]]:
-        """Where words of the query stand, and which."""
+        """Returns where words of the query occur, and which."""
         telling = self._telling
         return [
             (at, which)
@@ -244,9 +244,10 @@ class _Words:
         ]
 
     def _whole(self, said: Sequence[str], at: int, which: int) -> bool:
-        """Whether all parts of a word of the query stand here, its names with or without their own, or it in one piece.
+        """Returns whether all parts of a query word occur here, with its names whole or split, or joined into one word.
 
-        `make_index_text` puts the parts of `getUserName.ts` behind the text, away from `ts`."""
+        `make_index_text` appends the parts of `getUserName.ts` to the end of the text, away from `ts`.
+        """
         term = self._terms[which]
         if len(term.stems) == 1 or said[at] == term.joined:
             return True

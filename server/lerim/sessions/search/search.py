@@ -1,7 +1,7 @@
-"""Finding turns by words, in two looks: the index names the likeliest, second_look.py ranks these.
+"""Finds turns by words in two steps: the index returns the best candidates, ranking.py ranks them.
 
-The index weighs what a turn says, less what its tools were asked, and least what was said around it. A turn is found
-only if it holds a word itself.
+The index weighs the text of a turn highest, its tool calls less, and neighbouring turns least. A turn is found only if
+it contains a word itself.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from lerim.sessions.tables import (
 )
 
 RANKED_TURNS = 100
-"""Turns the second look ranks, if not more are asked for."""
+"""How many turns are ranked, unless more are asked for."""
 MOST_COUNTED = 5_000
-"""Turns with a word that are looked at to count them, and about how many the index is to rank."""
+"""The most turns with a word that are counted, and about how many the index is asked to rank."""
 NEAR_WEIGHT = 0.35
-"""What a word counts in a neighbouring turn for the index."""
+"""The index's weight of a word in a neighbouring turn."""
 
 _OWN = "{text tools}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Narrowed:
-    """Conditions on `turns` in SQL with the values they name; `home` are those on projects alone."""
+    """Conditions on `turns` in SQL and their parameters; `home` contains only the conditions on projects."""
 
     where: str
     home: str
@@ -44,8 +44,8 @@ class _Narrowed:
 
 
 def search_turns(db: sqlite3.Connection, text: str, filters: SessionFilters, limit: int) -> list[tuple[int, float]]:
-    """The rows of the turns that hold words of `text`, best first, with a score; of a text without words the newest
-    that the filters leave, if there are any. Any text is safe."""
+    """Returns the rows of the turns that contain words of `text`, best first, with a score. If `text` has no words but
+    filters are set, returns the newest turns that pass them. Any text is a valid query."""
     query = queries.parse_query(text)
     narrowed = _narrowed(db, filters)
     if not query.terms:
@@ -55,8 +55,8 @@ def search_turns(db: sqlite3.Connection, text: str, filters: SessionFilters, lim
 
 
 def search_sessions(db: sqlite3.Connection, text: str, filters: SessionFilters, limit: int) -> list[tuple[int, float]]:
-    """The best turn of each session that speaks of `text`, with the session's score, best first; none for a text
-    without words. Any text is safe."""
+    """Returns the best turn of each session that matches `text`, with the session's score, best first; nothing if
+    `text` has no words. Any text is a valid query."""
     query = queries.parse_query(text)
     if not query.terms:
         return []
@@ -68,22 +68,23 @@ def _ranked(db: sqlite3.Connection, query: SearchQuery, narrowed: _Narrowed, lim
     held = [_holding(db, term.match, narrowed) for term in query.terms]
     asked = _asked(db, query, [everywhere for _, everywhere in held])
     found = _likeliest(db, asked, narrowed, max(limit, RANKED_TURNS))
-    if not found and asked != query.match:  # the rarest words are not in these projects
+    if not found and asked != query.match:  # the rarest words do not occur in these projects
         found = _likeliest(db, query.match, narrowed, max(limit, RANKED_TURNS))
     return ranking.rank_turns(query, found, [own for own, _ in held], _number(db, narrowed))
 
 
 def count_turns_holding(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
-    """How many turns of the projects hold each word of a query themselves, MANY at most, and how many there are."""
+    """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
+    are."""
     narrowed = _narrowed(db, filters)
     return [_holding(db, term.match, narrowed)[0] for term in query.terms], _number(db, narrowed)
 
 
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
-    """The places of the sessions that have turns the filters leave, the last ended first.
+    """Returns the places of the sessions with turns that pass the filters, the most recently ended first.
 
-    A session all of whose turns were copied from another is told by its totals. They do not say which turn read a file
-    or failed, so `file` and `failed` leave it out. A subagent's session is part of its parent's, where that was read.
+    A session whose turns were all copied from another is judged by its totals. They do not say which turn read a file
+    or failed, so `file` and `failed` exclude it. A subagent's session counts as part of its parent's, if that was read.
     """
     narrowed = _narrowed(db, filters)
     copies: set[int] = set()
@@ -106,7 +107,7 @@ _OF_COPIES = (
     " AND (:model = '' OR instr(char(10) || lower(s.models), char(10) || lower(:model)))"
     " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
 )
-"""What the filters ask of a session that has no turns of its own."""
+"""The conditions of the filters for a session that has no turns of its own."""
 
 
 def _narrowed(db: sqlite3.Connection, filters: SessionFilters) -> _Narrowed:
@@ -143,7 +144,8 @@ def _narrowed(db: sqlite3.Connection, filters: SessionFilters) -> _Narrowed:
 
 
 def _holding(db: sqlite3.Connection, match: str, narrowed: _Narrowed) -> tuple[int, int]:
-    """How many turns of the projects hold a word themselves, and how many do at all; of MANY, not of more."""
+    """Returns how many turns of the projects contain a word, and how many do overall, among the first MOST_COUNTED
+    found."""
     rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MOST_COUNTED}"
     counted = f"SELECT count(*) FROM ({rows}) AS held"
     values = {**narrowed.values, "match": f"{_OWN} : {match}"}
@@ -155,13 +157,14 @@ def _holding(db: sqlite3.Connection, match: str, narrowed: _Narrowed) -> tuple[i
 
 
 def _number(db: sqlite3.Connection, narrowed: _Narrowed) -> int:
-    """How many turns there are; of all projects about as many as there are rows."""
+    """Returns how many turns there are; for all projects an estimate from the highest row id."""
     counted = f"SELECT count(*) FROM turns WHERE 1{narrowed.home}" if narrowed.home else "SELECT max(id) FROM turns"
     return int(db.execute(counted, narrowed.values).fetchone()[0] or 0)
 
 
 def _asked(db: sqlite3.Connection, query: SearchQuery, held: Sequence[int]) -> str:
-    """What to ask the index for: turns with any of the words; where these are too many, with the rarest of them."""
+    """Returns the expression to ask the index for: any of the words, or only the rarest ones if too many turns
+    match."""
     if sum(held) <= MOST_COUNTED:
         return query.match
     rarest = sorted(zip(held, (term.match for term in query.terms), strict=True))

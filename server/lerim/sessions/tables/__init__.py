@@ -1,4 +1,4 @@
-"""The tables of the catalog, and what their columns hold."""
+"""The tables of the catalog, and functions that write, read and convert their rows."""
 
 import lazy_loader
 

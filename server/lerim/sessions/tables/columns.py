@@ -1,4 +1,4 @@
-"""What columns of the catalog hold, as what they mean, and lists as its statements take them."""
+"""Converts values of catalog columns, and lists for the catalog's statements."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import msgspec
 from lerim.files import decode_path
 
 EXTRACT = "extract"
-"""The kind of the job that reads a session without a model."""
+"""The kind of job that reads a session without a model."""
 
 
 def place_file(place: str, within: str) -> Path:
-    """The file or database a transcript's place lies in."""
+    """Returns the file or database that contains the transcript at a place."""
     return decode_path(place.removesuffix(f"#{within}") if within else place)
 
 
 def seconds_to_time(seconds: float | None) -> datetime | None:
-    """The time a row holds; None for none, and for one that no calendar has."""
+    """Converts epoch seconds from a row to a UTC time; None for None and for values outside the calendar."""
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
@@ -28,10 +28,10 @@ def seconds_to_time(seconds: float | None) -> datetime | None:
 
 
 def split_stored_lines(text: str) -> tuple[str, ...]:
-    """Names that are stored one a line."""
+    """Splits names that are stored one per line."""
     return tuple(text.split("\n")) if text else ()
 
 
 def to_json_list(values: Iterable[str] | Iterable[int]) -> str:
-    """A list for SQLite's `json_each`: statements take one value where the number of them would be limited."""
+    """Encodes a list for SQLite's `json_each`, which avoids the limit on the number of parameters of a statement."""
     return msgspec.json.encode(list(values)).decode()

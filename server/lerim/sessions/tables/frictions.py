@@ -1,6 +1,6 @@
-"""Errors that commands met, a row a session and error, so that one that comes again in another session is seen.
+"""Errors that commands met, one row per session and error, to detect errors that recur in other sessions.
 
-They are written with the position of the job that found them, in its transaction, and come back with it.
+They are written in the same transaction as the position of the job that found them, so both are kept or rolled back.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MOST_FRICTIONS = 2_000  # rows of one project
+MOST_FRICTIONS = 2_000  # rows per project
 
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """An error one session met: its fingerprint, the words it was printed in (redacted), the command, the turn, and
-    when (epoch seconds). `session` is the main session's id, also for a subagent's transcript."""
+    """An error one session met: its fingerprint, its message (redacted), the command, the turn, and when (epoch
+    seconds). `session` is the main session's id, also for a subagent's transcript."""
 
     mark: str
     quote: str
@@ -26,8 +26,8 @@ class Friction:
 
 
 def keep_frictions(db: sqlite3.Connection, project: str, frictions: Iterable[Friction]) -> None:
-    """Remembers what a session met, inside a transaction; what is oldest goes beyond `MOST_FRICTIONS` rows of the
-    project."""
+    """Saves the errors a session met, inside a transaction; beyond `MOST_FRICTIONS` rows per project the oldest are
+    removed."""
     rows = [(project, one.mark, one.session, one.quote, one.command, one.turn, one.time) for one in frictions]
     if not rows:
         return
@@ -40,7 +40,7 @@ def keep_frictions(db: sqlite3.Connection, project: str, frictions: Iterable[Fri
 
 
 def find_same_errors(db: sqlite3.Connection, project: str, friction: Friction) -> list[Friction]:
-    """Where else the project met the same error: in other sessions and other turns, the oldest first."""
+    """Returns where else the project met the same error: in other sessions and other turns, oldest first."""
     rows = db.execute(
         "SELECT mark, quote, command, session, turn, time FROM frictions"
         " WHERE project = ? AND mark = ? AND session <> ? AND turn <> ? ORDER BY time, session",

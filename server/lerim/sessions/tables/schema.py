@@ -1,4 +1,4 @@
-"""The catalog's database: its tables, the steps from older versions, and how it is opened."""
+"""The catalog's database: its tables, the upgrades from older versions, and how it is opened."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from lerim.sessions.tables import turn_words
 
 VERSION = 7
 
-# transcripts is narrow, because the stat gate reads all of it in every cycle; what is wide stands in sessions. A place
-# is a file, or a database and the session's key in it. stores are the databases, as they were when all of their
-# sessions had been taken in; damaged_stores those that cannot be read as they are, and which version of Lerim found so.
-# turns.turn is unique: a turn copied into a fork of its session is one row. A turn's project is its folder's, so that
-# a new alias moves every turn by one row. words holds only the index (see turn_words.py); the text stands once, packed,
-# in turns.body, which is last because reading what stands before it is cheap. touched are the files of a turn's calls.
-# counted has the tokens of texts that were counted for a model, by a digest of 64 bits. left_folders has the jobs and
-# positions a project had for a transcript when one of its folders went to another project (see folder_owners.py).
+# transcripts is narrow, because all of it is read in every cycle to compare stamps; wide columns are in sessions. A
+# place is a file, or a database and the session's key in it. stores are the databases with their stamps when all of
+# their sessions had been indexed; damaged_stores those that cannot be read, and the version of Lerim that found so.
+# turns.turn is unique: a turn copied into a fork of its session is one row. A turn belongs to the project of its
+# folder, so a new alias moves all turns by changing one row. words is only the index (see turn_words.py); the text is
+# stored once, packed, in turns.body, the last column, so that the columns before it are cheap to read. touched are the
+# files of a turn's tool calls. counted is the token counts of texts sent to a model, by a digest of 64 bits.
+# left_folders keeps the jobs and positions a project had for a transcript when one of its folders moved to another
+# project (see folder_owners.py).
 #
-# SCHEMA and the steps that lead to it share the texts of tables. When a table changes, its text of today is written
-# out in the step that made it.
+# SCHEMA and the upgrades share the texts of tables. When a table changes, write out its old text in the upgrade that
+# created it.
 SESSIONS = """
 CREATE TABLE sessions (
     transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
@@ -128,11 +129,11 @@ PARENT_MISSING = (
     "(t.parent != '' AND NOT EXISTS (SELECT 1 FROM transcripts p JOIN sessions ps ON ps.transcript = p.id"
     " WHERE p.session = t.parent AND p.platform = t.platform AND ps.turns > 0))"
 )
-"""In SQL, of a transcript `t`: it is a subagent's, and nothing was read of the session that started it."""
+"""SQL condition on a transcript `t`: it is a subagent's, and the session that started it was not read."""
 IS_MAIN_SESSION = f"(t.parent = '' OR {PARENT_MISSING})"
-"""Whether lists and counts have it as a session of its own; else it is part of its parent's."""
+"""SQL condition on a transcript `t`: lists and counts show it as a session rather than as part of its parent's."""
 
-# Form 1 knew one kind of job only. What its rules have read waits for a model from now on.
+# Version 1 had only one kind of job. Sessions read by the rules wait for a model from now on.
 FROM_1 = """
 ALTER TABLE positions RENAME TO positions_1;
 CREATE TABLE positions (
@@ -143,12 +144,12 @@ INSERT INTO positions SELECT transcript, project, 'extract', resume, state FROM 
 DROP TABLE positions_1;
 INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, project, 'pending' FROM positions;
 """
-# Form 2 did not remember errors; those of sessions read before are not looked for again.
+# Version 2 did not save errors; sessions read before are not searched for them again.
 FROM_2 = f"""
 {FRICTIONS}
 """
-# Form 3 knew files only, and of a turn not what its calls did. Every transcript that is there is read once more; of the
-# others the texts stay and are found as before.
+# Version 3 knew only files, and nothing about the results of tool calls. Every existing transcript is read again; the
+# turns of vanished ones are kept and still found.
 FROM_3 = f"""
 ALTER TABLE transcripts RENAME COLUMN path TO place;
 ALTER TABLE transcripts ADD COLUMN within TEXT NOT NULL DEFAULT '';
@@ -178,17 +179,17 @@ DROP TABLE turns_3;
 DROP TABLE words;
 {INDEXES}
 """
-# Form 4 did not keep how many tokens a turn has, and summarized nothing.
+# Version 4 did not save token counts and had no summaries.
 FROM_4 = f"""
 {COUNTED}
 INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', p.transcript, p.project, 'pending'
     FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';
 """
-# Form 5 opened damaged databases in every cycle.
+# Version 5 opened damaged databases in every cycle.
 FROM_5 = f"""
 {DAMAGED_STORES}
 """
-# Form 6 forgot what a project had read in a folder that was its own for one sync, and did not find a session by its id.
+# Version 6 forgot how far a project had read a folder that it owned for one sync only, and had no index on session ids.
 FROM_6 = f"""
 {LEFT_FOLDERS}
 {TRANSCRIPTS_SESSION}
@@ -222,10 +223,10 @@ CATALOG = sqlite.Schema(
 
 
 def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
-    """Open the catalog's database (autocommit; use `transaction`), made where it is missing.
+    """Opens the catalog's database, creating it if missing (autocommit; use `transaction`).
 
-    A damaged catalog is moved aside and made again from the transcripts, which is a problem. Raises CatalogError for a
-    newer one, or where the folder cannot be used.
+    A damaged catalog is moved aside and rebuilt from the transcripts, which is reported as a problem. Raises
+    CatalogError if the catalog is from a newer version or the folder cannot be used.
     """
     problems: list[Problem] = []
     with convert_sqlite_errors(home.catalog):
@@ -234,6 +235,6 @@ def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
 
 
 def convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
-    """Raises what SQLite raises in the block as CatalogError; a catalog found damaged is replaced when it is next
+    """Converts SQLite errors raised in the block to CatalogError. A damaged catalog is replaced the next time it is
     opened."""
     return sqlite.failures(path, CATALOG)

@@ -20,9 +20,9 @@ UNREADABLE_ERROR = "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """One session as the catalog knows it: `session` has the totals of the whole transcript, `own_turns`, `first` and
-    `last` are those of the project asked for. `waits`: there is work to do for that project. `error` is why the
-    transcript could not be read the last time. `main`: no part of another session."""
+    """One session from the catalog. `session` has the totals of the whole transcript; `own_turns`, `first` and `last`
+    cover the requested project only. `waits`: there is work to do for that project. `error` is why the transcript could
+    not be read the last time. `main`: not part of another session."""
 
     session: Session
     main: bool
@@ -35,14 +35,14 @@ class SessionRow:
 
 
 def load_generation(db: sqlite3.Connection, place: str) -> int:
-    """How often something of this transcript was written; 0 for one that is not known."""
+    """Returns how often this transcript has been written to the catalog; 0 if it is unknown."""
     row = db.execute("SELECT generation FROM transcripts WHERE place = ?", (place,)).fetchone()
     return int(row[0]) if row else 0
 
 
 def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int | None = None) -> int | None:
-    """The transcript's row, made where it is new; inside a transaction. With `since`: None if its generation is another
-    by now (somebody else wrote), else it is one more from here on."""
+    """Returns the transcript's row, inserting it if it is new; call it inside a transaction. With `since`, returns None
+    if the generation is no longer that (another process wrote), and else increases it by one."""
     place = replace_surrogates(transcript.place)
     row = db.execute("SELECT id, generation FROM transcripts WHERE place = ?", (place,)).fetchone()
     if row is None:
@@ -70,7 +70,8 @@ def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int 
 
 
 def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
-    """Where reading a transcript goes on; None from the start, as for one that was gone: others may hold its turns."""
+    """Returns the position at which to resume reading a transcript; None to read from the start. That includes
+    transcripts that had vanished, because their turns may belong to other transcripts by now."""
     row = db.execute(
         "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE place = ? AND NOT vanished",
         (place,),
@@ -81,8 +82,8 @@ def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
 def finish_transcript(
     db: sqlite3.Connection, number: int, transcript: Transcript, session: Session, resume: bytes, damage: str
 ) -> None:
-    """The transcript was read to its end: keeps its totals, its stamp and where to go on, and what of it is damaged,
-    '' for nothing; inside a transaction."""
+    """Records that the transcript was read to its end: its totals, stamp and resume position, and what is damaged (''
+    if nothing); call it inside a transaction."""
     db.execute(
         "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, session = ?, parent = ?, cwd = ?, vanished = 0,"
         " error = ?, failed = NULL WHERE id = ?",
@@ -99,8 +100,8 @@ def finish_transcript(
 
 
 def keep_session_progress(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -> None:
-    """Keeps the totals so far and where to go on; inside a transaction. Without `finish_transcript` the transcript
-    stays stale."""
+    """Saves the totals and the resume position so far; call it inside a transaction. Without `finish_transcript`, the
+    transcript counts as changed."""
     spent = session.tokens
     tokens = (spent.input, spent.output, spent.cache_read, spent.cache_write) if spent else (None,) * 4
     db.execute(
@@ -122,8 +123,8 @@ def keep_session_progress(db: sqlite3.Connection, number: int, session: Session,
 
 
 def fail_transcript(db: sqlite3.Connection, transcript: Transcript, problem: Problem) -> None:
-    """Keeps why a transcript could not be read, inside a transaction. Its stamp is kept too, so that it is read again
-    only when it changes, unless it was closed to us: rights change without a trace in the stamp."""
+    """Saves why a transcript could not be read; call it inside a transaction. Its stamp is saved too, so that it is
+    read again only when it changes, unless it could not be opened: permissions change without changing the stamp."""
     stamp = (None, None, None) if problem.code == UNREADABLE_ERROR else transcript.stamp
     db.execute(
         "UPDATE transcripts SET size = ?, mtime_ns = ?, inode = ?, vanished = 0, error = ?,"
@@ -133,7 +134,8 @@ def fail_transcript(db: sqlite3.Connection, transcript: Transcript, problem: Pro
 
 
 def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
-    """The places of the session of this id, or else of all whose id begins so; of copies the one with turns."""
+    """Returns the place of the session with this id, or else of all sessions whose id starts with it; of copies, the
+    one that has turns."""
     wanted = replace_surrogates(session)
     rows = db.execute(
         "SELECT place, session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
@@ -162,7 +164,8 @@ _COPIES = (
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
     f"  WHERE id IN ({_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
 )
-"""Forks and resumes all turns of which stand in the transcript they were copied from, and that ran in the project."""
+"""Forks and resumed sessions that ran in the project and whose turns all belong to the transcript they were copied
+from."""
 
 
 def list_session_rows(
@@ -174,9 +177,9 @@ def list_session_rows(
     folders: Iterable[str],
     kind: str = EXTRACT,
 ) -> list[SessionRow]:
-    """Sessions with turns of a project (None: every session), said between the bounds, newest first. `folders` are
-    taken for the project's too; a session it has only through them waits, since nothing has made it a job yet.
-    `kind` of the jobs is what a session waits for."""
+    """Returns sessions with turns of a project (None: every session) between the bounds, newest first. `folders` count
+    as the project's too; a session that matches only through them counts as waiting, because it has no job yet. `kind`
+    is the kind of job a session may be waiting for."""
     rows = db.execute(
         f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
@@ -202,13 +205,13 @@ def list_session_rows(
 
 
 def find_copied_transcripts(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
-    """The rows of the transcripts all turns of which stand in another one, of a project or (None) of the machine."""
+    """Returns the rows of transcripts whose turns all belong to another one, for a project or (None) for all."""
     return frozenset(row[0] for row in db.execute(_COPIES, {"project": project, "folders": "[]"}))
 
 
 def find_project_places(db: sqlite3.Connection, project: str, *, main: bool = False) -> frozenset[str]:
-    """The places of transcripts that hold turns of a project, also where the catalog keeps them with another one.
-    `main`: only those that are there still and are sessions of their own."""
+    """Returns the places of transcripts with turns of a project, including turns the catalog keeps with another
+    transcript. `main`: only those that have not vanished and are not part of another session."""
     rows = db.execute(
         f"SELECT place FROM transcripts t WHERE (NOT :main OR NOT vanished AND {IS_MAIN_SESSION})"
         " AND id IN (SELECT DISTINCT transcript FROM turns"

@@ -1,4 +1,4 @@
-"""How many tokens texts have, so that none is counted twice: a number for each digest, and no text."""
+"""Caches how many tokens texts have: a number per digest, without the text."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Mapping
 
 
 def digest_text(text: str) -> int:
-    """64 bits that stand for a text, as SQLite keeps a whole number."""
+    """Returns a 64-bit digest of a text, as a signed integer for SQLite."""
     whole = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(whole, "big", signed=True)
 
 
 def find_token_count(db: sqlite3.Connection, text: int) -> int | None:
-    """The tokens of the text with this digest; None where it was never counted."""
+    """Returns how many tokens the text with this digest has, or None if it was never counted."""
     row = db.execute("SELECT tokens FROM counted WHERE text = ?", (text,)).fetchone()
     return None if row is None else int(row[0])
 
 
 def keep_token_counts(db: sqlite3.Connection, counted: Mapping[int, int]) -> None:
-    """Keeps tokens by digest, inside a transaction."""
+    """Saves token counts by digest; call it inside a transaction."""
     db.executemany("INSERT OR REPLACE INTO counted VALUES (?, ?)", counted.items())

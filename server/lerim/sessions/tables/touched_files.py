@@ -1,4 +1,4 @@
-"""Which files the calls of a turn read or changed: what a search by file asks for."""
+"""Which files the tool calls of a turn read or changed, for searches by file."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lerim.sessions.tables.columns import to_json_list
 from lerim.sessions.tables.turn_text import replace_surrogates
 
 MOST_PATHS = 200
-"""Of one turn; a call that names more is a listing."""
+"""The most paths kept per turn; a tool call that names more is a listing."""
 NO_PATHS: frozenset[str] = frozenset()
 
 
 def touched_paths(turn: Turn) -> frozenset[str]:
-    """The files a turn's calls name, as they were written but for the slashes."""
+    """Returns the files a turn's tool calls name, with forward slashes."""
     found: set[str] = set()
     for call in turn.tool_calls:
         found.update(call.paths)
@@ -26,7 +26,7 @@ def touched_paths(turn: Turn) -> frozenset[str]:
 
 
 def write_touched_files(db: sqlite3.Connection, turns: Mapping[int, frozenset[str]], known: Iterable[int] = ()) -> None:
-    """Keeps which files turns touched, by row; inside a transaction. `known` are rows that had some before."""
+    """Saves which files turns touched, by row; call it inside a transaction. `known` are rows that had files before."""
     db.executemany("DELETE FROM touched WHERE turn = ?", [(row,) for row in known])
     paths = frozenset().union(*turns.values())
     if not paths:
@@ -40,7 +40,8 @@ def write_touched_files(db: sqlite3.Connection, turns: Mapping[int, frozenset[st
 
 
 def find_touched_files(db: sqlite3.Connection, file: str) -> list[int]:
-    """The rows of the files a filter means: a path, its end from some folder on, or a name; in any case."""
+    """Returns the rows of the files a filter matches, ignoring case: a path, the end of one from a folder on, or a
+    name."""
     wanted = _spelled(file).strip("/").lower()
     rows = db.execute("SELECT id, path FROM files WHERE name = ?", (wanted.rpartition("/")[2],))
     return [row for row, path in rows if f"/{path.lower()}".endswith(f"/{wanted}")]

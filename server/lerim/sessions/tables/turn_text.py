@@ -1,4 +1,4 @@
-"""The text of a turn as the catalog keeps it: what was said, and its tool calls in readable lines, packed as one."""
+"""The stored text of a turn: what was said, and its tool calls as readable lines, packed into one value."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from lerim.sessions.readers import trim_torn_words
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
 PACKED_FROM = 400
-"""Characters below which packing gains too little for its time."""
+"""Texts with fewer characters are not packed, because that would save too little for its time."""
 DEFLATE_WINDOW = -12
-"""Deflate with a window of 4 kB and no header: clearing the usual 32 kB takes longer than packing a turn."""
+"""Deflate with a 4 kB window and no header: clearing the usual 32 kB takes longer than packing a turn."""
 
 _UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
 _SPACED = bytes(range(0xE3))
-"""Every byte of UTF-8 that begins no character from U+3000 on: looking for others is much faster than the pattern."""
+"""Every byte that does not start a character from U+3000 on in UTF-8. Checking for other bytes is much faster than the
+pattern."""
 _BETWEEN = "\x1f"
 
-# Before each call stand a mark and a letter of its status, after it a mark and its exit code. None of them is a word.
+# Each tool call starts with a mark and its status letter and ends with a mark and its exit code, none of which is a
+# word.
 _CALL, _EXIT = "\x1e", "\x1d"
 _STATUS: Mapping[ToolStatus, str] = {
     "ok": "\x01",
@@ -38,8 +40,8 @@ _UNMARKED = str.maketrans(dict.fromkeys((_BETWEEN, _CALL, _EXIT), " "))
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A tool call as the catalog keeps it: its lines, the first of which says what was done. `exit_code` only where it
-    is not 0."""
+    """A tool call from the catalog. The first line of `text` says what was done. `exit_code` is None if it was 0 or
+    unknown."""
 
     status: ToolStatus
     exit_code: int | None
@@ -47,7 +49,8 @@ class StoredCall:
 
 
 def pack_turn_text(text: str, tools: str) -> str | bytes:
-    """Text and tools as one value; deflated where that is shorter, so that index and text fit in twice the text."""
+    """Packs text and tool calls into one value, deflated if that is shorter: index and text then take at most twice the
+    text."""
     body = f"{text}{_BETWEEN}{tools}"
     if len(body) < PACKED_FROM:
         return body
@@ -57,21 +60,21 @@ def pack_turn_text(text: str, tools: str) -> str | bytes:
 
 
 def unpack_turn_text(body: str | bytes) -> tuple[str, str]:
-    """Text and tools of a packed value; the tools as `render_calls` made them."""
+    """Unpacks a value into the text and the tool calls, the latter as rendered by `render_calls`."""
     plain = body if isinstance(body, str) else inflate(body).decode()
     text, _, tools = plain.rpartition(_BETWEEN)
     return text, tools
 
 
 def format_stored_calls(tools: str) -> str:
-    """What `render_calls` made as lines for people."""
+    """Converts the output of `render_calls` to readable lines without marks."""
     if _CALL not in tools:
         return tools
     return _MARKS.sub(lambda mark: "\n" if mark[0].startswith(_CALL) else "", tools).lstrip("\n")
 
 
 def parse_stored_calls(tools: str) -> list[StoredCall]:
-    """The calls that `render_calls` was given."""
+    """Parses the output of `render_calls` into tool calls."""
     found = []
     for part in tools.split(_CALL):
         status = _STATUS_OF.get(part[:1])
@@ -82,7 +85,7 @@ def parse_stored_calls(tools: str) -> list[StoredCall]:
 
 
 def map_stored_calls(tools: str, change: Callable[[str], str]) -> str:
-    """What `render_calls` made with the text of each call changed; the marks between calls stay."""
+    """Applies `change` to the text of each tool call in the output of `render_calls`, keeping the marks."""
     parts = []
     for part in tools.split(_CALL):
         mark = part[:1] if part[:1] in _STATUS_OF else ""
@@ -92,17 +95,17 @@ def map_stored_calls(tools: str, change: Callable[[str], str]) -> str:
 
 
 def deflate(data: bytes) -> bytes:
-    """`data` made smaller, fast."""
+    """Compresses `data`, fast."""
     return zlib.compress(data, 1, DEFLATE_WINDOW)
 
 
 def inflate(data: bytes) -> bytes:
-    """What was deflated. Raises zlib.error for anything else."""
+    """Decompresses what `deflate` returned. Raises zlib.error for anything else."""
     return zlib.decompress(data, DEFLATE_WINDOW)
 
 
 def estimate_row_size(turn: Turn) -> int:
-    """About how many characters the turn's row takes."""
+    """Estimates how many characters the turn's row takes."""
     size = len(turn.text)
     for call in turn.tool_calls:
         size += len(call.command) + len(call.plan)
@@ -110,7 +113,7 @@ def estimate_row_size(turn: Turn) -> int:
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` with lone surrogates replaced: SQLite takes only what UTF-8 can hold."""
+    """Replaces lone surrogates in `text`, because SQLite only takes text that is valid in UTF-8."""
     if text.isascii():
         return text
     try:
@@ -121,15 +124,16 @@ def replace_surrogates(text: str) -> str:
 
 
 def space_ideographs(text: str) -> str:
-    """`text` for the index and for queries: Chinese and Japanese characters apart, since no spaces part their words."""
+    """Separates Chinese and Japanese characters with spaces, for the index and for queries: these scripts have no
+    spaces."""
     if text.isascii() or not text.encode("utf-8", "surrogatepass").translate(None, _SPACED):
         return text
     return _UNSPACED.sub(r" \1 ", text)
 
 
 def render_calls(calls: Iterable[ToolCall]) -> str:
-    """The tool calls of a turn for search, and for `format_stored_calls` and `parse_stored_calls`: commands, paths,
-    questions with answers, plans, errors, and what the person's own commands printed."""
+    """Renders the tool calls of a turn for search, `format_stored_calls` and `parse_stored_calls`: commands, paths,
+    questions with answers, plans, errors, and the output of the person's own commands."""
     return "".join(map(_rendered, calls))
 
 
@@ -167,5 +171,6 @@ def _lines(call: ToolCall) -> list[str]:
 
 
 def _first(text: str, most: int) -> str:
-    """The beginning of a text, without the word the cut would go through: half of a secret is not known for one."""
+    """Returns the first `most` characters of a text without a torn last word: half a secret would not be recognized as
+    one."""
     return text if len(text) <= most else trim_torn_words(text[:most], "")[0]

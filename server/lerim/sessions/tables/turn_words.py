@@ -1,7 +1,7 @@
-"""A turn's words in the full-text index: what was said, what tools were asked, and what was said around it.
+"""A turn's words in the full-text index: what was said, the tool calls, and what was said in the turns around it.
 
-The index holds no text of its own, so that it must be told what it had whenever a row changes. That is made again from
-the rows of `turns`: the columns of a turn depend on nothing else.
+The index does not store its text, so changing a row requires its old columns. These are computed again from the rows of
+`turns`, because the columns of a turn depend on nothing else.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lerim.sessions.tables.turn_text import space_ideographs, unpack_turn_text
 from lerim.words import STOP_WORDS
 
 NEIGHBOURS = 2
-"""So many turns of prose before and behind one stand in its column `near`."""
+"""How many turns of prose before and after a turn go into its column `near`."""
 NEAR_CHARACTERS = 140
-"""Of each of them, at its beginning."""
+"""How many characters of each neighbour, from its beginning."""
 LONG_TURN = 600
-"""Characters of a turn that needs no others to be found."""
+"""Turns with more characters are found without their neighbours."""
 
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"[a-z][A-Z]")
@@ -32,8 +32,8 @@ _CASES = bytes(
     ord("a" if c in range(97, 123) else "A" if c in range(65, 91) else "0" if c in range(48, 58) else " ")
     for c in range(256)
 )
-"""Of every byte of UTF-8 whether it is a small or a capital letter, a digit, or parts words: finding `aA` in what this
-makes of a text is much faster than a pattern."""
+"""Maps each byte of UTF-8 to `a`, `A`, `0` or a space (a separator): looking for `aA` in the result is much faster than
+a pattern."""
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -43,7 +43,7 @@ DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sun
 
 
 class IndexedTurn(msgspec.Struct, frozen=True, gc=False):
-    """What the index takes of a turn: its place among the turns of its transcript, and its texts."""
+    """The data of a turn that the index needs: its position among the turns of its transcript, and its texts."""
 
     ordinal: int
     prose: bool
@@ -57,15 +57,15 @@ IndexColumns = tuple[str, str, str]
 
 
 def is_prose(kind: str, text: str) -> bool:
-    """Whether people or the model speak, so that a turn is found by what was said around it too: it is no command, and
-    not tool calls alone."""
+    """Returns whether a person or the model speaks in this turn, rather than a command or only tool calls. Such turns
+    are also found by what was said around them."""
     return kind != "shell" and bool(text) and not text.isspace()
 
 
 def make_index_text(text: str) -> str:
-    """`text` for the index: scripts without spaces apart, and behind it the parts of each `camelCase` name.
+    """Prepares `text` for the index: separates scripts without spaces and appends the parts of each `camelCase` name.
 
-    The index itself parts `snake_case`, dotted and dashed names and paths; as a phrase they are found whole.
+    The index itself splits `snake_case`, dotted and dashed names and paths; they are found as phrases.
     """
     plain = space_ideographs(text)
     data = plain.encode("utf-8", "surrogatepass")
@@ -88,12 +88,12 @@ def _parted(name: bytes) -> str:
 
 
 def split_name(name: str) -> list[str]:
-    """`getUserName`: get, User, Name; any other word is its only part."""
+    """Splits `getUserName` into get, User, Name; returns any other word unchanged."""
     return _PART.findall(name) if name.isascii() and _HUMP.search(name) else [name]
 
 
 def date_words(time: float | None) -> str:
-    """The date of a moment (UTC) as words, `saturday 21 november 2026`; '' for none."""
+    """Returns the date of a time (UTC) as words, `saturday 21 november 2026`; '' for None."""
     return "" if time is None else _day(int(time // 86_400))
 
 
@@ -115,7 +115,7 @@ _STANDING = (
 
 
 def load_indexed_turns(db: sqlite3.Connection, transcript: int, first: int, last: int) -> dict[int, IndexedTurn]:
-    """The rows whose columns can change with a change between two ordinals of a transcript, and their neighbours."""
+    """Loads the rows whose index columns can change when turns between two ordinals change, and their neighbours."""
     reach = 2 * NEIGHBOURS
     rows = db.execute(_STANDING, {"transcript": transcript, "first": first, "last": last, "reach": reach})
     return {
@@ -127,8 +127,8 @@ def load_indexed_turns(db: sqlite3.Connection, transcript: int, first: int, last
 def update_index(
     db: sqlite3.Connection, before: Iterable[Mapping[int, IndexedTurn]], after: Iterable[Mapping[int, IndexedTurn]]
 ) -> None:
-    """Brings the index from the rows of some transcripts as they stood to what they are now; inside a transaction. A
-    mapping is what `load_indexed_turns` said of one transcript, or would say now."""
+    """Updates the index from the previous to the current rows of some transcripts; call it inside a transaction. Each
+    mapping is what `load_indexed_turns` returned for one transcript, or would return now."""
     had: dict[int, IndexColumns] = {}
     has: dict[int, IndexColumns] = {}
     for rows in before:
@@ -143,7 +143,7 @@ def update_index(
 
 
 def refill_index(db: sqlite3.Connection) -> None:
-    """Fills the empty index, and says which turns are prose, from the texts of all turns; inside a transaction."""
+    """Fills the empty index from the texts of all turns and sets which are prose; call it inside a transaction."""
     for (transcript,) in db.execute("SELECT DISTINCT transcript FROM turns").fetchall():
         rows = {}
         found = db.execute("SELECT id, ordinal, kind, time, body FROM turns WHERE transcript = ?", (transcript,))
@@ -155,7 +155,7 @@ def refill_index(db: sqlite3.Connection) -> None:
 
 
 def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumns]:
-    """By row what the index holds of these turns of one transcript."""
+    """Returns by row the index columns for these turns of one transcript."""
     texts = {row: make_index_text(said.text) for row, said in rows.items()}
     prose = sorted((said.ordinal, row) for row, said in rows.items() if said.prose)
     heads = [_telling(texts[row][:NEAR_CHARACTERS]) for _, row in prose]
@@ -169,5 +169,5 @@ def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumn
 
 
 def _telling(text: str) -> list[str]:
-    """The words of a text that tell something."""
+    """Returns the words of a text that are not stop words."""
     return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
