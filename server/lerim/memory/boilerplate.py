@@ -40,8 +40,7 @@ _FRAMING = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
 
 
 def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
-    """Returns the body with the files in Lerim's "It concerns …" sentence updated to their present paths, each named
-    once."""
+    """Returns the body with Lerim's "It concerns …" sentence naming the files by their present paths, each once."""
 
     def told(found: re.Match[str]) -> str:
         named = [name.strip("`") for name in re.findall(_CODE, found[1])]

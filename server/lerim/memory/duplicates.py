@@ -1,5 +1,4 @@
-"""Merges two texts of one memory, from two branches or two folders: keeps what each says, and lets the later one
-win."""
+"""Merges two texts of one memory, from two branches or folders: keeps what each says, and lets the later one win."""
 
 from __future__ import annotations
 

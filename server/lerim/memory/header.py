@@ -42,8 +42,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z")
 
 @dataclass(frozen=True, slots=True)
 class HeaderOffsets:
-    """Offsets into a memory file's text: the header is `[start, end)`, the body starts at `body`; `newline` is the
-    file's line ending."""
+    """Offsets into a memory file's text: header `[start, end)`, body from `body`; `newline` is its line ending."""
 
     start: int
     end: int
@@ -79,8 +78,7 @@ def load_header(head: str, where: str) -> dict[str, Yaml]:
 
 
 def load_raw_header(head: str) -> dict[str, Yaml]:
-    """Reads a header with every value as its source text (`Yes`, `1.10`). Only for headers that `load_header`
-    accepted."""
+    """Reads a header with all values as written (`Yes`, `1.10`). Only for headers that `load_header` accepted."""
     import yaml
 
     loaded = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # creates strings only
@@ -177,8 +175,8 @@ _UNKNOWN: dict[str, Yaml] = {}  # marks a value that our writer would not produc
 
 
 def _entry(line: str) -> tuple[str, str]:
-    """Returns the key of a line and the text of its value, "" if the value is on the next lines. The key is "" if the
-    line is not an entry."""
+    """Returns a line's key and its value's text, "" if the value is on the next lines; the key is "" if it is no
+    entry."""
     key, sign, text = line.partition(": ")
     if sign:
         if not text or text[0].isspace():

@@ -36,8 +36,7 @@ _ENDS: dict[Primitive, frozenset[Status]] = {
     "theme": frozenset({"superseded", "archived"}),
     "summary": frozenset(),
 }
-"""How a memory may end. Rules archive only learnings and themes; the rest is archived by a person or on their
-feedback."""
+"""How a memory may end. Rules archive only learnings and themes; a person, or their feedback, archives the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,8 @@ def learnings_over_limit(
 
 
 def confidence_after_feedback(confidence: float, feedback: Feedback) -> float:
-    """Returns the confidence after feedback: useful moves it a third of the way to 1, wrong cuts it to a fifth,
-    outdated to a half."""
+    """Returns the confidence after feedback: useful moves it a third of the way to 1, wrong leaves 1/5, outdated
+    half."""
     moved = {"useful": confidence + (1 - confidence) / 3, "wrong": confidence / 5, "outdated": confidence / 2}
     return round(moved[feedback], 4)
 
@@ -103,8 +102,7 @@ def is_feedback_reason(reason: str) -> bool:
 
 
 def is_transition_allowed(status_from: Status, status_to: Status, primitive: Primitive) -> bool:
-    """Returns whether a memory can change from one status to the other: it ends once, and only a restore makes it
-    active again."""
+    """Returns whether a memory can change between two statuses: it ends once, and only a restore reactivates it."""
     if status_from == "active":
         return status_to in _ENDS[primitive]
     return status_from in _ENDS[primitive] and status_to == "active"

@@ -103,8 +103,7 @@ def change_header(head: str, changes: Mapping[str, Value], order: Sequence[str],
 
 
 def _check(before: Mapping[str, Yaml], wanted: Mapping[str, Value], after: Mapping[str, Yaml], where: str) -> None:
-    """Raises MemoryError_ if the changed header does not have exactly the expected values, so that nothing is
-    written."""
+    """Raises MemoryError_, before anything is written, unless the changed header has exactly the expected values."""
     expected = {key: value for key, value in before.items() if key not in wanted}
     expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
     if expected.keys() != after.keys() or any(not _same(expected[key], after[key]) for key in expected):
@@ -114,8 +113,7 @@ def _check(before: Mapping[str, Yaml], wanted: Mapping[str, Value], after: Mappi
 
 
 def _means(written: Yaml, wanted: Yaml) -> bool:
-    """Returns whether a value already equals the wanted one: a bare date counts as midnight, a time without a zone as
-    UTC."""
+    """Returns whether a value equals the wanted one: a bare date counts as midnight, a time without a zone as UTC."""
     if isinstance(written, datetime) and written.tzinfo is None:
         written = written.replace(tzinfo=UTC)
     elif isinstance(written, date) and not isinstance(written, datetime):

@@ -36,8 +36,7 @@ class LinkRepair:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLinks:
-    """The links of one memory, from its file or an index. `updated` is any number that grows with the time of its last
-    change."""
+    """The links of one memory, from its file or an index. `updated` is any number that grows with each change."""
 
     id: str
     updated: float
@@ -66,8 +65,7 @@ def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
 
 
 def find_linked_memories(store: Store) -> list[Stored]:
-    """Returns every memory that has a link, and the memories it links to. Skips unreadable files, which listing
-    reports."""
+    """Returns every memory that has a link, and the memories it links to. Unreadable files are skipped."""
     found: dict[str, Stored] = {}
     for item in store.find(archived=True)[0]:
         try:
@@ -113,8 +111,7 @@ def _once(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
 
 
 def _wrong(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, Value], bool]]:
-    """Returns the memories with disagreeing links by id, each with the changes to its header and whether to archive
-    it."""
+    """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
     enders, false = _ended(known)
     found: dict[str, tuple[dict[str, Value], bool]] = {}
     for memory_id, one in known.items():
@@ -138,8 +135,7 @@ def _wrong(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, Value]
 def _ended(
     known: Mapping[str, MemoryLinks],
 ) -> tuple[dict[LinkKind, dict[str, list[str]]], dict[tuple[str, LinkKind], set[str]]]:
-    """Returns the memories that end each target, by link, latest first; and the false links, which would close a
-    circle."""
+    """Returns the memories that end each target, by link, latest first; and the false links, which close a circle."""
     enders: dict[LinkKind, dict[str, list[str]]] = {link: {} for link in _LINKS}
     false: dict[tuple[str, LinkKind], set[str]] = defaultdict(set)
     chains = Chains()

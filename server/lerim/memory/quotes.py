@@ -81,8 +81,7 @@ class Quotes:
             return {}
 
     def join(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
-        """Returns the record with its private quotes and the evidence it gained, at most three entries, and any
-        problems."""
+        """Returns the record with its private quotes and gained evidence, at most three entries, and any problems."""
         if files.is_absent(
             f"{self.folder}/{record.id}.json"
         ):  # fast path: most have none, and thousands are read in a row

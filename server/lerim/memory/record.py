@@ -82,8 +82,7 @@ _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_record(text: str, path: Path, primitive: Primitive | None = None) -> MemoryRecord:
-    """Reads a memory file's text. Raises MemoryError_ if it is not a memory; `examine_record` also reports values that
-    were read leniently."""
+    """Reads a memory file's text. Raises MemoryError_ if it is not a memory; `examine_record` also reports guesses."""
     return examine_record(text, path, primitive)[0]
 
 
@@ -123,8 +122,7 @@ def primitive_of(path: Path) -> Primitive | None:
 
 
 def id_of(path: Path) -> str:
-    """Returns the id of the memory in this file: the stem, for a summary preceded by the day and time of its
-    folders."""
+    """Returns the id of the memory in this file: its stem; for a summary, the day and time of its folders before it."""
     *_, top, day, time, _ = ("", "", "", *path.parts)
     return f"{day}-{time}-{path.stem}" if top == FOLDERS["summary"] else path.stem
 
@@ -272,8 +270,7 @@ class _Reader:
         return tuple(self._written(item, key, *(() if at < 0 else (at,))) for at, item in good)
 
     def _references(self) -> tuple[str, ...]:
-        """Returns the references as written, because the file belongs to the person; `parse_reference` normalises them
-        for use."""
+        """Returns the references as written, because the file is the person's; `parse_reference` normalises them."""
         found = self._strings("references")
         for text in found:
             if parse_reference(text) is None:

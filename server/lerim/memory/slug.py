@@ -68,8 +68,7 @@ def has_slug(name: str, words: str) -> bool:
 
 
 def is_id(text: str) -> bool:
-    """Returns whether a text can be an id and so a file name. A person may choose any name, but not a path, a hidden
-    file or a device."""
+    """Returns whether a text can be an id: any file name a person may choose, but no path, hidden file or device."""
     if not text or text != text.strip(" .") or len(text.encode("utf-8", "replace")) > 2 * MAX_BYTES - 70:
         return False
     if _DEVICES.fullmatch(text.partition(".")[0].strip().lower()):

@@ -147,8 +147,7 @@ class Store:
         return stored if joined is stored.record else replace(stored, record=joined), [*problems, *more]
 
     def name(self, path: Path) -> str:
-        """Returns a file's path relative to `memory_dir`, with forward slashes. Raises BoundaryError if it is
-        elsewhere."""
+        """Returns a file's path relative to `memory_dir`, with forward slashes. Raises BoundaryError if outside."""
         return files.resolve_inside(self.anchor, path).relative_to(self.memory_dir).as_posix()
 
     def path_of(self, memory_id: str) -> Path | None:
@@ -156,8 +155,8 @@ class Store:
         return next(iter(self.paths_of(memory_id)), None)
 
     def paths_of(self, memory_id: str) -> list[Path]:
-        """Returns the files of a memory id, live ones first. More than one is a problem (`memory-twice`) that listing
-        reports."""
+        """Returns the files of a memory id, live ones first. More than one is reported as a problem
+        (`memory-twice`)."""
         if not slug.is_id(memory_id):
             return []
         paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
@@ -172,7 +171,7 @@ class Store:
         return found
 
     def live_path(self, memory_id: str) -> Path | None:
-        """Returns the file of an active memory; None if it is gone, archived or ended. Raises MemoryError_,
+        """Returns an active memory's file; None if it is gone, archived or ended. Raises MemoryError_,
         BoundaryError."""
         path = self.path_of(memory_id)
         if path is None:
@@ -229,7 +228,7 @@ class Store:
         return path if files.create_file(path, text, anchor=self.anchor) else None
 
     def rewrite(self, memory_id: str, before_hash: str, new_text: str) -> Path:
-        """Replaces a memory's text if its file still has `before_hash`. Raises StaleError if not, NotFoundError,
+        """Replaces a memory's text if its file has `before_hash`. Raises StaleError if not, NotFoundError,
         MemoryError_."""
         path = self.path_of(memory_id)
         if path is None:
@@ -306,8 +305,7 @@ def unreadable_problem(path: str, error: MemoryError_) -> Problem:
 
 
 def status_of(record: MemoryRecord, archived: bool) -> Status:
-    """Returns the status of a record: how it ended according to its header, else active or archived by its file's
-    folder."""
+    """Returns a record's status: how it ended according to its header, else active or archived by its file's folder."""
     if record.superseded_by:
         return "superseded"
     if record.resolved_by:

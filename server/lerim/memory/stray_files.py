@@ -78,8 +78,7 @@ def _files(top: Path, held: Collection[Path], skipped: Collection[Path]) -> Iter
 
 
 def _listed(folder: Path, held: bool) -> Iterator[os.DirEntry[str]]:
-    """Yields the folders in a folder, and its markdown files unless memories are read from it; never a link to a
-    folder."""
+    """Yields the subfolders, and markdown files unless memories are read from the folder; never a link to a folder."""
     with os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
             if number >= _ENTRIES and not held:

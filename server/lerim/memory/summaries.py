@@ -41,8 +41,7 @@ _SCHEMA = sqlite.Schema(
     damage=(ValueError,),
 )
 _HASHES = 4
-"""How many of our latest texts of a file are recognised: more than one, because another worktree may have an older
-one."""
+"""How many of our latest texts of a file are recognised: another worktree may have an older one."""
 _CLASHES = 100
 
 
@@ -64,7 +63,7 @@ class Summaries:
         self._db.close()
 
     def maker(self, session: str) -> str:
-        """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if there is
+        """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if it has
         none."""
         with _telling(self._path):
             row = self._db.execute("SELECT maker FROM summaries WHERE session = ?", (session,)).fetchone()

@@ -1,5 +1,4 @@
-"""Finds the memories that others end: `supersedes` and `resolves` are authoritative, wherever the ended file still
-is."""
+"""Finds the memories that others end: `supersedes` and `resolves` are authoritative, wherever the ended file is."""
 
 from __future__ import annotations
 

@@ -58,8 +58,7 @@ class LastUse:
 
 
 class Uses:
-    """The uses of the memories of one scope; nothing is created on disk before the first use. Safe across threads and
-    processes."""
+    """The uses of one scope's memories; the database is created on first use. Safe across threads and processes."""
 
     def __init__(self, private_dir: Path) -> None:
         self.path = private_dir / "uses.sqlite3"

@@ -17,8 +17,7 @@ _MARK = "\ue000"
 
 
 def facet_words(record: MemoryRecord, status: Status) -> str:
-    """Returns the facets of a memory, without duplicates: its status, primitive, kind, tags, and the places it refers
-    to."""
+    """Returns the facets of a memory, each once: its status, primitive, kind, tags, and the places it refers to."""
     return " ".join(dict.fromkeys((_word("status", status), *_facets(record))))
 
 

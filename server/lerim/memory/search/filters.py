@@ -97,8 +97,8 @@ def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, Mem
 
 
 def combine_filters(typed: MemoryFilters, given: MemoryFilters, *, statuses: bool) -> MemoryFilters:
-    """Merges the filters typed in a query with those given as options. Options replace typed files and times, and typed
-    statuses if `statuses` is set; all else is joined."""
+    """Merges the filters typed in a query with those given as options: primitives, kinds and tags are joined. Options
+    replace typed files and times, and typed statuses if `statuses` is set."""
     return replace(
         typed,
         primitives=(*typed.primitives, *given.primitives),

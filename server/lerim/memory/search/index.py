@@ -96,8 +96,7 @@ class Index:
         self._sql.close()
 
     def stale(self, found: Sequence[MemoryFile]) -> tuple[list[MemoryFile], list[str]]:
-        """Returns the files that must be read again, and the names of indexed files that are gone. Raises
-        MemoryError_."""
+        """Returns the files to read again, and the names of indexed files that are gone. Raises MemoryError_."""
         with self._lock:
             if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
                 with self._spot.exclusive():
@@ -160,8 +159,8 @@ class Index:
         return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
 
     def narrow(self, filters: MemoryFilters, only: Iterable[str] | None = None, but: Iterable[str] = ()) -> IndexFilter:
-        """Returns the filters in terms of this index. Of memory ids, `only` are the ones that count, `but` those that
-        do not."""
+        """Translates filters for this index. `only` are the ids of the only memories that count, `but` of those that do
+        not."""
         rows = None if only is None else self._rows_of(only)
         if filters.by_session:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"

@@ -52,8 +52,8 @@ class IndexLocation:
         return note.nonce if note is not None else ""
 
     def ours(self, folder: Path, nonce: str) -> bool:
-        """Returns whether the file is the index of `folder` that we made; with a `nonce`, also whether the note has
-        that nonce."""
+        """Returns whether the file is the index of `folder` that we made; with a `nonce`, whether it is that very
+        one."""
         note = self._noted()
         if note is None or note.folder != str(folder) or (nonce and note.nonce != nonce):
             return False

@@ -141,8 +141,7 @@ def read_records(sql: sqlite3.Connection) -> Iterator[tuple[str, FileStamp, Call
 
 
 def settle_statuses(sql: sqlite3.Connection) -> bool:
-    """Shows memories as ended that another memory ends, even if their own file does not say so yet; returns whether any
-    row moved."""
+    """Shows memories as ended that another one ends, even if their own file does not say so; True if a row moved."""
     over = "SELECT memory FROM files WHERE status != shown"
     named = "SELECT memory FROM files JOIN ends ON target = memory WHERE files.status = 'active' AND files.id != ender"
     concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]
@@ -182,8 +181,7 @@ def read_links(sql: sqlite3.Connection) -> list[MemoryLinks]:
 
 
 def set_merging(sql: sqlite3.Connection, on: bool) -> None:
-    """Turns merging of full-text segments while rows are added on or off. It is off in a large update; later writes
-    merge."""
+    """Turns merging of full-text segments on added rows on or off: off in a large update, and later writes merge."""
     sql.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_MERGED_FROM if on else 0,))
 
 

@@ -92,7 +92,7 @@ class IndexedFolder:
     def find(
         self, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
     ) -> list[RankedMemory]:
-        """Returns the matches, best first, and those that rank equal to the last; for an empty query the newest
+        """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
         memories."""
         return self._tried(lambda index: _found(index, query, limit, filters, states), [])
 
@@ -168,8 +168,7 @@ class IndexedFolder:
         return memories, problems
 
     def load(self, ranked: Sequence[RankedMemory]) -> dict[str, Stored]:
-        """Reads the memories that were found, by file name, without unreadable ones; one that another memory ends is
-        shown as ended."""
+        """Reads found memories by file name, without unreadable ones; one that another memory ends shows as ended."""
         loaded, problems = self.store.load_many(one.name for one in ranked)
         self._own += [problem for problem in problems if problem not in self._own]
         over = {one.name: one.shown for one in ranked}

@@ -86,8 +86,7 @@ def _piece(piece: str) -> str:
 def _match_all(
     index: Index, terms: Sequence[str], text: str, narrow: IndexFilter, limit: int
 ) -> list[tuple[int, float]]:
-    """Returns the best rows with all of the terms; the last word may be unfinished, unless it is already a common
-    word."""
+    """Returns the best rows with all of the terms; the last word may be unfinished, unless it is already common."""
     last = re.search(r"\w{3,}\Z", text)
     if last is not None and index.count(terms[-1]) < COMMON:
         terms = [*terms[:-1], f'({terms[-1]} OR "{last.group().lower()}"*)']

@@ -50,8 +50,7 @@ _WORSE: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found memory. `scope` says whose it is, `state` is the worst drift of its references; a smaller `rank` comes
-    first."""
+    """A found memory. `scope` says whose it is, `state` its references' worst drift; a smaller `rank` comes first."""
 
     stored: Stored
     scope: Scope
@@ -176,8 +175,8 @@ class MemorySearch:
     def search(
         self, query: str, limit: int = 20, filters: MemoryFilters = ACTIVE_MEMORIES, now: datetime | None = None
     ) -> list[Hit]:
-        """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"); the newest for an
-        empty one."""
+        """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"); for an empty one the
+        newest."""
         now = now or datetime.now(UTC)
         states = self._states()
         found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
@@ -202,8 +201,8 @@ class MemorySearch:
         return [one for one in ranked if one.row not in copies]
 
     def _states(self) -> dict[str, DriftState]:
-        """Returns the worst drift state of each of the project's memories that is not fresh, by id; cached until the
-        record of drift changes."""
+        """Returns the worst drift of each of the project's memories that is not fresh, by id; cached until the record
+        changes."""
         if self._project is None:
             return {}
         private = self._home.project(self._project.key)
@@ -251,8 +250,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _project_spot(project: Project, home: Home) -> IndexLocation | None:
-    """Returns where the project's index is; None before Lerim has a folder there. Each worktree has a separate
-    index."""
+    """Returns where the project's index is; None before Lerim has a folder there. Each worktree has one."""
     state = project.state_dir(home)
     private = home.project(project.key)
     if not state.is_dir():

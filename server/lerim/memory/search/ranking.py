@@ -73,7 +73,7 @@ def best_attainable_score(rarities: Iterable[float]) -> float:
 def rank_key(
     found: RankedMemory, scope: Scope, state: DriftState, last_use: datetime | None, now: datetime, rules: Rules
 ) -> RankKey:
-    """Returns the sort key of a found memory: by relevance band, then fresh ones, then the project's own, then by
+    """Returns the sort key of a found memory: relevance band, then drift, then the project's own before others, then
     worth."""
     worth = _worth(found, last_use, now, rules)
     own = scope == "project"
