@@ -1,4 +1,4 @@
-"""Memories: records, their markdown files, and how long they live."""
+"""Memory records, their markdown files, and their lifecycle."""
 
 import lazy_loader
 

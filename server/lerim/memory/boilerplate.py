@@ -1,6 +1,7 @@
-"""The sentences we put around what was said, in the bodies of memories: where it stood and how it came to be said.
+"""The sentences Lerim adds to the body of a memory to say where a statement was made and how it came about.
 
-They are the same in every memory of a kind. They say nothing of the rule itself, so they are no words of a claim.
+They are the same in every memory of a kind and say nothing about the rule itself, so their words do not count as words
+of a claim.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _FRAMING = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
 
 
 def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
-    """A body in which our own sentence about the files it concerns names them where they are now, each once."""
+    """Returns the body with Lerim's "It concerns …" sentence naming the files by their present paths, each once."""
 
     def told(found: re.Match[str]) -> str:
         named = [name.strip("`") for name in re.findall(_CODE, found[1])]
@@ -52,5 +53,5 @@ def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
 
 
 def strip_boilerplate(text: str) -> str:
-    """A body without our own sentences."""
+    """Returns the body without the sentences Lerim added."""
     return _FRAMING.sub("", text)

@@ -1,7 +1,7 @@
-"""The words of a claim, for a rough look at how much two claims have in common.
+"""The words of a claim, for a rough estimate of how much two claims have in common.
 
-Words are lower-cased and stripped of filler words and English endings; they know nothing of negation or order. Whether
-two texts say the same is never decided by them: that is `similarity.normalised`.
+Words are lower-cased and stripped of filler words and English endings; negation and word order are lost. They never
+decide whether two texts say the same: `similarity.normalise_claim` does.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Claim:
 
 
 def claim_words(title: str, body: str) -> Claim:
-    """The words of a memory or candidate. Sentences that Lerim puts around what was said (`framing.py`) don't count."""
+    """Returns the words of a memory or candidate, without the sentences Lerim adds (`boilerplate.py`)."""
     head = word_stems(title)
     return Claim(head, head | word_stems(strip_boilerplate(body)))
 
 
 def word_stems(text: str) -> frozenset[str]:
-    """The words of any text; of a script without spaces, its pairs of letters."""
+    """Returns the word stems of any text; for scripts without spaces, pairs of adjacent letters."""
     found: set[str] = set()
     for word, parts in split_words(text):
         if is_unspaced(word):
@@ -42,12 +42,12 @@ def word_stems(text: str) -> frozenset[str]:
 
 
 def overlap(one: AbstractSet[_T], other: AbstractSet[_T]) -> float:
-    """Dice's coefficient: 2·|common| / (|one| + |other|), 1.0 for two empty sets."""
+    """Returns Dice's coefficient: 2·|common| / (|one| + |other|), 1.0 for two empty sets."""
     if not one and not other:
         return 1.0
     return 2 * len(one & other) / (len(one) + len(other))
 
 
 def similarity(one: Claim, other: Claim) -> float:
-    """The mean of the overlap of the titles and of the whole texts, from 0 to 1."""
+    """Returns the mean of the overlap of the titles and that of the whole texts, from 0 to 1."""
     return (overlap(one.title, other.title) + overlap(one.words, other.words)) / 2

@@ -1,4 +1,4 @@
-"""Two texts of one memory, from two branches or in two folders, made one: what each says is kept, the later wins."""
+"""Merges two texts of one memory, from two branches or folders: keeps what each says, and lets the later one win."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _KEY = re.compile(r"([^\s#:\-][^:]*):(?:\s|\Z)")
 
 
 def is_later(one: MemoryRecord, other: MemoryRecord) -> bool:
-    """Whether the other was changed after this one, and so wins where they contradict each other."""
+    """Returns whether `other` was changed after `one`, so that it wins where they contradict each other."""
     return (other.updated, other.created) > (one.updated, one.created)
 
 
 def merge_file_texts(one: str, other: str, path: Path) -> str:
-    """One file's text for both: the later's words, and after them every sentence it does not say again; tags, places,
-    evidence, links and keys of the person's own of both. Every line of the later's header that need not change stays.
+    """Returns one memory file merged from two: the later body followed by the sentences only the earlier one has, and
+    the tags, references, evidence, links and custom header keys of both. Header lines of the later file stay unless
+    they must change.
 
-    Raises MemoryError_ where one of them is no memory, or has a header that cannot be changed line by line.
+    Raises MemoryError_ if a text is not a memory, or if its header cannot be changed line by line.
     """
     first, second = parse_record(one, path), parse_record(other, path)
     if is_later(first, second):
@@ -49,7 +50,7 @@ def merge_file_texts(one: str, other: str, path: Path) -> str:
         else None
     )
     wanted: dict[str, Value] = {key: value for key, value in changes.items() if value}
-    if first.primitive != "learning":  # the folder of this file says what it is
+    if first.primitive != "learning":  # the file stays in its folder, and only learnings have a kind
         wanted["kind"] = None
     return _with_own_keys(update_record_text(one, wanted, text, str(path)), other, path)
 
@@ -59,7 +60,7 @@ def _both(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_own_keys(text: str, other: str, path: Path) -> str:
-    """The text with the lines of the other's keys that are no keys of ours and that it lacks."""
+    """Returns the text with the header lines of `other` added for custom keys that the text lacks."""
     parts, others = split_header(text), split_header(other)
     assert parts is not None and others is not None
     head = text[parts.start : parts.end]

@@ -1,7 +1,7 @@
-"""The YAML header of a memory file: where it lies in the text, and what it says.
+"""The YAML header of a memory file: its position in the text, and its values.
 
-Hand-edited files and files of strangers' repositories come through here: sizes, nesting and aliases are bounded, only
-YAML's safe types are made, and whatever cannot be read is a `MemoryError_` naming the file.
+Headers may be edited by hand or come from a stranger's repository: size, nesting and aliases are limited, only YAML's
+safe types are created, and anything unreadable raises a `MemoryError_` that names the file.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ MAX_VALUES = 2_000
 _MAX_NUMBER = 200
 _OPEN = re.compile(r"\ufeff?---[ \t]*(\r?\n)")
 _CLOSE = re.compile(r"\n---[ \t]*(?:\r?\n|\r?\Z)")
-# What YAML reads as a line break or refuses outright; our writer escapes all of it.
+# Characters that YAML reads as line breaks or rejects; our writer escapes all of them.
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _PLAIN = re.compile(r"(?:\d{8}-)?[^\W\d_](?:[\w./@+;()',-]++| (?=[^\s#])|(?<=\S)[:#](?=[^\s]))*+")
 _PLAIN_IN_LIST = re.compile(r"[^\W\d_][\w./+-]*")
 _WORDS_YAML_KEEPS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _QUOTED = re.compile(r'"(?:[^"\\]|\\["\\nrtbf/]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"')
-_UNQUOTED = json.JSONDecoder(strict=False).decode  # a tab may stand between quotes as it is
+_UNQUOTED = json.JSONDecoder(strict=False).decode  # a quoted string may contain a raw tab
 _KEY = re.compile(r"[a-z_]+")
 _USUAL = """
     id title created updated source confidence tags kind references evidence verified supersedes resolves superseded_by
     resolved_by related quote turn who
 """
 _KEYS = frozenset(_USUAL.split())
-"""Keys whose letters need no look."""
+"""Common keys, accepted without matching `_KEY`."""
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,5})\.\d{1,9}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z")
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderOffsets:
-    """Offsets into a memory file's text: header `[start, end)`, body from `body`; `newline` is the file's own."""
+    """Offsets into a memory file's text: header `[start, end)`, body from `body`; `newline` is its line ending."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class HeaderOffsets:
 
 
 def split_header(text: str) -> HeaderOffsets | None:
-    """Find the header between the first two `---` lines; None where there is none."""
+    """Finds the header between the first two `---` lines; returns None if there is none."""
     opening = _OPEN.match(text)
     if opening is None:
         return None
@@ -62,13 +62,13 @@ def split_header(text: str) -> HeaderOffsets | None:
 
 
 def is_plain(value: str, *, in_list: bool = False) -> bool:
-    """Whether YAML reads this text, written without quotes, as exactly this string."""
+    """Returns whether YAML reads this text, written without quotes, as exactly this string."""
     pattern = _PLAIN_IN_LIST if in_list else _PLAIN
     return bool(pattern.fullmatch(value)) and value.lower() not in _WORDS_YAML_KEEPS
 
 
 def load_header(head: str, where: str) -> dict[str, Yaml]:
-    """Read a header's keys and values. Raises MemoryError_ on anything that is not a plain, small YAML mapping."""
+    """Reads a header's keys and values. Raises MemoryError_ for anything that is not a plain, small YAML mapping."""
     if len(head) > MAX_HEADER:
         raise MemoryError_(
             f"The header is longer than {MAX_HEADER // 1024} kB.", where=where, todo="Shorten it between the --- lines."
@@ -78,10 +78,10 @@ def load_header(head: str, where: str) -> dict[str, Yaml]:
 
 
 def load_raw_header(head: str) -> dict[str, Yaml]:
-    """The same with every value as the text it is written as: `Yes`, `1.10`. Only for what `load_header` has read."""
+    """Reads a header with all values as written (`Yes`, `1.10`). Only for headers that `load_header` accepted."""
     import yaml
 
-    loaded = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # makes nothing but texts
+    loaded = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # creates strings only
     return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
 
 
@@ -107,15 +107,15 @@ def _load_any_form(head: str, where: str) -> dict[str, Yaml]:
 
 
 def safe_loader() -> Any:
-    """PyYAML's safe loader, the C one where it was built."""
+    """Returns PyYAML's safe loader, the C version if it was built."""
     import yaml
 
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def refuse_bombs(events: Iterable[Any], where: str) -> None:
-    """Refuse what takes long, before any value is built: aliases (they multiply), deep nesting, thousands of values,
-    and numbers of thousands of digits."""
+    """Raises MemoryError_ for YAML that would take long to load, before any value is built: aliases (they multiply),
+    deep nesting, thousands of values, and very long numbers."""
     import yaml
 
     depth = values = 0
@@ -142,9 +142,9 @@ def _is_endless(value: str) -> bool:
 
 
 def _load_own_form(head: str) -> dict[str, Yaml] | None:
-    """Read the form our own writer makes, about fifty times faster than YAML; None for anything else.
+    """Reads the form our own writer produces, about fifty times faster than YAML; returns None for anything else.
 
-    A property test holds it to what PyYAML reads.
+    A property test checks that the result equals PyYAML's.
     """
     if UNSAFE.search(head):
         return None
@@ -171,11 +171,12 @@ def _load_own_form(head: str) -> dict[str, Yaml] | None:
     return found
 
 
-_UNKNOWN: dict[str, Yaml] = {}  # a value of no form our writer makes; compared by identity
+_UNKNOWN: dict[str, Yaml] = {}  # marks a value that our writer would not produce; compared by identity
 
 
 def _entry(line: str) -> tuple[str, str]:
-    """The key of a line and the text of its value, "" for one on the next lines; no key where it is no such line."""
+    """Returns a line's key and its value's text, "" if the value is on the next lines; the key is "" if it is no
+    entry."""
     key, sign, text = line.partition(": ")
     if sign:
         if not text or text[0].isspace():
@@ -258,7 +259,7 @@ def _block(lines: list[str]) -> Yaml:
 
 
 def _field(line: str) -> tuple[str, Yaml]:
-    """One entry of a mapping in a list; no key where it is none."""
+    """Returns one entry of a mapping in a list; the key is "" if the line is not an entry."""
     key, text = _entry(line)
     value = _scalar(text) if text else _UNKNOWN
     return ("", None) if value is _UNKNOWN else (key, value)

@@ -1,16 +1,17 @@
-"""How long memories live: the one place where the rules of their lives are, without files or clocks.
+"""How long memories live: all lifecycle rules in one place, without access to files or clocks.
 
-- A decision lives for ever, whatever its age; it ends superseded by a later one on the same ground.
-- A learning fades with disuse: effective = confidence × max(floor, 1 − days since its last use / decay_days). It is
-  archived where that is below `archive_below` and it was unused for `grace_days`; superseded by what it was merged or
-  consolidated into; and archived, the longest unused first, where there are more than `most_learnings`.
+- A decision does not age; it ends when a later one on the same subject supersedes it.
+- A learning fades with disuse: effective confidence = confidence × max(floor, 1 − days since its last use /
+  decay_days). It is archived when that is below `archive_below` and it was unused for more than `grace_days`;
+  superseded by the memory it was merged or consolidated into; and archived, longest unused first, when there are more
+  than `most_learnings`.
 - A question lives until a decision or learning resolves it.
-- A theme lives while its ground is worked on; superseded by a newer one, or archived once no session worked on any of
-  its places for `theme_days`, or for `grace_days` where none of them is there any more.
-- A summary lives for ever and never fades.
-- A memory that a person called wrong or outdated, and did nothing since to keep, is archived, whatever it is.
+- A theme lives while sessions work on its paths; it is superseded by a newer one, or archived when no session worked on
+  any of its paths for `theme_days`, or for `grace_days` if none of them exists any more.
+- A summary lives forever and never fades.
+- A memory that a person called wrong or outdated is archived, whatever its primitive, unless they kept it later.
 
-What ended can be restored by a person. A use renews a learning and never makes it truer: only feedback moves the
+A person can restore any memory that ended. A use renews a learning but never makes it truer: only feedback changes the
 confidence.
 """
 
@@ -35,19 +36,19 @@ _ENDS: dict[Primitive, frozenset[Status]] = {
     "theme": frozenset({"superseded", "archived"}),
     "summary": frozenset(),
 }
-"""How a memory may end; archived by a rule only if it is a learning or a theme, else by a person or on their word."""
+"""How a memory may end. Rules archive only learnings and themes; a person, or their feedback, archives the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeGround:
-    """What a theme is about: whether any of its places is in the tree, and when sessions last worked on one."""
+    """What a theme is about: whether any of its paths exists, and when a session last worked on one."""
 
     paths_alive: bool
     worked_on: datetime | None
 
 
 def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: Rules) -> float:
-    """How much a learning counts now, 0..1: its confidence less what disuse took, at least `floor` of it."""
+    """Returns a learning's confidence reduced by disuse, 0..1; at least `floor` times the confidence."""
     unused = max(0.0, (now - last_use) / _DAY)
     return confidence * max(rules.floor, 1 - unused / rules.decay_days)
 
@@ -55,7 +56,7 @@ def effective_confidence(confidence: float, last_use: datetime, now: datetime, r
 def find_archive_reason(
     record: MemoryRecord, last_use: datetime | None, ground: ThemeGround | None, now: datetime, rules: Rules
 ) -> str | None:
-    """Why a memory should be archived, as a sentence; None while it lives. `ground` is that of a theme."""
+    """Returns why a memory should be archived, as a sentence; None while it lives. `ground` is needed for a theme."""
     if record.primitive == "learning":
         return _unused(record, last_use, now, rules)
     if record.primitive == "theme" and ground is not None:
@@ -66,8 +67,8 @@ def find_archive_reason(
 def learnings_over_limit(
     learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: Rules
 ) -> list[MemoryRecord]:
-    """The learnings to archive so that `most_learnings` stay, in the order they go: those unused for longest first, of
-    those used at one time the least sure. Each is given with the time of its last use; other primitives never go."""
+    """Returns the learnings to archive so that `most_learnings` remain, in the order they go: longest unused first,
+    then the lowest effective confidence. Each is passed with the time of its last use; other primitives are ignored."""
     found = [
         (used, effective_confidence(record.confidence, used, now, rules), record.id, record)
         for record, used in learnings
@@ -78,8 +79,8 @@ def learnings_over_limit(
 
 
 def confidence_after_feedback(confidence: float, feedback: Feedback) -> float:
-    """The confidence after a person's word: useful takes it a third of the way to 1, wrong to a fifth of it, outdated
-    to a half."""
+    """Returns the confidence after feedback: useful moves it a third of the way to 1, wrong leaves 1/5, outdated
+    half."""
     moved = {"useful": confidence + (1 - confidence) / 3, "wrong": confidence / 5, "outdated": confidence / 2}
     return round(moved[feedback], 4)
 
@@ -88,27 +89,27 @@ _CALLED = "It was called "
 
 
 def find_unwanted_reason(said: Feedback, at: datetime, kept: datetime | None) -> str | None:
-    """Why a memory should be archived of which a person said this last, as a sentence; None where they called it
-    useful, or `kept` it later: changed, restored or verified it."""
+    """Returns why a memory should be archived after this last feedback, as a sentence; None if the person called it
+    useful, or `kept` it later (changed, restored or verified it)."""
     if said == "useful" or (kept is not None and kept > at):
         return None
     return f"{_CALLED}{said} on {at:%Y-%m-%d}."
 
 
 def is_feedback_reason(reason: str) -> bool:
-    """Whether this is such a reason."""
+    """Returns whether a reason comes from `find_unwanted_reason`."""
     return reason.startswith(_CALLED)
 
 
 def is_transition_allowed(status_from: Status, status_to: Status, primitive: Primitive) -> bool:
-    """Whether a memory can go from one status to the other: it ends once, and comes back only by being restored."""
+    """Returns whether a memory can change between two statuses: it ends once, and only a restore reactivates it."""
     if status_from == "active":
         return status_to in _ENDS[primitive]
     return status_from in _ENDS[primitive] and status_to == "active"
 
 
 def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -> Status:
-    """The status of a memory that another one says it ended so: nothing but a question is ever resolved."""
+    """Returns the status of a memory that another one says it ended this way: only a question can be resolved."""
     return how if is_transition_allowed("active", how, primitive) else "superseded"
 
 

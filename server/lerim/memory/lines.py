@@ -1,7 +1,6 @@
-"""Writing header lines: the only place where text becomes YAML, and the only way a header is changed.
+"""Writes header lines: the only place where text becomes YAML, and the only way to change a header.
 
-A change replaces the lines of its own keys and no others: order, comments, quoting and keys Lerim does not know survive
-to the byte.
+A change replaces only the lines of its own keys: order, comments, quoting and unknown keys are preserved byte for byte.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from lerim.memory.header import UNSAFE, Yaml, is_plain, load_header, refuse_bomb
 
 Item = str | Mapping[str, str]
 Value = str | float | datetime | Sequence[Item] | None
-"""What a header key can hold when we write it; None removes the key. A list of strings, or of small mappings."""
+"""The values a header key can be set to; None removes the key. A sequence contains strings or small mappings."""
 _IN_ONE_LINE = frozenset({"tags", "flags"})
 
 
 def yaml_scalar(value: str, *, in_list: bool = False) -> str:
-    """One string as YAML: bare where that is safe, else in double quotes with everything doubtful escaped."""
+    """Returns a string as YAML: unquoted if that is safe, else in double quotes with unsafe characters escaped."""
     if is_plain(value, in_list=in_list):
         return value
     quoted = json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False)
@@ -31,13 +30,13 @@ def yaml_scalar(value: str, *, in_list: bool = False) -> str:
 
 
 def format_time(value: datetime) -> str:
-    """A time as the files write it: UTC, `2026-08-01T10:20:30Z`."""
+    """Formats a time as in memory files: UTC, `2026-08-01T10:20:30Z`. A time without a zone counts as UTC."""
     utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     return utc.isoformat().replace("+00:00", "Z")
 
 
 def key_lines(key: str, value: Value) -> list[str]:
-    """The header lines of one key, without line ends."""
+    """Returns the header lines of one key, without line endings."""
     if isinstance(value, datetime):
         return [f"{key}: {format_time(value)}"]
     if isinstance(value, int | float):
@@ -60,7 +59,7 @@ def key_lines(key: str, value: Value) -> list[str]:
 
 
 def read_back_value(value: Value) -> Yaml:
-    """What `load_header` gives for a value written by `key_lines`."""
+    """Returns what `load_header` reads for a value written by `key_lines`."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     if value is None or isinstance(value, str):
@@ -71,9 +70,9 @@ def read_back_value(value: Value) -> Yaml:
 
 
 def change_header(head: str, changes: Mapping[str, Value], order: Sequence[str], newline: str, where: str) -> str:
-    """Return `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed.
+    """Returns `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed.
 
-    Raises MemoryError_ for a header whose keys do not stand on lines of their own.
+    Raises MemoryError_ if the header cannot be changed line by line, for example because two keys share a line.
     """
     before = load_header(head, where)
     wanted = {
@@ -95,7 +94,7 @@ def change_header(head: str, changes: Mapping[str, Value], order: Sequence[str],
             at = _insertion(key, spans, order, len(head))
             edits.append((at, at, "".join(line + newline for line in key_lines(key, value))))
     changed = head
-    # from the back, so that offsets hold; at one place the replaced line first, then the last inserted
+    # from the end, so that offsets stay valid; at equal offsets the replacement first, then the last insertion
     edits.sort(key=lambda edit: edit[:2])
     for start, end, text in reversed(edits):
         changed = changed[:start] + text + changed[end:]
@@ -104,7 +103,7 @@ def change_header(head: str, changes: Mapping[str, Value], order: Sequence[str],
 
 
 def _check(before: Mapping[str, Yaml], wanted: Mapping[str, Value], after: Mapping[str, Yaml], where: str) -> None:
-    """The last guard: had any other key changed its value, nothing is written."""
+    """Raises MemoryError_, before anything is written, unless the changed header has exactly the expected values."""
     expected = {key: value for key, value in before.items() if key not in wanted}
     expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
     if expected.keys() != after.keys() or any(not _same(expected[key], after[key]) for key in expected):
@@ -114,7 +113,7 @@ def _check(before: Mapping[str, Yaml], wanted: Mapping[str, Value], after: Mappi
 
 
 def _means(written: Yaml, wanted: Yaml) -> bool:
-    """Whether a value already says what it shall say: a bare date is its midnight, a time without zone is UTC."""
+    """Returns whether a value equals the wanted one: a bare date counts as midnight, a time without a zone as UTC."""
     if isinstance(written, datetime) and written.tzinfo is None:
         written = written.replace(tzinfo=UTC)
     elif isinstance(written, date) and not isinstance(written, datetime):
@@ -123,13 +122,14 @@ def _means(written: Yaml, wanted: Yaml) -> bool:
 
 
 def _same(one: Yaml, other: Yaml) -> bool:
-    # nan is the one value YAML can hold that does not equal itself
+    # nan is the only YAML value that does not equal itself
     return one == other or (one != one and other != other)
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Where one top-level key stands: its first line's start, its value's end, its last line's end (`\\n` excluded)."""
+    """The offsets of a top-level key: the start of its first line, the end of its value and the end of its last line
+    (`\\n` excluded)."""
 
     start: int
     stop: int
@@ -185,6 +185,6 @@ def _replacement(head: str, key: str, value: Value, span: _Span, newline: str) -
 
 
 def _insertion(key: str, spans: Mapping[str, _Span], order: Sequence[str], end: int) -> int:
-    """Where a new key goes: before the first key that comes later in the schema, else at the end."""
+    """Returns the offset at which to insert a key: before the first key that follows it in the schema, else the end."""
     later = set(order[order.index(key) + 1 :]) if key in order else set()
     return min((span.start for name, span in spans.items() if name in later), default=end)

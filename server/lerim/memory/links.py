@@ -1,7 +1,8 @@
-"""Links between memories that do not agree: what says `supersedes` or `resolves` is the truth, the other side follows.
+"""Finds and repairs links between memories that disagree: `supersedes` and `resolves` are authoritative.
 
-After a merge of two branches, a move or an edit by hand one side of a link may be missing. What is repaired is the
-back link of what ended (`superseded_by`, `resolved_by`) and its place under `archived/`; nothing else of a file.
+After a merge of two branches, a move or an edit by hand, one side of a link may be missing. A repair changes only links
+in headers, mostly the back links of ended memories (`superseded_by`, `resolved_by`), and moves ended memories to
+`archived/`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _WORDS = (*_LINKS, *_BACK.values())
 
 @dataclass(frozen=True, slots=True)
 class LinkRepair:
-    """What one memory needs: `changes` of its header (None removes the key), and, where `archive`, its place."""
+    """The repair of one memory: `changes` to its header (None removes the key), and whether to `archive` its file."""
 
     stored: Stored
     changes: Mapping[str, Value]
@@ -35,8 +36,7 @@ class LinkRepair:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLinks:
-    """What one memory says of others, as its file or an index of the files has it. `updated` is any number that grows
-    with the time it was last changed."""
+    """The links of one memory, from its file or an index. `updated` is any number that grows with each change."""
 
     id: str
     updated: float
@@ -48,16 +48,16 @@ class MemoryLinks:
 
 
 def find_disagreeing(linked: Sequence[MemoryLinks]) -> set[str]:
-    """The memories that `plan_link_repairs` would change, of those of which this is known."""
+    """Returns the ids of the memories that `plan_link_repairs` would change."""
     return set(_wrong(_once(linked)))
 
 
 def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
-    """What makes the links of these memories agree; nothing where they do.
+    """Returns the repairs that make the links of these memories agree.
 
-    Of two that end each other, directly or round about, the one changed later ends the other. A back link to a memory
-    that is not among these stays: it may be on another branch, or unreadable now. An id that two files have is left
-    alone until they are merged.
+    If memories end each other, directly or in a circle, the one changed later wins. A back link to a memory that is not
+    among these stays: that memory may be on another branch, or unreadable at present. An id that two files share is
+    left alone until they are merged.
     """
     by_id = {one.record.id: one for one in stored}
     wrong = _wrong(_once([_linked(one) for one in stored]))
@@ -65,7 +65,7 @@ def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
 
 
 def find_linked_memories(store: Store) -> list[Stored]:
-    """Every memory that has a link, and those it leads to. Files that cannot be read are told where they are listed."""
+    """Returns every memory that has a link, and the memories it links to. Unreadable files are skipped."""
     found: dict[str, Stored] = {}
     for item in store.find(archived=True)[0]:
         try:
@@ -84,12 +84,12 @@ def find_linked_memories(store: Store) -> list[Stored]:
 
 
 def find_enders(stored: Iterable[Stored], memory_id: str) -> list[Stored]:
-    """Those that say they end this memory."""
+    """Returns the memories that say they end this one."""
     return [one for one in stored if any(memory_id in _targets(one.record, link) for link in _LINKS)]
 
 
 def changes_without_link(record: MemoryRecord, memory_id: str) -> dict[str, Value]:
-    """The changes of a header that take its links to a memory out."""
+    """Returns the header changes that remove a record's links to a memory."""
     changes: dict[str, Value] = {}
     for link in _LINKS:
         if memory_id in _targets(record, link):
@@ -105,14 +105,13 @@ def _linked(one: Stored) -> MemoryLinks:
 
 
 def _once(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
-    """By id, but those that two files have."""
+    """Returns the links by id, without ids that two files share."""
     count = Counter(one.id for one in linked)
     return {one.id: one for one in linked if count[one.id] == 1}
 
 
 def _wrong(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, Value], bool]]:
-    """By memory, where its links do not agree with the others': the changes of its header, and whether it is to lie
-    among the archived."""
+    """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
     enders, false = _ended(known)
     found: dict[str, tuple[dict[str, Value], bool]] = {}
     for memory_id, one in known.items():
@@ -136,7 +135,7 @@ def _wrong(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, Value]
 def _ended(
     known: Mapping[str, MemoryLinks],
 ) -> tuple[dict[LinkKind, dict[str, list[str]]], dict[tuple[str, LinkKind], set[str]]]:
-    """Who ends whom, by link, the latest first; and the links that are false, for they would close a circle."""
+    """Returns the memories that end each target, by link, latest first; and the false links, which close a circle."""
     enders: dict[LinkKind, dict[str, list[str]]] = {link: {} for link in _LINKS}
     false: dict[tuple[str, LinkKind], set[str]] = defaultdict(set)
     chains = Chains()

@@ -1,4 +1,4 @@
-"""Memory files in which git left both sides of a merge: seeing them, and reading each side."""
+"""Detects git's conflict markers in memory files, and reads each side."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
 
 def split_conflict(text: str) -> tuple[str, str] | None:
-    """The two texts that git could not merge, as each branch had them; None where there is no whole set of markers.
+    """Returns the whole text as each branch had it; None if there is no complete set of conflict markers.
 
-    Markers that a code block of a memory shows are its text.
+    Markers in a code block of a memory are part of its text.
     """
     if _OURS not in text:
         return None

@@ -1,4 +1,4 @@
-"""What an update keeps of the text a memory has: every sentence the new text does not say again."""
+"""Merges the old text of a memory into a new one: keeps every sentence that the new text does not repeat."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from lerim.memory.claim import overlap, word_stems
 from lerim.memory.similarity import normalise_claim
 
 RENEWED_FROM = 0.5
-"""The overlap of their words (Dice's coefficient) from which a new sentence takes the place of one that Lerim wrote."""
+"""The overlap of words (Dice's coefficient) from which a new sentence replaces one that Lerim wrote."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[^\Wa-z_]|[`“\"(\[])|(?<=[。！？])")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _GAPS = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 IsOurSentence = Callable[[str], bool]
-"""Whether Lerim wrote a sentence, and no person."""
+"""Returns whether Lerim, and not a person, wrote a sentence."""
 
 
 def is_never_ours(_: str) -> bool:
-    """Where nobody knows who wrote a text, it is a person's."""
+    """Returns False: a text of unknown origin counts as written by a person."""
     return False
 
 
 def merge_bodies(old: str, title: str, body: str, ours: IsOurSentence = is_never_ours) -> str:
-    """The new body, and after it what the old one says besides. Code blocks and lines without words stay whole, but for
-    those that stand in the new body.
+    """Returns the new body, followed by what only the old one says. Code blocks and lines without words are kept whole
+    unless the new body contains them.
 
-    A sentence goes if the new title or body has it, in any case, punctuation or markdown. One that is `ours` goes, too,
-    if a new sentence shares half of its words; one that a person wrote stays.
+    A sentence is dropped if the new title or body has it, ignoring case, punctuation and markdown. A sentence that is
+    `ours` is also dropped if its overlap with a new one reaches RENEWED_FROM; a sentence that a person wrote stays.
     """
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in new.split("\n")]
@@ -64,7 +64,7 @@ def merge_bodies(old: str, title: str, body: str, ours: IsOurSentence = is_never
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text, those we put around a claim and lines of code left out."""
+    """Returns the sentences of a text, without boilerplate and code blocks."""
     found: list[str] = []
     fence = ""
     for line in text.replace("\r\n", "\n").split("\n"):
@@ -81,7 +81,7 @@ def _of_line(line: str) -> Sequence[str]:
 
 
 def _rest(line: str, again: Callable[[str], bool]) -> str:
-    """A line without the sentences said again; one where all are kept stays to the byte."""
+    """Returns a line without boilerplate and repeated sentences; unchanged if it has neither."""
     told = [sentence for sentence in _SENTENCE_END.split(strip_boilerplate(line)) if sentence.strip()]
     kept = [sentence for sentence in told if not again(sentence)]
     return line if kept == told and strip_boilerplate(line) == line else " ".join(kept).rstrip()

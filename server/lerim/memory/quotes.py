@@ -1,7 +1,8 @@
 """Quotes that stay on this machine, in the project's private folder.
 
-Where the person chose `local`, a memory's file names the turn and who spoke, and the words lie here. Evidence that a
-later session added to a memory without changing it lies here too. Both are joined to the record when it is read.
+If the person chose `local`, a memory's file names the turn and the speaker, and the quote itself is stored here.
+Evidence that a later session added to a memory without changing it is stored here, too. Both are joined to the record
+when it is read.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from lerim.memory.record import Evidence, MemoryRecord, Speaker
 QuoteChoice = Literal["shared", "local"]
 MAX_EVIDENCE = 3
 _MAX_FILE = 64 * 1024
-_OLDER = 9  # quotes of entries that updates pushed out; an undo may need them again
+_OLDER = 9  # quotes of entries that updates removed; an undo may need them again
 
 
 class _Choice(msgspec.Struct, frozen=True):
@@ -35,7 +36,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 class _File(msgspec.Struct, frozen=True):
-    """`quotes` belong to entries of the memory's own file, `gained` are entries of their own."""
+    """`quotes` belong to evidence entries in the memory's file; `gained` are additional entries."""
 
     quotes: list[_Kept] = []
     gained: list[_Kept] = []
@@ -49,7 +50,7 @@ class Quotes:
         self.folder = private / "quotes"
 
     def choice(self) -> QuoteChoice | None:
-        """Whether quotes are shared in git; None until the person was asked. Raises MemoryError_."""
+        """Returns whether quotes are shared in git; None if the person was not asked yet. Raises MemoryError_."""
         path = self.private / "quotes.json"
         if files.is_absent(path):
             return None
@@ -60,16 +61,16 @@ class Quotes:
             raise MemoryError_("The choice about quotes cannot be read.", where=str(path), todo=todo) from error
 
     def choose(self, choice: QuoteChoice) -> None:
-        """Remember the person's answer."""
+        """Stores the person's choice."""
         files.make_folder(self.private, 0o700)
         files.replace_file(self.private / "quotes.json", msgspec.json.encode(_Choice(choice)).decode() + "\n", 0o600)
 
     def path(self, memory_id: str) -> Path:
-        """Where one memory's private quotes lie."""
+        """Returns the file of one memory's private quotes."""
         return self.folder / f"{memory_id}.json"
 
     def changed(self) -> dict[str, int]:
-        """When the private quotes of each memory that has some were changed, in whole milliseconds."""
+        """Returns when the private quotes of each memory were last changed, in whole milliseconds, by memory id."""
         try:
             with os.scandir(self.folder) as entries:
                 return {
@@ -80,8 +81,10 @@ class Quotes:
             return {}
 
     def join(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
-        """The record with its private quotes in place and what it gained since, three entries at most."""
-        if files.is_absent(f"{self.folder}/{record.id}.json"):  # as of most, and thousands are read one after the other
+        """Returns the record with its private quotes and gained evidence, at most three entries, and any problems."""
+        if files.is_absent(
+            f"{self.folder}/{record.id}.json"
+        ):  # fast path: most have none, and thousands are read in a row
             return record, []
         path = self.path(record.id)
         try:
@@ -101,16 +104,17 @@ class Quotes:
         return replace(record, evidence=merge_evidence(joined, gained)), []
 
     def text_keeping(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
-        """The private file's text after the quotes of these entries were put there."""
+        """Returns the private file's text after the quotes of these entries are stored in it."""
         kept = self._read(self.path(memory_id))
         entries = [_Kept(item.quote, item.turn, item.who) for item in evidence if item.quote]
         older = [item for item in kept.quotes if item not in entries][:_OLDER]
         return _encode(_File([*entries, *older], kept.gained))
 
     def text_gaining(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
-        """The private file's text after the memory, as `join` gave it, gained these; None where it gains nothing.
+        """Returns the private file's text after a memory, as `join` returned it, gains this evidence; None if it gains
+        nothing.
 
-        It has room for three, and for the words of entries whose words are not known here.
+        A memory has room for three entries, and for the quotes of entries that have none on this machine.
         """
         wordless = [item for item in record.evidence if not item.quote]
         room = MAX_EVIDENCE - len(record.evidence)
@@ -142,9 +146,10 @@ class Quotes:
 
 
 def merge_evidence(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Both, without repeats of the same words by the same speaker in the same turn, three at most; the first first.
+    """Returns both lists, the first one first, without repeated quotes (same words, speaker and turn). At most three
+    entries, or as many as the first has.
 
-    An entry of the second whose words are not known is one of the first from that turn.
+    An entry of the second without a quote is dropped if the first has an entry of the same turn and speaker.
     """
     found: list[Evidence] = []
     for item in first:
@@ -157,12 +162,12 @@ def merge_evidence(first: Sequence[Evidence], second: Sequence[Evidence]) -> tup
 
 
 def _fits(wordless: Evidence, item: Evidence) -> bool:
-    """Whether these may be the words of an entry that has none."""
+    """Returns whether `item` may be the quote of an entry that has none."""
     return (wordless.turn, wordless.who) == (item.turn, item.who)
 
 
 def strip_quotes(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The entries as a file shows them that keeps its quotes private."""
+    """Returns the entries as written to a file whose quotes stay private."""
     return tuple(replace(item, quote="") for item in evidence)
 
 

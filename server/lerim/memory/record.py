@@ -1,4 +1,4 @@
-"""A memory: what it is made of, and how its markdown file is read and written (docs/MEMORY_FORMAT.md)."""
+"""Memory records, and how their markdown files are read and written (docs/MEMORY_FORMAT.md)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Scope = Literal["project", "global"]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A verbatim quote of at most 200 characters, the turn it stands in and who said it.
+    """A verbatim quote of at most 200 characters, the turn it comes from and its speaker.
 
-    `quote` is "" where the person chose to keep quotes out of git; it then lies in the project's private folder.
+    `quote` is "" if the person chose to keep quotes out of git; it is then stored in the project's private folder.
     """
 
     quote: str
@@ -34,9 +34,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One memory file. `id` is `YYYYMMDD-<slug>`, the file's stem; `source` `<platform>:<session>#<turn>` or `manual`.
+    """One memory file. `id` is `YYYYMMDD-<slug>`, the file's stem; `source` is `<platform>:<session>#<turn>` or
+    `manual`.
 
-    `references` are `path` or `path#symbol`, repo-relative with forward slashes. `confidence` is in 0..1.
+    `references` are `path` or `path#symbol`, relative to the repository, with forward slashes. `confidence` is in 0..1.
     """
 
     id: str
@@ -64,7 +65,7 @@ HEADER_KEYS = (
     *("kind", "references", "evidence", "verified", "supersedes", "resolves"),
     *("superseded_by", "resolved_by", "related"),
 )
-"""Every key of a memory file in the order it is written; the first seven are always there."""
+"""Every key of a memory file in the order in which they are written; the first seven are always present."""
 FOLDERS: dict[Primitive, str] = {
     "decision": "decisions",
     "learning": "learnings",
@@ -81,16 +82,16 @@ _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_record(text: str, path: Path, primitive: Primitive | None = None) -> MemoryRecord:
-    """Read a memory file's text. Raises MemoryError_ where it is none; `examine_record` also tells what was read
-    leniently."""
+    """Reads a memory file's text. Raises MemoryError_ if it is not a memory; `examine_record` also reports guesses."""
     return examine_record(text, path, primitive)[0]
 
 
 def examine_record(text: str, path: Path, primitive: Primitive | None = None) -> tuple[MemoryRecord, list[Problem]]:
-    """Read a memory file's text and say which values had to be guessed.
+    """Reads a memory file's text and reports which values had to be guessed.
 
-    `path` gives the primitive (by folder) and the id (by stem). A value that makes no sense becomes its default and a
-    Problem; only a missing or unreadable header raises MemoryError_, and git's conflict markers ConflictError.
+    `path` gives the primitive (by folder) and the id (by stem). An invalid value is replaced by its default and
+    reported as a Problem. Raises MemoryError_ only for a missing or unreadable header, and ConflictError for git's
+    conflict markers.
     """
     if split_conflict(text) is not None:
         todo = f"Merge them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
@@ -113,7 +114,7 @@ def examine_record(text: str, path: Path, primitive: Primitive | None = None) ->
 
 
 def primitive_of(path: Path) -> Primitive | None:
-    """What the folder says a file is; files of `summaries/` lie two folders deeper."""
+    """Returns the primitive of a file by its folder, or None. Files of `summaries/` are two folders deeper."""
     for parent in path.parts[-2:-6:-1]:
         if parent in _PRIMITIVES:
             return _PRIMITIVES[parent]
@@ -121,13 +122,13 @@ def primitive_of(path: Path) -> Primitive | None:
 
 
 def id_of(path: Path) -> str:
-    """The id of the memory in this file: its name, and of a summary the day and time of its folders before it."""
+    """Returns the id of the memory in this file: its stem; for a summary, the day and time of its folders before it."""
     *_, top, day, time, _ = ("", "", "", *path.parts)
     return f"{day}-{time}-{path.stem}" if top == FOLDERS["summary"] else path.stem
 
 
 class _Reader:
-    """One pass over a header's values, collecting what did not fit."""
+    """Reads the values of one header and collects problems."""
 
     def __init__(self, head: str, fields: dict[str, Yaml], path: Path, body: str) -> None:
         self.head = head
@@ -190,7 +191,7 @@ class _Reader:
         return self._written(value, key)
 
     def _written(self, value: Yaml, *at: str | int) -> str:
-        """A value as the person wrote it: YAML takes `Yes` for a truth and `1.10` for a number."""
+        """Returns a value as the person wrote it: YAML reads `Yes` as a boolean and `1.10` as a number."""
         if isinstance(value, str):
             return value
         if self._texts is None:
@@ -269,7 +270,7 @@ class _Reader:
         return tuple(self._written(item, key, *(() if at < 0 else (at,))) for at, item in good)
 
     def _references(self) -> tuple[str, ...]:
-        """They stay as written, for the file is the person's; whoever looks one up makes it comparable."""
+        """Returns the references as written, because the file is the person's; `parse_reference` normalises them."""
         found = self._strings("references")
         for text in found:
             if parse_reference(text) is None:
@@ -303,7 +304,7 @@ class _Reader:
 
 
 def header_values(record: MemoryRecord) -> dict[str, Value]:
-    """A record's header as keys and values in schema order; optional keys only where they hold something."""
+    """Returns a record's header as keys and values in schema order; optional keys only if they have a value."""
     required: dict[str, Value] = {
         "id": record.id,
         "title": record.title,
@@ -328,14 +329,14 @@ def header_values(record: MemoryRecord) -> dict[str, Value]:
 
 
 def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
-    """Evidence as a header holds it."""
+    """Returns evidence in the form of a header value."""
     return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
 
 
 def render_record(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> str:
-    """A whole memory file: header, an empty line, body, line end. `extra` are keys after the schema's own.
+    """Returns a whole memory file: header, empty line, body, newline. `extra` keys follow those of the schema.
 
-    No secret is ever written: whatever became of the text since it was redacted, it is redacted again here.
+    Redacts the text again, whatever happened to it since it was first redacted, so that no secret is ever written.
     """
     header = header_values(record) | dict(extra or {})
     lines = [line for key, value in header.items() for line in key_lines(key, _redacted(key, value, ""))]
@@ -344,10 +345,12 @@ def render_record(record: MemoryRecord, extra: Mapping[str, Value] | None = None
 
 
 def update_record_text(text: str, changes: Mapping[str, Value], body: str | None = None, where: str = "") -> str:
-    """Change only the lines of the given keys, and the body where one is given; everything else stays to the byte.
+    """Returns the text with only the lines of the given keys, and the body if given, changed; all else is preserved
+    byte for byte.
 
-    A value equal to what the file says changes nothing; None removes the key. A secret is written only where the file
-    holds it already: a person put it there. Raises MemoryError_ for a file whose header cannot be changed line by line.
+    A value equal to the one in the file changes nothing; None removes the key. A secret is written only if the file
+    already contains it, because then a person put it there. Raises MemoryError_ if the header cannot be changed line by
+    line.
     """
     changes = {key: _redacted(key, value, text) for key, value in changes.items()}
     body = None if body is None else _redact_new(body, text)
@@ -364,11 +367,11 @@ def update_record_text(text: str, changes: Mapping[str, Value], body: str | None
 
 
 _NAMES = frozenset(("id", "source", "supersedes", "resolves", "superseded_by", "resolved_by", "related", "kind"))
-"""Keys whose values name something: they are made from redacted text, and must stay what the others call it."""
+"""Keys whose values are names: they are made from redacted text, and must stay as other memories spell them."""
 
 
 def _redacted(key: str, value: Value, before: str) -> Value:
-    """A value of the header without the secrets that the file does not hold already."""
+    """Returns a header value without the secrets that the file does not already contain."""
     if key in _NAMES:
         return value
     if isinstance(value, str):
@@ -381,6 +384,6 @@ def _redacted(key: str, value: Value, before: str) -> Value:
 
 
 def _redact_new(text: str, before: str) -> str:
-    from lerim.redaction import redact_new  # its patterns are not for what is started
+    from lerim.redaction import redact_new  # imported late: not needed at startup
 
     return redact_new(text, before)

@@ -1,4 +1,4 @@
-"""A place in the repository that a memory speaks of: a file, or a symbol in it."""
+"""A place in the repository that a memory refers to: a file, or a symbol in it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ DRIFT_STATES: tuple[DriftState, ...] = ("fresh", "drifted", "gone", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A file, and the symbol in it that is meant ("" for the whole file)."""
+    """A file, and the symbol in it ("" for the whole file)."""
 
     path: str
     symbol: str = ""
 
 
 def parse_reference(text: str) -> Reference | None:
-    """A reference as written, made comparable: forward slashes, no `./`, no line numbers.
+    """Parses a reference and normalises it for comparison: forward slashes, no `./`, no line numbers.
 
-    None for one that leads out of the repository or names nothing.
+    Returns None if it leads out of the repository or names nothing.
     """
     text = text.strip().replace("\\", "/")
     if ":" in text or "#L" in text:
@@ -44,9 +44,10 @@ def parse_reference(text: str) -> Reference | None:
 
 
 def parse_references(given: Iterable[str]) -> tuple[str, ...]:
-    """References a person named as a memory holds them: from the repository's root, forward slashes, each once.
+    """Normalises references that a person named for a memory: relative to the repository's root, forward slashes, no
+    duplicates.
 
-    Raises MemoryError_ for one that is not a file of the repository.
+    Raises MemoryError_ if one is not a path in the repository.
     """
     found: dict[str, None] = {}
     for text in given:

@@ -1,13 +1,14 @@
-"""How similar two claims are: the cosine of their words, where a rare word counts more than a common one.
+"""How similar two claims are: the cosine of their words, with a rare word counting more than a common one.
 
 The formula is the vector space model of Manning, Raghavan and Schütze, *Introduction to Information Retrieval* (2008),
-sections 6.2 to 6.4: a word's weight in a text is `(1 + ln tf) * idf`, where `tf` is how often the text has it, a title
-counting three times, and `idf` is `ln(1 + N / (1 + n))` for a word that `n` of `N` memories have. The similarity of two
-texts is the cosine of the angle between their vectors of weights: 1 for the same words, 0 for none in common.
+sections 6.2 to 6.4: the weight of a word in a text is `(1 + ln tf) * idf`. `tf` is how often the text contains the
+word, with the title counted three times; `idf` is `ln(1 + N / (1 + n))` for a word in `n` of `N` memories. The
+similarity of two texts is the cosine of the angle between their weight vectors: 1 for the same words, 0 for none in
+common.
 
-Words are those of the full-text index (`terms.indexed`: identifiers count whole and in parts), without filler words
-and without their commonest English endings. Title weight, stemming and floor were chosen on the labelled pairs that
-are not set aside (evals/README.md, "Neighbours").
+Words are those of the full-text index (`index_text`: identifiers count whole and in parts), without filler words and
+the commonest English endings. Title weight, stemming and floor were chosen on the labelled pairs that are not held out
+(evals/README.md, "Neighbours").
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from dataclasses import dataclass
 from lerim.words import STOP_WORDS, index_text, stem
 
 FLOOR = 0.15
-"""Below this similarity, two claims are not neighbours."""
+"""Two claims that are less similar than this are not neighbours."""
 TITLE_WEIGHT = 3
 MAX_WORDS = 1_000
-"""The words of a title or body that count: the first ones of a longer text."""
+"""The number of words of a title or body that count; the rest of a longer text is ignored."""
 MAX_CHARACTERS = 100_000
 _CODE = re.compile(r"(`{1,3})([^`]+)\1")
 _LINE_MARK = re.compile(r"^[ \t]*(?:[-*+]|#{1,6}) ", re.MULTILINE)
@@ -36,31 +37,31 @@ _SENTENCE_END = re.compile(r"(?<=[\w)\]}%])[.,;:!…]+(?=\s|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A memory near a claim, by its id. `similarity` is from 0 to 1, rounded to four digits."""
+    """A memory similar to a claim, by its id. `similarity` is from 0 to 1, rounded to four digits."""
 
     id: str
     similarity: float
 
 
 def text_words(text: str) -> list[str]:
-    """The words of a text, in lower case and in order, as the full-text index stores them."""
+    """Returns the words of a text, in lower case and in order, as the full-text index stores them."""
     return stored_words(index_text(text[:MAX_CHARACTERS]))
 
 
 def stored_words(text: str) -> list[str]:
-    """The words of a text as the full-text index stores it."""
+    """Returns the words of a text that is already in the form stored by the full-text index."""
     return text.split()[:MAX_WORDS]
 
 
 def word_rarity(memories: int, having: int) -> float:
-    """The idf of a word that `having` of so many memories have; never negative."""
+    """Returns the idf of a word that `having` of `memories` memories contain; never negative."""
     return math.log(1 + memories / (1 + having))
 
 
 def claim_vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str], float]) -> dict[str, float]:
-    """The weight of each stem of a claim, scaled to length 1; empty if there are no words but filler words.
+    """Returns the weight of each stem of a claim, scaled to length 1; empty if there are only filler words.
 
-    `idf` says how rare a word is; of several words with one stem the first is asked about.
+    `idf` returns how rare a word is; of several words with the same stem, only the first is looked up.
     """
     counts: dict[str, int] = {}
     words: dict[str, str] = {}
@@ -79,7 +80,7 @@ def claim_vector(title: Iterable[str], body: Iterable[str], idf: Callable[[str],
 
 
 def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """The similarity of two vectors of `claim_vector`, from 0 to 1."""
+    """Returns the similarity of two vectors from `claim_vector`, from 0 to 1."""
     if len(other) < len(one):
         one, other = other, one
     shared = math.fsum(weight * other[root] for root, weight in one.items() if root in other)
@@ -87,10 +88,10 @@ def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 
 def normalise_claim(title: str, body: str) -> str:
-    """A claim's text without differences that change nothing; two claims with equal results say the same.
+    """Returns a claim's text without differences in form; two claims with equal results say the same.
 
-    Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the
-    end of words are dropped. Code spans, and words that do not consist of letters alone, keep their case (`-v`, `-V`).
+    Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the end
+    of words are dropped. Code spans, and words that do not consist of letters alone, keep their case (`-v`, `-V`).
     """
     return f"{_normalised(title)}\n{_normalised(body)}"
 
@@ -108,6 +109,6 @@ def _normalised(text: str) -> str:
 
 
 def _folded(prose: str) -> str:
-    """Prose without emphasis and quotation marks, its plain words in lower case."""
+    """Returns prose without emphasis and quotation marks, with its plain words in lower case."""
     prose = _QUOTES.sub("", _EMPHASIS.sub(r"\2", prose))
     return _PLAIN_WORD.sub(lambda found: found[0].casefold(), prose.replace("’", "'"))

@@ -1,4 +1,4 @@
-"""Ids of memories: `YYYYMMDD-<slug>`, readable in any script and safe as a file name on every system."""
+"""Memory ids: `YYYYMMDD-<slug>`, readable in any script and safe as file names on every system."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 
 
 def make_slug(title: str) -> str:
-    """A title as lower-case words joined by `-`; Latin letters become ASCII, letters of other scripts stay.
+    """Returns a title as lower-case words joined by `-`; Latin letters become ASCII, letters of other scripts stay.
 
-    The whole title is redacted first: what is left of a secret in a slug is no longer known for one.
+    The whole title is redacted first, because the remains of a secret in a slug would no longer be recognised as one.
     """
-    from lerim.redaction import redact_secrets  # its patterns are not for what is started
+    from lerim.redaction import redact_secrets  # imported late: not needed at startup
 
     title = redact_secrets(title).text
-    # Only the start can matter, and NFKD of one character can be 18.
+    # Only the start matters, and NFKD can turn one character into 18.
     text = unicodedata.normalize("NFKD", title[:400].lower()).translate(_LATIN).lower()
     letters: list[str] = []
     latin = False
     for letter in text:
         if unicodedata.category(letter).startswith("M"):
             if letters and letters[-1] != "-" and not latin:
-                letters.append(letter)  # a vowel sign of a script that needs it
+                letters.append(letter)  # for example a vowel sign, which non-Latin scripts need
         elif letter.isalnum():
             letters.append(letter)
             latin = letter < "\u0250"
@@ -52,7 +52,7 @@ def _shorten(words: str) -> str:
 
 
 def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
-    """The id for a memory of this title made on `day`; a clash gets `-2`, `-3` … as far as `taken` says so."""
+    """Returns the id for a memory of this title created on `day`; appends `-2`, `-3` … while the id is `taken`."""
     first = f"{day:%Y%m%d}-{make_slug(title)}"
     found, count = first, 1
     while taken(found):
@@ -62,14 +62,13 @@ def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
 
 
 def has_slug(name: str, words: str) -> bool:
-    """Whether an id may be of a title with this slug: of any day, as the first of it or a later one."""
+    """Returns whether an id may belong to a title with this slug, on any day and with or without a number appended."""
     begun, _, count = name[len("20260801-") :].partition(words)
     return not begun and (not count or (count[0] == "-" and count[1:].isdigit()))
 
 
 def is_id(text: str) -> bool:
-    """Whether this can be an id, which is a file's name: a person may have given it any; never a path, a hidden file
-    or a device."""
+    """Returns whether a text can be an id: any file name a person may choose, but no path, hidden file or device."""
     if not text or text != text.strip(" .") or len(text.encode("utf-8", "replace")) > 2 * MAX_BYTES - 70:
         return False
     if _DEVICES.fullmatch(text.partition(".")[0].strip().lower()):

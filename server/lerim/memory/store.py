@@ -1,7 +1,7 @@
 """The memory files of one folder: finding, reading and writing them.
 
-Files are the truth. A file that cannot be read is a Problem and stays as it is; no write overwrites what it has not
-seen.
+The files are authoritative. An unreadable file is reported as a Problem and left as it is; a write never overwrites a
+change it has not seen.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ARCHIVED_FOLDERS = tuple(f"archived/{name}" for name in LIVE_FOLDERS)
 
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """A memory file known by stat alone; `name` is its path in `folder`, with forward slashes."""
+    """A memory file, known by stat alone; `name` is its path relative to `folder`, with forward slashes."""
 
     folder: Path
     name: str
@@ -48,7 +48,8 @@ class MemoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A memory and the file it was read from. `hash` is of the file's text; private quotes are already joined."""
+    """A memory and the file it was read from. `hash` is the hash of the file's text; private quotes are joined, except
+    by `read_memory_file`."""
 
     record: MemoryRecord
     path: Path
@@ -58,11 +59,11 @@ class Stored:
 
 
 class Store:
-    """The memories below `memory_dir`; `private_dir` holds the quotes kept out of git.
+    """The memories below `memory_dir`; `private_dir` contains the quotes kept out of git.
 
-    `anchor` is the folder that may itself be reached through a link, nothing below it may: the worktree by default.
-    `make_above` makes the folder memories stand in, when the first is written (a repository's gets a `.gitignore`).
-    `ours` tells of a memory by its id and the hash of its text which sentences Lerim wrote; without it, none.
+    `anchor`, the worktree by default, may be reached through a symbolic link; nothing below it may. `make_above`
+    creates the parent of `memory_dir` before a write (in a repository with a `.gitignore`). `ours` takes a memory's id
+    and text hash and returns which sentences Lerim wrote; by default none.
     """
 
     def __init__(
@@ -80,19 +81,20 @@ class Store:
         self.ours = ours
 
     def find(self, *, archived: bool = False) -> tuple[list[MemoryFile], list[Problem]]:
-        """Every memory file by stat alone; links and folders that lead elsewhere are problems."""
+        """Returns every memory file by stat alone; symbolic links and folders that lead elsewhere are problems."""
         return find_memory_files(self.memory_dir, self.anchor, archived=archived)
 
     def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
-        """Every memory that can be read, and a problem for each file that cannot."""
+        """Returns every readable memory, and a problem for each unreadable file."""
         found, problems = self.find(archived=archived)
         memories, more = self._load_each(found)
         return memories, [*problems, *more]
 
     def load_many(self, names: Iterable[str]) -> tuple[dict[str, Stored], list[Problem]]:
-        """These memories by their path in the folder, in this order, but those that are gone.
+        """Returns the memories of these files (paths relative to `memory_dir`) in this order, without those that are
+        gone.
 
-        Each folder's boundary is checked once.
+        The boundary of each folder is checked once.
         """
         folders: dict[str, Problem | None] = {}
         loaded: dict[str, Stored] = {}
@@ -135,40 +137,42 @@ class Store:
         return memories, problems
 
     def load(self, path: Path) -> tuple[Stored, list[Problem]]:
-        """One memory by its file. Raises MemoryError_, BoundaryError."""
+        """Reads one memory from its file. Raises MemoryError_, BoundaryError."""
         return self.load_found(stat_memory_file(self.memory_dir, self.name(path)))
 
     def load_found(self, found: MemoryFile) -> tuple[Stored, list[Problem]]:
-        """One memory that `find` gave. Raises MemoryError_, NotFoundError if gone."""
+        """Reads one memory that `find` returned. Raises MemoryError_, and NotFoundError if it is gone."""
         stored, problems = read_memory_file(found, self.anchor)
         joined, more = self.quotes.join(stored.record)
         return stored if joined is stored.record else replace(stored, record=joined), [*problems, *more]
 
     def name(self, path: Path) -> str:
-        """A file's path in the memory folder, with forward slashes. Raises BoundaryError for one elsewhere."""
+        """Returns a file's path relative to `memory_dir`, with forward slashes. Raises BoundaryError if outside."""
         return files.resolve_inside(self.anchor, path).relative_to(self.memory_dir).as_posix()
 
     def path_of(self, memory_id: str) -> Path | None:
-        """The file of an id, live or archived."""
+        """Returns the file of a memory id, live or archived; None if there is none."""
         return next(iter(self.paths_of(memory_id)), None)
 
     def paths_of(self, memory_id: str) -> list[Path]:
-        """The files of an id, those of live memories first. More than one is a fault that is told (`memory-twice`)."""
+        """Returns the files of a memory id, live ones first. More than one is reported as a problem
+        (`memory-twice`)."""
         if not slug.is_id(memory_id):
             return []
         paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
         return [path for path in paths if not files.is_absent(path)]
 
     def ids(self) -> set[str]:
-        """The ids of all files, live and archived, by their names alone."""
+        """Returns the ids of all files, live and archived, by file name alone."""
         found: set[str] = set()
         for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS):
-            with suppress(OSError), os.scandir(self.memory_dir / name) as entries:  # told where memories are listed
+            with suppress(OSError), os.scandir(self.memory_dir / name) as entries:  # listing the memories reports it
                 found.update(entry.name[:-3] for entry in entries if entry.name.endswith(".md"))
         return found
 
     def live_path(self, memory_id: str) -> Path | None:
-        """The file of an active memory; None where it is gone, archived or over. Raises MemoryError_, BoundaryError."""
+        """Returns an active memory's file; None if it is gone, archived or ended. Raises MemoryError_,
+        BoundaryError."""
         path = self.path_of(memory_id)
         if path is None:
             return None
@@ -179,7 +183,7 @@ class Store:
             return None
 
     def read(self, memory_id: str) -> Stored:
-        """One memory by its id. Raises NotFoundError, MemoryError_ where its file cannot be read."""
+        """Reads one memory by its id. Raises NotFoundError, and MemoryError_ if its file cannot be read."""
         path = self.path_of(memory_id)
         if path is None:
             todo = "See `lerim memory list`."
@@ -187,19 +191,19 @@ class Store:
         return self.load(path)[0]
 
     def text(self, path: Path) -> str:
-        """A memory file's text. Raises MemoryError_, BoundaryError."""
+        """Returns a memory file's text. Raises MemoryError_, BoundaryError."""
         return files.read_text(path, MAX_FILE, self.anchor)
 
     def new_id(self, record: MemoryRecord, taken: Callable[[str], bool] = lambda _: False) -> str:
-        """A free id for this record's title and day; `taken` rules out more."""
+        """Returns a free id for this record's title and day; ids that are `taken` are not used either."""
         return slug.new_id(record.title, record.created.date(), lambda name: bool(self.path_of(name)) or taken(name))
 
     def place(self, record: MemoryRecord, *, archived: bool = False) -> Path:
-        """Where this record's file belongs while it lives, or once it is over."""
+        """Returns the path of this record's file, live or archived."""
         return self.memory_dir / ("archived" if archived else "") / FOLDERS[record.primitive] / f"{record.id}.md"
 
     def write_new(self, record: MemoryRecord) -> Path:
-        """Write a new memory file and return its path; where the id is taken, under the next free one.
+        """Writes a new memory file and returns its path; if the id is taken, the next free one is used.
 
         Raises MemoryError_ (nothing is left behind) or BoundaryError.
         """
@@ -210,13 +214,13 @@ class Store:
         return path
 
     def rendered(self, record: MemoryRecord) -> str:
-        """The file's text for a record, without the quotes where they stay private."""
+        """Returns the file's text for a record, without quotes if they stay private."""
         if self.quotes.choice() == "local":
             record = replace(record, evidence=strip_quotes(record.evidence))
         return render_record(record)
 
     def create(self, path: Path, text: str) -> Path | None:
-        """Write a file that must not be there yet; None where it is."""
+        """Writes a new file and returns its path; returns None if a memory with this id already exists."""
         self._check_size(path, text)
         self.ready(path.parent)
         if self.path_of(path.stem) is not None:
@@ -224,7 +228,8 @@ class Store:
         return path if files.create_file(path, text, anchor=self.anchor) else None
 
     def rewrite(self, memory_id: str, before_hash: str, new_text: str) -> Path:
-        """Replace a memory's text if its file still has `before_hash`. Raises StaleError, MemoryError_."""
+        """Replaces a memory's text if its file has `before_hash`. Raises StaleError if not, NotFoundError,
+        MemoryError_."""
         path = self.path_of(memory_id)
         if path is None:
             raise NotFoundError(f"The memory {memory_id[:80]!r} no longer exists.", where=str(self.memory_dir))
@@ -241,7 +246,7 @@ class Store:
         return path
 
     def ready(self, place: Path) -> None:
-        """Make the folder a memory is about to be written into. Raises MemoryError_, BoundaryError."""
+        """Creates the folder that a memory is about to be written to. Raises MemoryError_, BoundaryError."""
         self._make_above(self.memory_dir.parent)
         files.make_folder(place, anchor=self.anchor)
 
@@ -254,7 +259,7 @@ class Store:
 def find_memory_files(
     memory_dir: Path, anchor: Path, *, archived: bool = False
 ) -> tuple[list[MemoryFile], list[Problem]]:
-    """The memory files of a folder by stat alone, and what there is no memory file."""
+    """Returns the memory files of a folder by stat alone, and a problem for each file that is not one."""
     found: list[MemoryFile] = []
     problems: list[Problem] = []
     names = (*LIVE_FOLDERS, *(ARCHIVED_FOLDERS if archived else ()))
@@ -274,14 +279,14 @@ def find_memory_files(
         files.resolve_inside(anchor, memory_dir)
         problems += find_stray_files(memory_dir, names)
     except (BoundaryError, FileNotFoundError):
-        pass  # told above, for each folder
+        pass  # already reported above, for each folder
     problems += find_duplicate_ids(memory_dir, (item.name for item in found))
     return found, problems
 
 
 def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[Stored, list[Problem]]:
-    """A found memory as its file has it, without private quotes. Raises MemoryError_, with an `anchor` also where
-    something below it is a symbolic link by now."""
+    """Reads a memory file that was found, without private quotes. Raises MemoryError_; with an `anchor` also if
+    something below it has become a symbolic link."""
     if found.stamp[1] > MAX_FILE:
         message = f"The file is larger than {MAX_FILE // 1024} kB."
         raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")
@@ -295,12 +300,12 @@ def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[Sto
 
 
 def unreadable_problem(path: str, error: MemoryError_) -> Problem:
-    """A file that could not be read, as it is told; one with git's conflict markers has a code of its own."""
+    """Returns the problem that reports an unreadable file; git's conflict markers have a separate code."""
     return error.problem(path, code=error.code if isinstance(error, ConflictError) else "memory-unreadable")
 
 
 def status_of(record: MemoryRecord, archived: bool) -> Status:
-    """The lifecycle a record is in: what ended it, else where its file lies."""
+    """Returns a record's status: how it ended according to its header, else active or archived by its file's folder."""
     if record.superseded_by:
         return "superseded"
     if record.resolved_by:
@@ -326,7 +331,7 @@ def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[Me
 
 
 def stat_memory_file(memory_dir: Path, name: str) -> MemoryFile:
-    """One memory file by stat. Raises NotFoundError, MemoryError_."""
+    """Returns one memory file by stat. Raises NotFoundError, MemoryError_."""
     path = f"{memory_dir}/{name}"
     try:
         state = os.lstat(path)

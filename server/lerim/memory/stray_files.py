@@ -1,6 +1,6 @@
-"""Markdown files that lie below the memory folder where no memory is looked for, and ids that are there twice.
+"""Finds markdown files below the memory folder that are not read as memories, and ids that two files share.
 
-A person who puts a file beside the folders is told so. The look is bounded: what lies here may be a stranger's.
+A person who puts a file in the wrong folder is told so. The search is limited, because the folder may be a stranger's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lerim import files
 from lerim.errors import Problem
 
 DUPLICATE_ID_CODE = "memory-twice"
-"""The code of the problem of an id that two files have."""
+"""The problem code for an id that two files share."""
 _OTHERS = frozenset({"archived", "summaries", "journal"})
 _DEPTH = 4
 _ENTRIES = 2_000
@@ -22,9 +22,11 @@ _TOLD = 20
 
 
 def find_stray_files(memory_dir: Path, folders: Collection[str]) -> list[Problem]:
-    """A problem for each `.md` file below `memory_dir` that is not directly in one of `folders` (names in it).
+    """Returns a problem for each `.md` file below `memory_dir` that is not directly in one of `folders` (relative to
+    it).
 
-    Summaries and journal have a form of their own and are left out; so is `archived/` unless `folders` are in it.
+    At most 20 are returned. Summaries and the journal have a different format and are skipped; so is `archived/` unless
+    `folders` include some of it.
     """
     tops = {Path(name).parts[0] for name in folders}
     skipped = {memory_dir / name for name in _OTHERS - tops}
@@ -41,7 +43,7 @@ def find_stray_files(memory_dir: Path, folders: Collection[str]) -> list[Problem
 
 
 def find_duplicate_ids(memory_dir: Path, names: Iterable[str]) -> list[Problem]:
-    """A problem for each id that more than one of these files has; `names` are paths in `memory_dir`."""
+    """Returns a problem for each id that several of these files share; `names` are paths relative to `memory_dir`."""
     by_id: dict[str, list[str]] = defaultdict(list)
     for name in names:
         by_id[name.rpartition("/")[2]].append(name)
@@ -62,7 +64,7 @@ def _files(top: Path, held: Collection[Path], skipped: Collection[Path]) -> Iter
         try:
             entries = sorted(_listed(folder, folder in held), key=lambda entry: entry.name)
         except OSError:
-            continue  # a folder of memories that cannot be listed is told by `store.find`
+            continue  # `Store.find` reports a memory folder that cannot be listed
         for entry in entries:
             path = folder / entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -76,7 +78,7 @@ def _files(top: Path, held: Collection[Path], skipped: Collection[Path]) -> Iter
 
 
 def _listed(folder: Path, held: bool) -> Iterator[os.DirEntry[str]]:
-    """The folders in a folder, and its markdown files unless memories are read from it; never a link to a folder."""
+    """Yields the subfolders, and markdown files unless memories are read from the folder; never a link to a folder."""
     with os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
             if number >= _ENTRIES and not held:

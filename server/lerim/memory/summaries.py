@@ -1,8 +1,8 @@
-"""The summaries of a project's sessions: `summaries/YYYYMMDD/HHMMSS/<slug>.md`, by the session's start in UTC.
+"""Session summaries: `summaries/YYYYMMDD/HHMMSS/<slug>.md`, by the session's start in UTC.
 
-A session has one file, whose place stays as it was first written. What was written is known privately by its hash:
-a file of another one is a person's by now, and is left as it is. A hash is kept before its text is written, so that a
-kill in between leaves nothing that looks like a person's.
+A session has one file, which stays where it was first written. The hashes of the texts that Lerim wrote are recorded
+privately: a file with another hash was edited by a person and is left alone. A hash is recorded before its text is
+written, so that a kill in between leaves nothing that looks like a person's edit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, id_of, parse_re
 from lerim.memory.slug import make_slug
 
 SummaryChange = Literal["written", "updated", "unchanged", "theirs"]
-"""`theirs`: a person edited it, and it was left alone."""
+"""`theirs`: a person edited the summary, and it was left alone."""
 DATABASE = "summaries.sqlite3"
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS summaries"
@@ -41,15 +41,15 @@ _SCHEMA = sqlite.Schema(
     damage=(ValueError,),
 )
 _HASHES = 4
-"""Texts of one file that are known as ours: the last ones, for another worktree may hold an older one."""
+"""How many of our latest texts of a file are recognised: another worktree may have an older one."""
 _CLASHES = 100
 
 
 class Summaries:
-    """The summaries below `memory_dir`; `private_dir` remembers what was written. A context manager.
+    """The summaries below `memory_dir`; `private_dir` contains the record of what was written. Close it after use.
 
-    `anchor` is the folder that may itself be reached through a link, nothing below it may. Raises MemoryError_ where
-    the private folder cannot be used.
+    `anchor` may be reached through a symbolic link; nothing below it may. Raises MemoryError_ if the private folder
+    cannot be used.
     """
 
     def __init__(self, memory_dir: Path, anchor: Path, private_dir: Path) -> None:
@@ -59,17 +59,18 @@ class Summaries:
         self._db = sqlite.open_database(self._path, _SCHEMA)
 
     def close(self) -> None:
-        """Closes what is remembered; twice does no harm."""
+        """Closes the database; a second call does no harm."""
         self._db.close()
 
     def maker(self, session: str) -> str:
-        """Who made the summary of a session (`claude:5e1f…`) last: "rules", a model's label, "" where there is none."""
+        """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if it has
+        none."""
         with _telling(self._path):
             row = self._db.execute("SELECT maker FROM summaries WHERE session = ?", (session,)).fetchone()
         return str(row[0]) if row else ""
 
     def theirs(self, session: str) -> bool:
-        """Whether a person made the summary of a session their own. Raises MemoryError_, BoundaryError."""
+        """Returns whether a person edited the summary of a session. Raises MemoryError_, BoundaryError."""
         with _telling(self._path):
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
         if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
@@ -78,10 +79,10 @@ class Summaries:
         return bool(text.strip()) and files.text_hash(text) not in json.loads(row[1])
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
-        """Writes the summary of a session, or writes it anew where the file is still as we made it.
+        """Writes the summary of a session, or rewrites it if the file is still as we wrote it.
 
-        `record.created` is the session's start; the record's id is given by the place. Raises MemoryError_,
-        BoundaryError; what was there before stays then.
+        `record.created` is the session's start; the record's id follows from the path. Raises MemoryError_ or
+        BoundaryError, and then leaves an existing file as it was.
         """
         with _telling(self._path):
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
@@ -93,7 +94,7 @@ class Summaries:
             return self._new(record, session, maker, path, hashes), "written"
         text = render_record(replace(record, id=id_of(path)))
         before = files.read_text(path, MAX_FILE, self._anchor)
-        # a power cut can leave a file empty, for none is flushed: summaries can be made again
+        # a power cut can leave a file empty: they are not flushed, because summaries can be made again
         if before.strip() and files.text_hash(before) not in hashes and before != text:
             return path, "theirs"
         self._remember(session, path, maker, [*hashes, files.text_hash(text)])
@@ -102,7 +103,7 @@ class Summaries:
         try:
             files.replace_file(path, text, anchor=self._anchor, before=before, flushed=False, beside=self._top())
         except StaleError:
-            return path, "theirs"  # a person saved it at this very moment
+            return path, "theirs"  # a person has just saved it
         return path, "updated"
 
     def _new(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
@@ -122,7 +123,8 @@ class Summaries:
         raise MemoryError_(message, where=str(folder), todo="Remove files there that are not summaries.")
 
     def _top(self) -> Path:
-        """Where temporary files lie: into the folder of one session nothing may ever be written again."""
+        """Returns the folder for temporary files. A session's folder may never be written to again, so that the
+        temporary file of a killed process would stay there."""
         return self._memory_dir / FOLDERS["summary"]
 
     def _remember(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
@@ -133,14 +135,14 @@ class Summaries:
 
 
 def find_summary(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Path | None:
-    """The summary of a session (`claude:5e1f…`) that began then, by its `source`; None where there is none that can be
-    read. Raises BoundaryError where a link leads there."""
+    """Returns the summary of a session (`claude:5e1f…`) with this start, found by its `source`; None if there is no
+    readable one. Raises BoundaryError if a symbolic link leads there."""
     return _in(_folder(memory_dir, started), anchor, session)
 
 
 def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
-    """The summary of a session as its file has it, and the file; None where this installation made none, or it is
-    gone. Raises BoundaryError, MemoryError_."""
+    """Returns the summary of a session and its file; None if this installation wrote none, or if it is gone. Raises
+    BoundaryError, MemoryError_."""
     path = private_dir / DATABASE
     if not path.exists():
         return None
@@ -178,5 +180,5 @@ def _telling(path: Path) -> AbstractContextManager[None]:
 
 
 def open_summaries(memory_dir: Path, anchor: Path, private_dir: Path) -> closing[Summaries]:
-    """The summaries, closed at the block's end."""
+    """Opens the summaries; they are closed at the end of the `with` block."""
     return closing(Summaries(memory_dir, anchor, private_dir))

@@ -1,4 +1,4 @@
-"""Which memories others end: what says `supersedes` or `resolves` is the truth, wherever the other file still lies."""
+"""Finds the memories that others end: `supersedes` and `resolves` are authoritative, wherever the ended file is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EndKind = Literal["superseded", "resolved"]
 
 @dataclass(frozen=True, slots=True)
 class EndingLink:
-    """`ender`, last changed at `updated` (any number that grows with time), says that it ends `target`."""
+    """Says that `ender`, last changed at `updated` (any number that grows with time), ends `target`."""
 
     ender: str
     updated: int
@@ -25,8 +25,8 @@ class EndingLink:
 
 
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
-    """What ended each memory that is ended. Of those that end each other, directly or round about, the one changed
-    later ends the other; one that is superseded and resolved counts as superseded."""
+    """Returns how each ended memory ended, by id. If memories end each other, directly or in a circle, the one changed
+    later wins; a memory that is both superseded and resolved counts as superseded."""
     found: dict[str, EndKind] = {}
     chains = Chains()
     for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
@@ -36,7 +36,7 @@ def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
 
 
 def with_current_status(stored: Sequence[Stored]) -> list[Stored]:
-    """All the memories of a store, each in the status it is in by what the others say of it, too."""
+    """Returns all the memories of a store, with the status they have once the links of the others are considered."""
     over = find_ended(
         EndingLink(one.record.id, int(one.record.updated.timestamp()), target, how)
         for one in stored
@@ -52,7 +52,7 @@ def with_current_status(stored: Sequence[Stored]) -> list[Stored]:
 
 
 def find_ender(memory_id: str, stored: Sequence[Stored]) -> Stored | None:
-    """The memory that says it ended this one, the latest where several do; None where it is over for none of them."""
+    """Returns the memory that ended this one, the latest if there are several; None if no memory ended it."""
     if not any(one.record.id == memory_id and one.status in get_args(EndKind) for one in with_current_status(stored)):
         return None
     named = [one for one in stored if any(memory_id in targets for _, targets in ending_links(one.record))]
@@ -60,20 +60,20 @@ def find_ender(memory_id: str, stored: Sequence[Stored]) -> Stored | None:
 
 
 def ending_links(record: MemoryRecord) -> tuple[tuple[EndKind, tuple[str, ...]], ...]:
-    """What a memory says it ends."""
+    """Returns the ids of the memories that a record says it ends, by how it ends them."""
     return ("superseded", record.supersedes), ("resolved", record.resolves)
 
 
 class Chains:
-    """What ends what, without circles."""
+    """Records which memory ends which, without circles."""
 
     def __init__(self) -> None:
         self._ends: dict[str, set[str]] = defaultdict(set)
         self._ended: set[str] = set()
 
     def add(self, ender: str, target: str) -> bool:
-        """Takes over that one memory ends another; False, and nothing changes, where that would close a circle."""
-        # where nothing ends the ender, no chain leads back to it: most need no walk along a chain
+        """Records that one memory ends another; returns False, and changes nothing, if that would close a circle."""
+        # if nothing ends the ender, no chain leads back to it: this saves most walks
         if ender == target or (ender in self._ended and self._leads(target, ender)):
             return False
         self._ends[ender].add(target)
@@ -81,7 +81,7 @@ class Chains:
         return True
 
     def _leads(self, start: str, goal: str) -> bool:
-        """Whether what one memory ends, and what that ends, leads to another."""
+        """Returns whether `goal` is reached by following what `start` ends, what that ends, and so on."""
         seen: set[str] = set()
         waiting = [start]
         while waiting:

@@ -1,9 +1,9 @@
-"""When memories were last used and how often, and what people said of them: `uses.sqlite3` of a private folder.
+"""When and how often memories were used, and the feedback on them: `uses.sqlite3` in a private folder.
 
-A use is a person who accepted, wrote, changed, restored or verified a memory, called it useful, opened it or looked at
-its hover, a session that says it again, an answer that cites it, an agent it was served to. What Lerim reads for itself
-is none, and no use ever makes a memory truer. Nothing here raises: what cannot be read counts as unused, what cannot be
-written is lost, and both are told in `problems`.
+A use is: a person accepted, wrote, changed, restored or verified a memory, called it useful, opened it or viewed its
+hover; a session repeated it; an answer cited it; an agent was given it. Lerim's own reading does not count, and no use
+ever makes a memory truer. Nothing here raises: what cannot be read counts as unused, what cannot be written is lost,
+and both are reported in `problems`.
 """
 
 from __future__ import annotations
@@ -58,30 +58,29 @@ class LastUse:
 
 
 class Uses:
-    """The uses of the memories of one scope; nothing is made on disk before the first is noted. Safe across threads
-    and processes."""
+    """The uses of one scope's memories; the database is created on first use. Safe across threads and processes."""
 
     def __init__(self, private_dir: Path) -> None:
         self.path = private_dir / "uses.sqlite3"
         self.problems: list[Problem] = []
 
     def note(self, ids: Iterable[str], how: UseKind, at: datetime) -> None:
-        """Count one use of each of these memories at this time."""
+        """Counts one use of each of these memories at this time."""
         rows = [(one, how, _micros(at)) for one in dict.fromkeys(ids)]
         if rows:
             self._changed(lambda db: db.executemany(_NOTE, rows))
 
     def feedback(self, memory_id: str, what: FeedbackVerdict, at: datetime) -> None:
-        """Keep what a person said of a memory."""
+        """Records a person's feedback on a memory."""
         self._changed(lambda db: db.execute("INSERT INTO feedback VALUES (?, ?, ?)", (memory_id, what, _micros(at))))
 
     def last(self, memory_id: str) -> datetime | None:
-        """When a memory was last used; None for one that never was."""
+        """Returns when a memory was last used, or None if it never was."""
         used = self.of([memory_id]).get(memory_id)
         return used.last if used else None
 
     def of(self, ids: Iterable[str]) -> dict[str, LastUse]:
-        """The uses of these memories, those that were ever used."""
+        """Returns the uses of these memories by id, without those that were never used."""
         wanted = list(dict.fromkeys(ids))
 
         def read(db: sqlite3.Connection) -> dict[str, LastUse]:
@@ -95,21 +94,21 @@ class Uses:
         return self._read(read, {})
 
     def all(self) -> dict[str, LastUse]:
-        """Every memory that was ever used."""
+        """Returns the uses of every memory that was ever used, by id."""
         return self._read(lambda db: _used(db.execute(f"{_SUMS} GROUP BY memory")), {})
 
     def said(self) -> dict[str, tuple[FeedbackVerdict, datetime]]:
-        """What people said last of the memories they said something of."""
+        """Returns the last feedback on each memory that has any, with its time, by id."""
         query = "SELECT memory, what, max(at) FROM feedback GROUP BY memory"
         return self._read(lambda db: {one: (what, _time(at)) for one, what, at in db.execute(query)}, {})
 
     def unsay(self, memory_id: str) -> None:
-        """Forget what was said last of a memory."""
+        """Deletes the last feedback on a memory."""
         last = "SELECT rowid FROM feedback WHERE memory = ? ORDER BY at DESC, rowid DESC LIMIT 1"
         self._changed(lambda db: db.execute(f"DELETE FROM feedback WHERE rowid = ({last})", (memory_id,)))
 
     def kept(self) -> dict[str, datetime]:
-        """When a person last did to a memory what is done only with one that shall stay."""
+        """Returns when a person last did something with each memory that shows they want to keep it, by id."""
         query = "SELECT memory, last FROM uses WHERE how = 'kept'"
         return self._read(lambda db: {memory: _time(last) for memory, last in db.execute(query)}, {})
 
@@ -142,9 +141,10 @@ class Uses:
 
 
 def unused_since(stored: Stored, last: datetime | None) -> datetime:
-    """Since when nobody used a memory, of which the `last` use is known or none is: its own times count, too.
+    """Returns since when a memory has been unused. `last` is its last recorded use, if any; its `updated` and
+    `verified` count, too.
 
-    The time of its file tells nothing: git writes files, too.
+    The time of its file says nothing, because git writes files, too.
     """
     known = [stored.record.updated, last or stored.record.updated]
     with suppress(ValueError):

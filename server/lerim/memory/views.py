@@ -1,4 +1,4 @@
-"""What the command line prints and the editor shows of a memory: plain structs, snake_case."""
+"""Memories as the command line prints them and the editor shows them: plain structs in snake_case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lerim.memory.store import Stored
 
 
 class EvidenceView(msgspec.Struct, frozen=True):
-    """A quote ("" where it is kept elsewhere), the turn it stands in and who said it."""
+    """A quote ("" if it is stored elsewhere), the turn it comes from and its speaker."""
 
     quote: str
     turn: str
@@ -25,8 +25,8 @@ class EvidenceView(msgspec.Struct, frozen=True):
 
 
 class MemoryView(msgspec.Struct, frozen=True):
-    """A memory. `handle` is opaque and names its file; `session` and `platform` are "" for one made by hand,
-    whose `source` is `manual`. `standing` is whether what it refers to changed or is gone, where that was looked at."""
+    """A memory. `handle` is an opaque name for its file; `session` and `platform` are "" for a memory written by hand,
+    which has the `source` `manual`. `standing` says whether its references drifted or are gone, if that was checked."""
 
     id: str
     handle: str
@@ -51,8 +51,8 @@ class MemoryView(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=128)  # hovers show the same few again and again
 def redact_record(record: MemoryRecord) -> MemoryRecord:
-    """The memory without the secrets someone wrote into its file (which stays as it is)."""
-    from lerim.redaction import redact_secrets  # its patterns are for what is shown, not for what is started
+    """Returns the memory without secrets that someone wrote into its file (the file stays as it is)."""
+    from lerim.redaction import redact_secrets  # imported late: needed for display, not at startup
 
     def cut(text: str) -> str:
         return redact_secrets(text).text
@@ -68,7 +68,7 @@ def redact_record(record: MemoryRecord) -> MemoryRecord:
 
 
 def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
-    """A stored memory as it is shown, without secrets."""
+    """Returns a stored memory for display, without secrets."""
     record = redact_record(stored.record)
     platform, session, _ = source_parts(record.source)
     return MemoryView(
@@ -94,17 +94,17 @@ def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
 
 
 def evidence_views(evidence: Iterable[Evidence]) -> list[EvidenceView]:
-    """Evidence as it is shown."""
+    """Returns evidence for display."""
     return [EvidenceView(item.quote, item.turn, item.who) for item in evidence]
 
 
 def source_parts(source: str) -> tuple[str, str, str]:
-    """(platform, session id, turn id) of a record's source; empty for one made by hand."""
+    """Returns (platform, session id, turn id) of a record's source; all empty for a memory written by hand."""
     platform, colon, rest = source.partition(":")
     session, _, turn = rest.rpartition("#")
     return (platform, session or turn, turn if session else "") if colon else ("", "", "")
 
 
 def file_handle(path: Path) -> str:
-    """The opaque name of a memory's file: 16 hex digits, the same for as long as the file has this path."""
+    """Returns the opaque name of a memory's file: 16 hex digits, stable as long as the path is."""
     return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Whether the code that memories refer to is still there and still the same."""
+"""Checks whether the code that memories refer to still exists and is unchanged."""
 
 import lazy_loader
 

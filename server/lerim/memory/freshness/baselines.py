@@ -1,6 +1,5 @@
 """`projects/<key>/freshness.sqlite3`: what references looked like when their memory was verified, and how each stood
-when its file was last looked at. Cannot be made again from files: it is the one thing that tells what changed since.
-"""
+when its file was last checked. It cannot be rebuilt from files: nothing else records what changed since."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from lerim.paths import Home
 from lerim.project import PATH_DIGEST_BYTES
 
 StatStamp = tuple[int, ...]
-"""(mtime in ns, size, inode) of a referenced file; () where there is none."""
+"""(mtime in ns, size, inode) of a referenced file; () if there is none."""
 DATABASE = "freshness.sqlite3"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS baselines (
@@ -54,10 +53,10 @@ _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a reference was when it was verified. `digest` is "" where the symbol was not found: then the file counts.
+    """A reference as it was when verified. `digest` is "" if the symbol was not found: then the whole file is compared.
 
-    `words`: how much there is to know the symbol by; of a file 0 where it was empty, else 1. `twins` are the symbols of
-    the file that were the same; `sketch` is of the whole file.
+    `words` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1. `twins` are the
+    symbols of the file with the same fingerprint; `sketch` is of the whole file.
     """
 
     digest: str
@@ -68,8 +67,8 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class DriftRecord:
-    """How one reference of one memory stood. `place` is the file that was looked at: the reference's, or where that
-    was moved to; `since` (YYYY-MM-DD) is when this was first seen."""
+    """The drift of one reference of one memory. `place` is the file that was checked: the referenced one, or where it
+    moved to; `since` (YYYY-MM-DD) is when this was first seen."""
 
     memory: str
     reference: Reference
@@ -83,13 +82,13 @@ class DriftRecord:
 
 
 def reference_text(reference: Reference) -> str:
-    """A reference as it stands in a file."""
+    """Returns a reference as it is written in a file."""
     return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
 
 
 class Baselines:
-    """The database, seen from the worktree at `root`. Every method raises sqlite3.Error where it cannot be used;
-    `open_baselines` tells that as MemoryError_."""
+    """The database, as seen from the worktree at `root`. Every method raises sqlite3.Error if it cannot be used;
+    `open_baselines` turns that into MemoryError_."""
 
     def __init__(self, db: sqlite3.Connection, root: Path) -> None:
         self._db = db
@@ -97,13 +96,13 @@ class Baselines:
 
     def _number(self, root: str) -> int:
         found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()
-        if found is None:  # only then: to write waits for whoever writes
+        if found is None:  # only then, because a write waits for other writers
             self._db.execute("INSERT OR IGNORE INTO trees (root, indexed, known) VALUES (?, '', x'')", (root,))
             found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()
         return int(found[0])
 
     def baseline(self, memory: str, reference: Reference, verified: str) -> Baseline | None:
-        """What was kept of a reference when the memory was verified so."""
+        """Returns the baseline of a reference for this `verified`; None if there is none."""
         row = self._db.execute(
             "SELECT digest, words, twins, sketch FROM baselines WHERE memory = ? AND reference = ? AND verified = ?",
             (memory, reference_text(reference), verified),
@@ -111,14 +110,14 @@ class Baselines:
         return _baseline(row) if row else None
 
     def baselines(self, memories: Iterable[str]) -> dict[tuple[str, str, str], Baseline]:
-        """All that was kept of these memories, by memory, reference as written and `verified`."""
+        """Returns all baselines of these memories, by memory, reference as written and `verified`."""
         sql = """SELECT memory, reference, verified, digest, words, twins, sketch FROM baselines
             WHERE memory IN (SELECT value FROM json_each(?))"""
         rows = self._db.execute(sql, (json.dumps(list(memories)),))
         return {(row[0], row[1], row[2]): _baseline(row[3:]) for row in rows}
 
     def keep(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
-        """Keeps what a reference is now, in place of what was kept under the same words of `verified`."""
+        """Stores the baseline of a reference, replacing one with the same `verified`."""
         row = (
             memory,
             reference_text(reference),
@@ -131,7 +130,7 @@ class Baselines:
         self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def look(self, memory: str, reference: Reference) -> DriftRecord | None:
-        """How a reference stood last."""
+        """Returns how a reference stood when last checked; None if it never was."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ? AND reference = ?",
             (self._tree, memory, reference_text(reference)),
@@ -139,25 +138,25 @@ class Baselines:
         return _look(row) if row else None
 
     def looks(self, place: str) -> list[DriftRecord]:
-        """The references that were looked up in this file."""
-        # by itself SQLite takes the primary key, and looks at all of the tree for each file
+        """Returns the drift records of the references that were checked in this file."""
+        # without the hint SQLite takes the primary key, and scans the whole tree for each file
         sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY places WHERE tree = ? AND place = ?"
         return [_look(row) for row in self._db.execute(sql, (self._tree, place))]
 
     def places(self) -> Iterator[tuple[str, StatStamp]]:
-        """Each file that was looked at, and the stamp it had: one row for every stamp."""
+        """Yields each file that was checked and the stamp it had, one row per stamp."""
         sql = "SELECT DISTINCT place, stamp FROM looks WHERE tree = ?"
         return ((str(place), _stamp(stamp)) for place, stamp in self._db.execute(sql, (self._tree,)))
 
     def stale(self, memory: str = "") -> list[DriftRecord]:
-        """The references that are not fresh, or are elsewhere now: of one memory, or of all."""
+        """Returns the references that are not fresh or have moved: of one memory, or of all."""
         how, one = ("", " AND memory = ?") if memory else ("INDEXED BY stale", "")
         values = (self._tree, memory) if memory else (self._tree,)
         sql = f"SELECT {_COLUMNS} FROM looks {how} WHERE tree = ? AND (state <> 'fresh' OR moved_to <> ''){one}"
         return [_look(row) for row in self._db.execute(sql, values)]
 
     def put(self, *looks: DriftRecord) -> None:
-        """Notes how references stand."""
+        """Stores drift records."""
         rows = []
         for one in looks:
             stamp = " ".join(map(str, one.stamp))
@@ -166,14 +165,14 @@ class Baselines:
         self._db.executemany("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def forget(self, memory: str, but: Iterable[Reference] = ()) -> None:
-        """Forgets how a memory stood, but for these references."""
+        """Deletes the drift records of a memory, except those of the references in `but`."""
         kept = [reference_text(reference) for reference in but]
         marks = ", ".join("?" * len(kept))
         sql = f"DELETE FROM looks WHERE tree = ? AND memory = ? AND reference NOT IN ({marks})"
         self._db.execute(sql, (self._tree, memory, *kept))
 
     def of(self, memories: Iterable[str]) -> dict[str, list[DriftRecord]]:
-        """The references of these memories that were looked at, by memory."""
+        """Returns the drift records of these memories, by memory."""
         sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory IN (SELECT value FROM json_each(?))"
         found: dict[str, list[DriftRecord]] = {}
         for row in self._db.execute(sql, (self._tree, json.dumps(list(memories)))):
@@ -181,12 +180,12 @@ class Baselines:
         return found
 
     def memories(self) -> set[str]:
-        """The memories whose references were looked at."""
+        """Returns the memories that have drift records."""
         sql = "SELECT DISTINCT memory FROM looks WHERE tree = ?"
         return {str(row[0]) for row in self._db.execute(sql, (self._tree,))}
 
     def known(self) -> tuple[str, frozenset[bytes]]:
-        """The stamp of git's index when it was last read, and the names of the files that were in it then."""
+        """Returns the stamp of git's index when it was last read, and the digests of the paths it contained."""
         row = self._db.execute("SELECT indexed, known FROM trees WHERE id = ?", (self._tree,)).fetchone()
         names = bytes(row[1])
         return str(row[0]), frozenset(
@@ -194,24 +193,24 @@ class Baselines:
         )
 
     def know(self, stamp: str, names: Iterable[bytes]) -> None:
-        """Keeps which files git's index held."""
+        """Stores the stamp of git's index and the digests of the paths it contains."""
         row = (stamp, b"".join(names), self._tree)
         self._db.execute("UPDATE trees SET indexed = ?, known = ? WHERE id = ?", row)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction."""
+        """Runs the block in one transaction."""
         with sqlite.transaction(self._db):
             yield
 
 
 def has_baselines(private_dir: Path) -> bool:
-    """Whether anything was kept yet."""
+    """Returns whether the database exists."""
     return not files.is_absent(private_dir / DATABASE)
 
 
 def baselines_stamp(private_dir: Path) -> StatStamp:
-    """Changes whenever something is kept, by whichever process."""
+    """Returns a stamp that changes whenever any process writes to the database."""
     found: list[int] = []
     for name in (DATABASE, f"{DATABASE}-wal"):
         try:
@@ -223,8 +222,9 @@ def baselines_stamp(private_dir: Path) -> StatStamp:
 
 
 def hold_baselines_open(private_dir: Path) -> sqlite3.Connection | None:
-    """Keeps the database open until this is closed, which may wait for the disk: as long as it is, opening, writing and
-    closing do not. To be closed in any thread. None where it cannot be used: whoever opens it is told why."""
+    """Returns a connection that keeps the database open. Until it is closed, other connections open, write and close
+    without waiting for the disk; closing it may wait, and may happen in any thread. None if the database cannot be
+    used: `open_baselines` reports why."""
     try:
         db = sqlite.connect(private_dir / DATABASE, any_thread=True)
     except sqlite3.Error:
@@ -239,7 +239,7 @@ def hold_baselines_open(private_dir: Path) -> sqlite3.Connection | None:
 
 @contextmanager
 def open_baselines(private_dir: Path, root: Path) -> Iterator[Baselines]:
-    """The database, closed at the block's end. Raises MemoryError_ where it cannot be used."""
+    """Opens the database; it is closed at the end of the `with` block. Raises MemoryError_ if it cannot be used."""
     path = private_dir / DATABASE
     files.make_folder(private_dir, 0o700)
     with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as db:
@@ -248,8 +248,8 @@ def open_baselines(private_dir: Path, root: Path) -> Iterator[Baselines]:
 
 @contextmanager
 def copy_baselines(home: Home, key: str) -> Iterator[Home]:
-    """A home that has a project's database alone and is gone afterwards: to look again and leave everything as it is.
-    Raises MemoryError_."""
+    """Yields a temporary home folder with only a copy of a project's database, to check again without changing
+    anything. Raises MemoryError_."""
     with TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True) as folder:
         away = Home(Path(folder))
         away.project(key).mkdir(parents=True)

@@ -1,5 +1,5 @@
-"""The definitions of a file that is not Python, or does not parse as it: found by tokens, bounded by braces or by how
-far lines are indented. Nothing is known of the language but how it writes comments and strings."""
+"""Finds the definitions of a file that is not Python, or does not parse as such: by tokens, bounded by braces or
+indentation. All languages share one list of keywords; only comments and strings are read by language."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ KIND = "b"
 OWN = "\1"
 MAX_TOKENS = 200_000
 MAX_BLOCK = 20_000
-"""Tokens of one definition; what follows is not looked at."""
+"""Tokens of one definition; the rest is ignored."""
 MAX_LINE = 60
-"""Tokens of a line before a name for it to be looked at: minified code defines nothing a person speaks of."""
+"""Tokens on a line before a name; after more, the name is ignored: minified code defines nothing people refer to."""
 MAX_STEPS = 1_000_000
-"""Tokens looked at in search of ends, all definitions of a file together; those after it are not found."""
+"""Tokens scanned for the ends of all definitions in a file; definitions after that are not found."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -36,21 +36,21 @@ _HASH = _set("py pyi rb sh bash zsh fish yaml yml toml mk r jl pl pm ex exs tf n
 _DASHES = _set("sql lua hs elm ada vhd")
 _BOTH = frozenset(("php",))
 _CHARACTERS = frozenset(("rs",))
-"""Where `'` begins a single character, or none: a lifetime."""
+"""Extensions in which `'` begins a single character, or a lifetime."""
 _EITHER = _set("js jsx ts tsx mjs cjs mts cts vue svelte css scss less")
-"""Where both quotes are the same, and formatters choose."""
+"""Extensions in which both quotes mean the same, and formatters choose one."""
 _INDENTED = _set("py pyi rb yaml yml toml ini conf ex exs lua jl nim mk sql hs elm")
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 _GOES_ON = frozenset(".?:|&+-*/%=<>,({[")
 _WORD = r"[^\W\d][\w$]*"
-# what is not closed ends with the line or the text, so that nothing is looked at twice
+# an unclosed literal ends with the line or the text, so that nothing is scanned twice
 _STRING = r'"""[\s\S]*?(?:"""|\Z)|"(?:[^"\\\n]|\\.)*"?|`(?:[^`\\]|\\[\s\S])*`?'
 _SINGLE = r"|'''[\s\S]*?(?:'''|\Z)|'(?:[^'\\\n]|\\.)*'?"
 _ONE = r"|'(?:[^'\\\n]|\\[^'\n]{1,10})'"
 
 
 class Token(NamedTuple):
-    """A word, number, string or sign, and the line (from 0) it stands in."""
+    """A word, number, string or sign, and its line (from 0)."""
 
     text: str
     line: int
@@ -58,14 +58,14 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DefinitionBlock:
-    """A definition: its tokens from `start` to before `end`."""
+    """A definition: its tokens from `start` up to `end` (excluded)."""
 
     start: int
     end: int
 
 
 class CodeOutline:
-    """The definitions that were found; `indents` is how far each line is indented (-1 an empty one)."""
+    """The definitions found in a file; `indents` is the indentation of each line (-1 for an empty one)."""
 
     kind = KIND
 
@@ -93,7 +93,7 @@ class CodeOutline:
         for at, token in enumerate(part):
             text = token.text
             if text == "," and at + 1 < len(part) and part[at + 1].text in _CLOSE:
-                continue  # a formatter's
+                continue  # a trailing comma that a formatter adds
             if text in own:
                 yield OWN
             elif self._either and text[0] in "'\"" and "\\" not in text and not set(text[1:-1]) & {"'", '"'}:
@@ -102,7 +102,7 @@ class CodeOutline:
                 yield text
 
     def _look(self) -> None:
-        inside: list[tuple[str, int]] = []  # the names around, and where each ends
+        inside: list[tuple[str, int]] = []  # the enclosing definitions, and where each ends
         for at in range(len(self._tokens)):
             if self._steps > MAX_STEPS:
                 return
@@ -120,7 +120,8 @@ class CodeOutline:
                 inside.append((name, end))
 
     def _named(self, at: int) -> tuple[str, bool] | None:
-        """What the token begins the definition of, and whether others stand in it; None where it begins none."""
+        """Returns the name that the token starts to define, and whether it can contain others; None if it starts
+        none."""
         tokens = self._tokens
         text = tokens[at].text
         if text in KEYWORDS:
@@ -163,7 +164,7 @@ class CodeOutline:
         return (f"{receiver}.{name}" if receiver else name), keyword in _CONTAINERS
 
     def _has_body(self, at: int) -> bool:
-        """Whether a body follows the parenthesis that opens at `at`, as after a method's parameters."""
+        """Returns whether a body follows the parenthesis that opens at `at`, as after a method's parameters."""
         close = self._closing(at)
         for token in self._tokens[close : close + 16]:
             if token.text == "{":
@@ -173,7 +174,7 @@ class CodeOutline:
         return False
 
     def _is_function(self, at: int) -> bool:
-        """Whether a value is a function: `function (`, `async (x) =>`, `x =>`."""
+        """Returns whether the value at `at` is a function: `function (`, `async (x) =>`, `x =>`."""
         tokens = self._tokens
         while at < len(tokens) and tokens[at].text == "async":
             at += 1
@@ -185,7 +186,7 @@ class CodeOutline:
         return [token.text for token in tokens[after : after + 2]] == ["=", ">"]
 
     def _closing(self, at: int) -> int:
-        """The place after the bracket that closes the one at `at`."""
+        """Returns the index after the bracket that closes the one at `at`."""
         depth = 0
         for here in range(at, min(len(self._tokens), at + MAX_BLOCK)):
             text = self._tokens[here].text
@@ -196,7 +197,7 @@ class CodeOutline:
         return len(self._tokens)
 
     def _first(self, at: int) -> int:
-        """The first token of the line, or after what ends a statement before on it."""
+        """Returns the index of the first token of the statement: the first on the line, or after a `;` or brace."""
         line, first = self._tokens[at].line, max(0, at - MAX_LINE)
         while at > first and self._tokens[at - 1].line == line and self._tokens[at - 1].text not in (";", "{", "}"):
             at -= 1
@@ -230,7 +231,7 @@ class CodeOutline:
         return here
 
     def _goes_on(self, text: str, after: Token, indent: int) -> bool:
-        """Whether a statement goes on in the next line."""
+        """Returns whether a statement continues on the next line."""
         return text in _GOES_ON or after.text in _GOES_ON or self._indents[after.line] > indent
 
     def _end_by_indent(self, start: int) -> int:
@@ -248,7 +249,7 @@ class CodeOutline:
 
 
 def outline_by_tokens(path: str, text: str) -> CodeOutline:
-    """The definitions of a text, as far as they are found."""
+    """Returns the definitions of a text, as far as they can be found."""
     name = path.rpartition("/")[2].lower()
     ending = name.rpartition(".")[2]
     ending = "mk" if name in ("makefile", "gnumakefile") else ending

@@ -1,7 +1,7 @@
-"""What references of memories verified elsewhere were at the commit that was verified, as git has it.
+"""Takes the baselines of memories that were verified elsewhere from git, at the verified commit.
 
-A symbol that got its name since, as a memory that was referred to a renamed one has it, is looked for where it first
-has that name: there it must be what another one was at the verified commit.
+A memory may name a symbol by a name that it got later, because it was updated after a rename. Then the first version
+that has this name is found: there, the symbol must be the same as another one at the verified commit.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from lerim.project import Git
 
 WantedBaseline = tuple[str, Reference, str]
-"""A memory's id, a reference of it, and the commit it was verified at."""
+"""A memory's id, one of its references, and the commit it was verified at."""
 
 
 def committed_baselines(
     git: Git, reader: SourceReader, where: MovedFiles, head: str, wanted: Sequence[WantedBaseline]
 ) -> dict[tuple[str, Reference], Baseline]:
-    """The baseline of each of these references whose file git has at its commit; `head` is the commit checked out."""
+    """Returns the baseline of each of these references whose file git has at its commit, by memory and reference;
+    `head` is the commit checked out."""
     asked = [(commit, reference.path) for _, reference, commit in wanted]
     texts = git.texts(asked)
     missing = {(commit, path): where.before(path, commit) for commit, path in asked if (commit, path) not in texts}
@@ -45,8 +46,8 @@ def committed_baselines(
 def _named(
     git: Git, reader: SourceReader, head: str, reference: Reference, commit: str, then: FileOutline
 ) -> FileOutline | None:
-    """The file's outline where a symbol that it lacked at the commit first has its name; None where it had that symbol,
-    has it nowhere, or where it was no rename."""
+    """Returns the outline of the first version of the file that has the symbol under its new name; None if the commit
+    already had the symbol, if no version has it, or if it was not a rename."""
     source = reader.source(reference.path) if not then.prints(reference.symbol) else None
     now = _defining(reference, source.text) if source is not None and source.text is not None else None
     if now is None:
@@ -63,6 +64,6 @@ def _named(
 
 
 def _defining(reference: Reference, text: str) -> FileOutline | None:
-    """The outline of a text, if it defines the symbol."""
+    """Returns the outline of a text if it defines the symbol, else None."""
     found = outline_file(reference.path, text)
     return found if found is not None and found.prints(reference.symbol) else None

@@ -1,6 +1,7 @@
-"""Where a symbol is defined: by Python's own parser in Python, by a bounded look at lines elsewhere.
+"""Finds where a symbol is defined: in Python with Python's own parser, elsewhere with a bounded scan of the lines.
 
-An editor knows better, and our extension asks it first; a symbol not found, or found twice, is left to the file.
+An editor knows better, and our extension asks it first; if a symbol is not found, or found twice, only the file is
+used.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 MAX_PLACES = 200
 MAX_LINE = 2000
 MAX_PYTHON = 128 * 1024
-"""Characters of Python that are parsed (about 20 ms); a longer file is looked at line by line."""
+"""Characters of Python that are parsed (about 20 ms); a longer file is scanned line by line."""
 DEFINES = re.compile(
     r"(?:^|[\s(])(?:def|class|function|func|fn|type|struct|enum|interface|trait|impl|module|const|let|var|val|object|record)"
     r"[*\s]+(?:\([^()]{0,80}\)\s*)?$"
@@ -25,7 +26,7 @@ SymbolFinder = Callable[[str], int | None]
 
 
 def make_symbol_finder(path: str, text: str, lines: Sequence[str]) -> SymbolFinder:
-    """A function from a symbol to the line (from 0) that defines it; None where none or several may."""
+    """Returns a function that returns the line (from 0) defining a symbol; None if no line does, or several may."""
     if path.endswith((".py", ".pyi")) and len(text) <= MAX_PYTHON:
         known = python_definitions(text)
         if known is not None:
@@ -34,19 +35,20 @@ def make_symbol_finder(path: str, text: str, lines: Sequence[str]) -> SymbolFind
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """A Python text as its parser reads it; None for what does not parse."""
+    """Parses a Python text; returns None if it does not parse."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is wrong with the person's code is not ours to say
+            warnings.simplefilter("ignore")  # faults in the person's code are not ours to report
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
 def python_definitions(text: str) -> dict[str, list[int]] | None:
-    """Qualified name -> lines (from 0) of every function and class, and of every name assigned outside functions.
+    """Returns the lines (from 0) of every function and class, and of every name assigned outside functions, by
+    qualified name.
 
-    None for what does not parse.
+    Returns None if the text does not parse.
     """
     tree = parse_python(text)
     if tree is None:
@@ -70,7 +72,7 @@ def python_definitions(text: str) -> dict[str, list[int]] | None:
 
 
 def find_definition_line(name: str, lines: Sequence[str]) -> int | None:
-    """The line that looks like the symbol's definition, if exactly one does; comments and strings do not count."""
+    """Returns the line that looks like the symbol's definition, if exactly one does; ignores comments and strings."""
     word = _dotted(name).rpartition(".")[2]
     if not word:
         return None
@@ -97,7 +99,7 @@ def _defines(line: str, start: int, end: int) -> bool:
 
 
 def _is_code(before: str) -> bool:
-    """Whether what follows `before` in its line is neither in a comment nor in a string, as far as one line tells."""
+    """Returns whether what follows `before` on its line is outside comments and strings, as far as one line shows."""
     text = before.lstrip()
     if text.startswith(COMMENTS) or (text.startswith("#") and not text.startswith("#[")):
         return False
@@ -123,7 +125,7 @@ def _is_code(before: str) -> bool:
 
 
 def _only(known: Mapping[str, Sequence[int]], name: str) -> int | None:
-    """The one place whose qualified name is `name` or ends with it."""
+    """Returns the only line whose qualified name is `name` or ends with it; None if there is none, or several."""
     found = [line for full, lines in known.items() if full == name or full.endswith(f".{name}") for line in lines]
     return found[0] if len(found) == 1 else None
 

@@ -1,7 +1,7 @@
-"""Whether what memories speak of is still there and still the same: fresh, drifted, gone, or not known.
+"""Checks whether what memories refer to still exists and is unchanged: fresh, drifted, gone, or unknown.
 
-This is the second axis of a memory, apart from where it is in its life: being old or unused says nothing about it, and
-being used never makes it fresh. A reference is looked at again only when its file's stamp is another one.
+Drift is independent of a memory's lifecycle: being old or unused says nothing about it, and being used never makes a
+memory fresh. A reference is checked again only when its file's stamp has changed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 RANK: dict[DriftState, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
 AT_ONCE = 500
-"""References whose baselines are held together."""
+"""How many references have their baselines loaded at once."""
 MOVED = 2
-"""Rank of what is fresh, but elsewhere."""
+"""The rank of a reference that is fresh, but has moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How a memory's reference stands. `moved_to` is the reference that means the same now: it may be fresh there.
+    """The drift of a memory's reference. `moved_to` is the reference that means the same now: it may be fresh there.
 
     `detail` says what happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen.
     """
@@ -49,8 +49,8 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class DriftSummary:
-    """How memories stand, by id: the worst standing of each that is not fresh or is so elsewhere; and of those whose
-    references were renamed or moved, where each is now, both as they are written."""
+    """The drift of memories, by id. `standings`: the worst drift of each memory that is not fresh or has moved.
+    `moved`: where each of its renamed or moved references is now, both as written."""
 
     standings: dict[str, Drift]
     moved: dict[str, dict[str, str]]
@@ -58,7 +58,7 @@ class DriftSummary:
 
 @dataclass(frozen=True, slots=True)
 class DriftSubject:
-    """What is looked at of a memory."""
+    """What a drift check needs to know about a memory."""
 
     id: str
     references: tuple[Reference, ...]
@@ -66,18 +66,18 @@ class DriftSubject:
 
 
 def subject_of(record: MemoryRecord) -> DriftSubject:
-    """What is looked at of a memory that was read."""
+    """Returns what a drift check needs to know about a memory that was read."""
     return DriftSubject(
         record.id, tuple(dict.fromkeys(filter(None, map(parse_reference, record.references)))), record.verified
     )
 
 
 class DriftChecker:
-    """How the memories of one worktree stand. Each call opens what is kept and closes it: nothing is held.
+    """Checks the drift of the memories of one worktree. Each call opens the database and closes it again.
 
-    `git` is given in jobs, never where a person waits: without it renames are found among the files git's index lists,
-    and a memory verified elsewhere stays unknown until a job looks at it. Every method raises MemoryError_ where what
-    is kept cannot be used.
+    `git` is passed in jobs, never where a person waits: without it, renames are found among the files in git's index,
+    and a memory verified elsewhere stays unknown until a job checks it. Every method raises MemoryError_ if the
+    database cannot be used.
     """
 
     def __init__(self, project: Project, home: Home, git: Git | None = None) -> None:
@@ -95,12 +95,13 @@ class DriftChecker:
         tell: Callable[[DriftSummary], None] | None = None,
         go_on: Callable[[], None] = lambda: None,
     ) -> set[str]:
-        """Looks again at what may stand otherwise now; the ids of the memories that do.
+        """Checks references that may have changed; returns the ids of the memories whose drift changed.
 
-        `paths`: the files that changed; None: all that were looked at before, by stat. `subjects`: memories to look at
-        besides, where they or their `verified` are new; None together with no paths: all of the folder. `whole`: these
-        are all there are. `tell` gets how all of them stand then, before what is kept is closed, which may wait for
-        the disk. `go_on` is called between two references; what it raises ends the look, and nothing of it is kept.
+        `paths`: the files that changed; None: all files checked before, by stat. `subjects`: memories to check besides,
+        because they or their `verified` are new; None, with `paths` None too: all memories of the folder. `whole`:
+        `subjects` are all memories there are. `tell` is called with the drift of all memories before the database is
+        closed, which may wait for the disk. `go_on` is called between two references; an exception that it raises ends
+        the check, and nothing is stored.
         """
         if self._project.is_personal:
             return set()
@@ -119,20 +120,20 @@ class DriftChecker:
             return changed
 
     def standing(self, memory_id: str) -> Drift:
-        """How a memory stands: the worst of its references; fresh where none is known to be otherwise."""
+        """Returns the worst drift of a memory's references; fresh if nothing else is known."""
         with baselines.open_baselines(self._private, self._project.root) as kept:
             return worst_drift(kept.stale(memory_id)) or Drift("fresh", "")
 
     def standings(self) -> dict[str, Drift]:
-        """The worst standing of every memory that is not fresh, or is so elsewhere (`moved_to`), by id."""
+        """Returns the worst drift of every memory that is not fresh or has moved (`moved_to`), by id."""
         return self.found().standings
 
     def moved(self) -> dict[str, dict[str, str]]:
-        """By memory: where those of its references are now that were renamed or moved, both as they are written."""
+        """Returns where renamed or moved references are now, by memory; both as written."""
         return self.found().moved
 
     def found(self) -> DriftSummary:
-        """Both at once."""
+        """Returns `standings` and `moved` together."""
         if not baselines.has_baselines(self._private):
             return DriftSummary({}, {})
         with baselines.open_baselines(self._private, self._project.root) as kept:
@@ -158,7 +159,7 @@ def _found(kept: Baselines) -> DriftSummary:
 
 
 def worst_drift(looks: Sequence[DriftRecord]) -> Drift | None:
-    """The worst of a memory's standings; None where nothing is wrong."""
+    """Returns the worst drift of a memory; None if all of its references are fresh and have not moved."""
     look = max(looks, key=drift_rank, default=None)
     if look is None or drift_rank(look) == 0:
         return None
@@ -166,12 +167,12 @@ def worst_drift(looks: Sequence[DriftRecord]) -> Drift | None:
 
 
 def drift_rank(look: DriftRecord) -> int:
-    """How bad it is; 0 where nothing is."""
+    """Returns how bad the drift is; 0 if there is none."""
     return max(RANK[look.state], MOVED if look.moved_to else 0)
 
 
 class _Check:
-    """One look at many references: what is to be looked at, then all of it file by file, then one transaction."""
+    """One check of many references: collects what is due, checks it file by file, and stores it in one transaction."""
 
     def __init__(self, project: Project, kept: Baselines, git: Git | None, day: str, go_on: Callable[[], None]) -> None:
         self._go_on = go_on
@@ -186,7 +187,8 @@ class _Check:
         self._whole = False
 
     def take(self, subjects: Sequence[DriftSubject]) -> None:
-        """Memories: those of their references that were never looked at, or whose `verified` is another one now."""
+        """Adds the references of these memories that were never checked, have another `verified` now, or are unknown
+        and can be checked with git."""
         known = self._kept.of(subject.id for subject in subjects)
         for subject in subjects:
             self._go_on()
@@ -200,13 +202,13 @@ class _Check:
                 self._forgotten[subject.id] = subject.references
 
     def only(self, live: Iterable[str]) -> None:
-        """These are all memories there are: what is known of others is forgotten."""
+        """Marks the drift records of all other memories for deletion: `live` are all memories there are."""
         for memory in self._kept.memories() - set(live):
             self._forgotten[memory] = ()
 
     def due(self, paths: Sequence[str] | None) -> None:
-        """The references whose file has another stamp than when it was looked at; of missing files and of moved ones,
-        all."""
+        """Adds the references whose file's stamp has changed, or whose file is back after a move; if `paths` is None,
+        also those of missing files."""
         if paths is None:
             self._whole = True
             changed = {place for place, stamp in self._kept.places() if not stamp or self._reader.stamp(place) != stamp}
@@ -223,9 +225,9 @@ class _Check:
                 self._todo.setdefault((look.memory, look.reference), (look.verified, look))
 
     def done(self) -> set[str]:
-        """Looks at all of it and keeps what was found; the memories that stand otherwise now."""
+        """Checks all references that were added and stores the results; returns the memories whose drift changed."""
         self._where.expect(self._missing())
-        todo = sorted(self._todo.items(), key=lambda one: one[0][1].path)  # each file once
+        todo = sorted(self._todo.items(), key=lambda one: one[0][1].path)  # by file, so that each is read once
         bases = self._committed()
         found: list[tuple[DriftRecord, DriftRecord | None]] = []
         new: list[tuple[str, Reference, str, Baseline]] = []
@@ -258,7 +260,7 @@ class _Check:
         return {look.memory for look, before in found if _differs(look, before)} | set(self._forgotten)
 
     def _missing(self) -> dict[str, str]:
-        """The files that are not where they were, each with a commit that had it ("" not known)."""
+        """Returns the missing files, each with a commit that had it ("" if not known)."""
         return {
             reference.path: verified.partition("@")[2]
             for (_, reference), (verified, _) in self._todo.items()
@@ -266,7 +268,7 @@ class _Check:
         }
 
     def _committed(self) -> dict[tuple[str, Reference], Baseline]:
-        """What references of memories verified elsewhere were at that commit, where git has it."""
+        """Returns the baselines of memories verified elsewhere, if git has their commit."""
         if self._git is None:
             return {}
         wanted = [
@@ -277,7 +279,8 @@ class _Check:
         return committed_baselines(self._git, self._reader, self._where, self._head, wanted)
 
     def _first(self, reference: Reference, verified: str) -> Baseline | None:
-        """What a reference is now, taken as what it was. Where it was verified at a commit, a job may know better."""
+        """Returns a reference's present state as its baseline; None if a job may still read it at the verified
+        commit."""
         return None if "@" in verified and self._git is None else self._reader.baseline(reference)
 
     def _compare(
@@ -300,7 +303,7 @@ class _Check:
         if source.text is None:
             if not base.sketch:
                 return replace(look, moved_to=moved, detail=there)
-            if look.stamp[1] > MAX_SOURCE:  # what it is now is not known
+            if look.stamp[1] > MAX_SOURCE:  # too large to read
                 unknown = replace(look, state="unknown", moved_to=moved, detail=f"`{place}` is too large")
                 return replace(before, place=place, stamp=look.stamp) if before else unknown
             return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
@@ -317,7 +320,7 @@ class _Check:
     ) -> DriftRecord:
         reference, place = look.reference, look.place
         found = self._reader.outline(place, text, fingerprint_kind(base.digest))
-        if found is None:  # in the middle of an edit: it stands as it did
+        if found is None:  # probably in the middle of an edit: the drift stays as it was
             return replace(before, stamp=look.stamp) if before else replace(look, state="unknown", moved_to=moved)
         prints = [one.digest for one in found.prints(reference.symbol)]
         if base.digest in prints and not found.redefined(reference.symbol, base.digest):

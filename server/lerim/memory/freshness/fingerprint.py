@@ -1,7 +1,7 @@
-"""What a symbol or a file is, as far as a memory of it can hold: fingerprints that no reformatting changes.
+"""Fingerprints of symbols and files that reformatting does not change: what references are compared by.
 
-A symbol's is exact: every token of its definition but its own name, comments and white space. A file's is a sketch:
-some of its lines, chosen by their hash, so that what was added does not count and what went does.
+A symbol's fingerprint is exact: every token of its definition but its own name, comments and white space. A file's is a
+sketch: some of its lines, chosen by their hash, so that additions do not count and removals do.
 """
 
 from __future__ import annotations
@@ -16,53 +16,53 @@ from typing import Protocol
 from lerim.memory.freshness import code, pythoncode
 
 SKETCH = 48
-"""Lines of a file that are remembered."""
+"""Lines of a file that its sketch contains."""
 HELD_SHARE = 0.5
-"""The share of them that must still be there for the file to be what it was."""
+"""The share of these lines that a file must still contain to count as unchanged."""
 SMALL = 24
-"""Of a page of so few lines every one must: each says something, while code and large files change with each commit and
-are what they were."""
+"""A page with at most this many lines must still contain all of them, because each says something. Code and large files
+change with every commit and stay what they are."""
 _PAGES = frozenset((".cfg", ".conf", ".env", ".ini", ".json", ".jsonc", ".md", ".mdx", ".properties", ".rst"))
 _PAGES |= {".toml", ".txt", ".yaml", ".yml"}
-"""Endings of settings and of rules for people; what has no ending (`Makefile`) is a page, too."""
+"""Endings of settings and documents; a file without an ending (`Makefile`) is a page, too."""
 TELLING = 3
-"""Words a definition must have to be known again under another name: a bare `pass` is everywhere."""
+"""Words a definition must have to be recognised under another name: a bare `pass` is everywhere."""
 _BYTES = 8
 TWINS = 20
-"""Symbols alike of which each is remembered; of more, none is known again under another name."""
+"""How many symbols with the same fingerprint are recorded; if there are more, none is recognised under another name."""
 MANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolFingerprint:
-    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `words` tells how
-    much there is to know it by."""
+    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `words` is how
+    much there is to recognise it by."""
 
     digest: str
     words: int
 
 
 class Definitions(Protocol):
-    """The definitions of one file as a parser found them."""
+    """The definitions of one file, as found by a parser."""
 
     kind: str
 
     @property
     def names(self) -> Sequence[str]:
-        """Every name that is defined, qualified (`Store.save`)."""
+        """Every defined name, qualified (`Store.save`)."""
         ...
 
     def defines(self, name: str) -> bool:
-        """Whether this is one of them."""
+        """Returns whether this qualified name is defined."""
         ...
 
     def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
-        """The tokens of each definition of that name, the names in `own` told by a placeholder."""
+        """Returns the tokens of each definition of that name, with the names in `own` replaced by a placeholder."""
         ...
 
 
 class FileOutline:
-    """What a file defines, by its fingerprints."""
+    """The definitions of a file, with their fingerprints."""
 
     def __init__(self, found: Definitions) -> None:
         self.kind = found.kind
@@ -71,21 +71,21 @@ class FileOutline:
         self._lengths: dict[str, list[str]] = {}
 
     def prints(self, name: str) -> list[SymbolFingerprint]:
-        """The fingerprint of each definition that `name` names, whole or by its last parts."""
+        """Returns the fingerprint of each definition that `name` names, as a whole or by its last parts."""
         return [one for full in self._matching(name) for one in self._own(full)]
 
     def redefined(self, name: str, digest: str) -> bool:
-        """Whether what has this fingerprint is defined once more under that very name, otherwise: in Python the last
-        one counts; elsewhere it is an overload."""
+        """Returns whether the symbol with this fingerprint has another, different definition under the same name. Only
+        in Python, where the last one counts; elsewhere it is an overload."""
         if self.kind != pythoncode.KIND:
             return False
         own = [{one.digest for one in self._own(full)} for full in self._matching(name)]
         return all(len(digests) > 1 for digests in own if digest in digests)
 
     def renamed(self, name: str, known: SymbolFingerprint, twins: Iterable[str]) -> str:
-        """The one symbol that is what `name` was; "" where none is, or several are.
+        """Returns the one symbol that is now what `name` was; "" if there is none, or several.
 
-        `twins` were like it before, so that none of them is it now.
+        `twins` had the same fingerprint before, so none of them counts.
         """
         last, before = name.rpartition(".")[2], set(twins)
         if MANY in before:
@@ -99,21 +99,22 @@ class FileOutline:
         return same[0] if len(same) == 1 else ""
 
     def twins(self, name: str, known: SymbolFingerprint) -> list[str]:
-        """The other symbols that have the same fingerprint as this one."""
+        """Returns the other symbols with the same fingerprint; only `MANY` if there are more than `TWINS`."""
         own = set(self._matching(name))
         same = [full for full in self._same(name, known) if full not in own]
         return same if len(same) <= TWINS else [MANY]
 
     def _matching(self, name: str) -> list[str]:
-        """The qualified names that `name` may mean: itself, else those that end with it."""
+        """Returns the qualified names that `name` may mean: itself, else those that end with it."""
         dotted = name.replace("::", ".")
         if self._found.defines(dotted):
             return [dotted]
         return [full for full in self._found.names if full.endswith(f".{dotted}")]
 
     def _same(self, name: str, known: SymbolFingerprint) -> list[str]:
-        """The symbols that are what `name` was. One that was renamed may still hold its old name, for another thing of
-        that name (`json.load` in `load`), or hold its new one where it calls itself: both are told as its own."""
+        """Returns the symbols that are now what `name` was. A renamed symbol may still contain its old name for another
+        thing (`json.load` in `load`), or its new name in a call to itself: so both names are also replaced to compare
+        it."""
         old = name.rpartition(".")[2]
         length = known.digest.partition("-")[0]
         alike = self._by_length().get(length, ())
@@ -124,7 +125,7 @@ class FileOutline:
         ]
 
     def _by_length(self) -> Mapping[str, Sequence[str]]:
-        """The symbols by the beginning of their fingerprints."""
+        """Returns the symbols by the beginning of their fingerprints: the kind and the number of tokens."""
         if not self._lengths:
             for full in self._found.names:
                 for length in {one.digest.partition("-")[0] for one in self._own(full)}:
@@ -143,7 +144,7 @@ class FileOutline:
 
 
 def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
-    """The definitions in a file's text; None where it does not parse. `kind` asks for the same way as before."""
+    """Returns the definitions in a file's text; None if it does not parse. `kind` asks for the parser used before."""
     if path.endswith((".py", ".pyi")) and kind != code.KIND:
         found = pythoncode.outline_python(text)
         if found is not None or kind:
@@ -152,24 +153,24 @@ def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
 
 
 def fingerprint_kind(digest: str) -> str:
-    """The way a fingerprint was made, as `outline_file` takes it."""
+    """Returns the parser that made a fingerprint, as `outline_file` takes it."""
     return digest[:1]
 
 
 def sketch_text(text: str) -> bytes:
-    """Some of a file's lines: the `SKETCH` smallest of their hashes, 8 bytes each."""
+    """Returns the sketch of a file's lines: the `SKETCH` smallest of their hashes, 8 bytes each."""
     return b"".join(heapq.nsmallest(SKETCH, _lines(text)))
 
 
 def share_held(kept: bytes, text: str) -> float:
-    """The share of a sketch that a text still has; 1 where the sketch is empty."""
+    """Returns the share of a sketch that a text still contains; 1 if the sketch is empty."""
     wanted = {kept[at : at + _BYTES] for at in range(0, len(kept), _BYTES)}
     return len(wanted & _lines(text)) / len(wanted) if wanted else 1.0
 
 
 def is_sketch_held(path: str, kept: bytes, text: str) -> bool:
-    """Whether a file is still what its sketch was made of: of a small page every line is there, of others
-    `HELD_SHARE`."""
+    """Returns whether a file still matches its sketch: a small page needs every line, other files `HELD_SHARE` of
+    them."""
     ending = PurePosixPath(path).suffix.lower()
     page = len(kept) <= SMALL * _BYTES and (not ending or ending in _PAGES)
     return share_held(kept, text) >= (1 if page else HELD_SHARE)
@@ -182,7 +183,7 @@ def _print(kind: str, tokens: Sequence[str]) -> SymbolFingerprint:
 
 
 def _lines(text: str) -> set[bytes]:
-    """The hashes of the lines that say something: those of brackets alone are everywhere."""
+    """Returns the hashes of the lines that have a letter or digit: lines of brackets alone are everywhere."""
     said = {" ".join(line.split()) for line in text.splitlines()}
     return {
         hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()

@@ -1,5 +1,5 @@
-"""What a memory takes over of how others stood: one that they became, or itself at the places it names now. Nobody
-verified it anew, so that what had drifted stays drifted."""
+"""Passes baselines and drift on to a memory that replaces others, or to the same memory after its references were
+updated. Nobody verified it again, so what had drifted stays drifted."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from lerim.project import Project, commits
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A reference of a memory that is taken over: what it was when that was verified, and how it stands, as far as
-    either is known."""
+    """A reference of a source memory: its baseline when that was verified, and its drift, as far as they are known."""
 
     source: MemoryRecord
     reference: Reference
@@ -34,7 +33,7 @@ class _Held:
         return drift_rank(self.look) if self.look else 0
 
     def is_at(self, reference: Reference) -> bool:
-        """Whether it is this one, or is there now."""
+        """Returns whether this is the given reference, or has moved there."""
         return self.reference == reference or (
             self.look is not None and self.look.moved_to == reference_text(reference)
         )
@@ -43,10 +42,10 @@ class _Held:
 def inherit_baselines(
     project: Project, home: Home, heir: MemoryRecord, sources: Sequence[MemoryRecord]
 ) -> MemoryRecord:
-    """The heir, verified when the longest ago verified of its sources was; each of its references is compared with
-    what it was to the source it stands worst for.
+    """Returns the heir with the oldest `verified` of its sources. Each of its references takes the baseline and drift
+    of the source in which it drifted most.
 
-    The heir may be one of the sources itself. Never raises: where what is kept cannot be used, nothing is taken over.
+    The heir may be one of the sources. Never raises: if the database cannot be used, nothing is inherited.
     """
     if project.is_personal:
         return heir
@@ -82,7 +81,8 @@ def _references(memory: MemoryRecord) -> tuple[Reference, ...]:
 
 
 def _longest_ago(held: Sequence[_Held]) -> str:
-    """The oldest `verified` there is; of one day, that of what stands worst, whose commit was before the change."""
+    """Returns the oldest `verified`; of several on one day, that of the worst drift: its commit was before the
+    change."""
     said = ((one.source.verified[:10], -one.rank, one.source.verified) for one in held if one.source.verified)
     return min(said, default=("", 0, ""))[2]
 
@@ -104,8 +104,8 @@ def _taken(
 
 
 def _under(reference: Reference, before: Reference, base: Baseline, reader: SourceReader) -> Baseline:
-    """A reference's baseline under its present name. A renamed symbol that still names its old one (`json.load` in
-    `load`) has another fingerprint under its own: while it is what it was, that one."""
+    """Returns a reference's baseline under its present name. A renamed symbol that still contains its old name
+    (`json.load` in `load`) has another fingerprint under its new name: while it is unchanged, that one is returned."""
     source = reader.source(reference.path) if before.symbol != reference.symbol and base.digest else None
     if source is None or source.text is None:
         return base

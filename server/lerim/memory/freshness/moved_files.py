@@ -1,4 +1,4 @@
-"""Where a referenced file went that is not where it was: what git says, else the new file most like it."""
+"""Finds where a missing referenced file went: by git's renames, else by the most similar new file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_CANDIDATES = 200
 
 
 class MovedFiles:
-    """The renames of one worktree. A file counts as new where git's index did not hold it when it was read last."""
+    """The renames of one worktree. A file counts as new if git's index did not contain it when it was last read."""
 
     def __init__(self, project: Project, kept: Baselines, git: Git | None = None) -> None:
         self._project = project
@@ -30,23 +30,23 @@ class MovedFiles:
         self._found: dict[tuple[str, bytes], str] = {}
 
     def begin(self) -> None:
-        """Notes which files there are, if that was never done; inside a transaction."""
+        """Records which files there are, if that was never done. Call it inside a transaction."""
         if not self._kept.known()[0]:
             self.remember()
 
     def remember(self) -> None:
-        """Notes which files there are now; inside a transaction."""
+        """Records which files there are now. Call it inside a transaction."""
         stamp = tracked.index_stamp(self._project.root)
         if stamp and stamp != self._kept.known()[0]:
             paths = tracked.read_tracked_paths(self._project.root, self._project.common_dir)
             self._kept.know(stamp, map(tracked.path_digest, paths))
 
     def expect(self, missing: Mapping[str, str]) -> None:
-        """The files that will be asked for, each with a commit that had it ("" not known)."""
+        """Sets the files that `now` will be asked for, each with a commit that had it ("" if not known)."""
         self._commits = missing
 
     def now(self, path: str, base: Baseline, reader: SourceReader) -> str:
-        """Where a missing file is now; "" where that is not known."""
+        """Returns where a missing file is now; "" if that is not known."""
         key = (path, base.sketch)
         if key not in self._found:
             place = self._by_git(path) or self._by_likeness(path, base, reader)
@@ -54,7 +54,7 @@ class MovedFiles:
         return self._found[key]
 
     def before(self, path: str, commit: str) -> str:
-        """What a file was called at a commit that has none of this name; "" where git does not tell."""
+        """Returns what a file that did not exist at a commit was called there; "" if git does not know."""
         return next((old for old, new in self._moves(commit).items() if new == path), "")
 
     def _by_git(self, path: str) -> str:
@@ -68,7 +68,8 @@ class MovedFiles:
         return self._git.moves(commit, self._head)
 
     def _by_likeness(self, path: str, base: Baseline, reader: SourceReader) -> str:
-        """The new file of the same ending that holds most of its lines; "" where none holds half, or two as many."""
+        """Returns the new file with the same ending that has most of its lines; "" if none has half, or if two have as
+        many."""
         if not base.sketch:
             return ""
         alike = self._appeared().get(PurePosixPath(path).suffix, [])[:MOST_CANDIDATES]
@@ -78,7 +79,7 @@ class MovedFiles:
         return ranked[0][1]
 
     def _appeared(self) -> dict[str, list[str]]:
-        """The files git's index holds and did not hold before, by their ending."""
+        """Returns the files that are in git's index and were not before, by ending."""
         if self._new is None:
             self._new = {}
             stamp, before = self._kept.known()
@@ -89,7 +90,7 @@ class MovedFiles:
 
 
 def _folder(path: str, moves: Mapping[str, str]) -> str:
-    """Where a folder is now whose files all went to one other under their own names; "" otherwise."""
+    """Returns the new path of a folder if all its files moved to one folder under the same names; "" otherwise."""
     went = [(old[len(path) :], new) for old, new in moves.items() if old.startswith(f"{path}/")]
     found = {new.removesuffix(name) if new.endswith(name) else "" for name, new in went}
     return found.pop() if len(found) == 1 else ""

@@ -1,4 +1,4 @@
-"""The definitions of a Python file, by Python's own parser: layout, comments and quotes make no difference."""
+"""Finds the definitions of a Python file with Python's own parser: layout, comments and quotes make no difference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lerim.memory.freshness.definitions import parse_python
 
 KIND = "a"
 MAX_PYTHON = 512 * 1024
-"""Characters of Python that are parsed; a longer file is known by its lines."""
+"""Characters of Python that are parsed; a longer file is read by tokens (`code.py`)."""
 OWN = "\1"
-"""Stands for a definition's own name."""
+"""The placeholder for a definition's own name."""
 _END = ")"
 _LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
@@ -38,7 +38,7 @@ class PythonOutline:
 
 
 def outline_python(text: str) -> PythonOutline | None:
-    """The definitions of a Python text; None for one that does not parse or is too long."""
+    """Returns the definitions of a Python text; None if it does not parse or is too long."""
     if len(text) > MAX_PYTHON:
         return None
     tree = parse_python(text)
@@ -63,7 +63,7 @@ def outline_python(text: str) -> PythonOutline | None:
 
 
 def _told(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
-    """A tree as words, the same for every version of Python: what is empty is left out. Without recursion."""
+    """Yields a syntax tree as words, the same for every version of Python: empty fields are left out. Not recursive."""
     waiting: list[tuple[str, object]] = [("", node)]
     while waiting:
         field, item = waiting.pop()
@@ -72,7 +72,7 @@ def _told(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
         elif isinstance(item, ast.Constant):
             yield repr(item.value)
         elif isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, str):
-            yield repr(" ".join(item.value.value.split()))  # a docstring: formatters move its lines
+            yield repr(" ".join(item.value.value.split()))  # a docstring: formatters re-indent its lines
         elif isinstance(item, ast.AST):
             yield f"({type(item).__name__}"
             waiting.append((_END, ")"))

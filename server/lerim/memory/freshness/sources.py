@@ -1,4 +1,4 @@
-"""The files that memories speak of, as they are in a worktree: read once, within bounds, wherever links lead."""
+"""Reads the files that memories refer to: once, within limits, and only inside the worktree, links resolved."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lerim.memory.freshness.fingerprint import FileOutline, outline_file, sketch
 from lerim.memory.reference import Reference
 
 MAX_SOURCE = 1024 * 1024
-"""Bytes of a referenced file that are read; of a larger one it is only known whether it is there."""
+"""Bytes of a referenced file that are read; of a larger one only its existence is known."""
 HELD_FILES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A referenced file as it is: `text` None where it is a folder, or nothing that is read as text."""
+    """A referenced file; `text` is None if it is a folder, or is not read as text."""
 
     text: str | None
 
 
 class SourceReader:
-    """The files of a worktree. Stamps are kept while it lives, texts of the last few files alone: ask file by file."""
+    """Reads the files of a worktree. Caches all stamps, but only the last few texts: proceed file by file."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -37,24 +37,24 @@ class SourceReader:
         self._sketches: OrderedDict[str, bytes] = OrderedDict()
 
     def stamp(self, path: str) -> StatStamp:
-        """The file's stamp by stat alone; () where there is none."""
+        """Returns the file's stamp by stat alone; () if there is no file."""
         if path not in self._stamps:
             self._stamps[path] = stamp_of(self.root / path)
         return self._stamps[path]
 
     def source(self, path: str) -> SourceFile | None:
-        """The file as it is; None where it cannot be read."""
+        """Returns the file as it is now; None if it cannot be read."""
         return _held(self._read, path, lambda: _read(self.root, path))
 
     def outline(self, path: str, text: str, kind: str = "") -> FileOutline | None:
-        """The definitions of a file's text; None where it does not parse in that way."""
+        """Returns the definitions of a file's text; None if it does not parse. `kind` as in `outline_file`."""
         usual = self._parsed.get((path, ""))
         if usual is not None and usual.kind == kind:
             return usual
         return _held(self._parsed, (path, kind), lambda: outline_file(path, text, kind))
 
     def baseline(self, reference: Reference) -> Baseline | None:
-        """What a reference is now; None where its file is not there or cannot be read."""
+        """Returns the baseline of a reference as it is now; None if its file is missing or cannot be read."""
         source = self.source(reference.path) if self.stamp(reference.path) else None
         if source is None:
             return None
@@ -66,8 +66,8 @@ class SourceReader:
 
 
 def take_baseline(reference: Reference, text: str, lines: bytes, found: FileOutline | None) -> Baseline:
-    """What a reference is in a text of its file, of which `lines` is the sketch. Where the symbol is not found, or
-    twice, the file stands for it."""
+    """Returns the baseline of a reference in a text of its file; `lines` is the text's sketch. If the symbol is not
+    found, or found twice, the baseline is that of the whole file."""
     known = found.prints(reference.symbol) if found is not None else []
     if found is None or len(known) != 1:
         return Baseline("", 0 if is_blank(text) else 1, (), lines)
@@ -75,7 +75,7 @@ def take_baseline(reference: Reference, text: str, lines: bytes, found: FileOutl
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing in a file but white space."""
+    """Returns whether a text contains nothing but white space."""
     return not text or text.isspace()
 
 
@@ -92,7 +92,7 @@ def _held(held: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Value]
 
 
 def stamp_of(path: Path) -> StatStamp:
-    """A file's stamp by stat alone; () where there is none."""
+    """Returns a file's stamp by stat alone; () if there is no file."""
     try:
         state = path.stat()
     except (OSError, ValueError):
@@ -105,7 +105,7 @@ def _read(root: Path, path: str) -> SourceFile | None:
         real = Path(os.path.realpath(root / path))
         if not real.is_relative_to(os.path.realpath(root)):
             return None  # a link that leads out
-        # O_NONBLOCK: a named pipe of this name must not hang us
+        # O_NONBLOCK: a named pipe of this name must not block us
         handle = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except IsADirectoryError:
         return SourceFile(None)

@@ -1,4 +1,4 @@
-"""Verifying a memory: what its references are now is kept as what they are compared with later."""
+"""Verifies a memory: stores what its references are now, to compare with later."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from lerim.paths import Home
 from lerim.project import Project, commits
 
 _MOST_A_DAY = 100
-"""So many states of a place can be verified on one day where nothing is committed."""
+"""How many states of a reference can be verified on one day if nothing is committed."""
 
 
 def verify_record(
     project: Project, home: Home, record: MemoryRecord, now: datetime, before: MemoryRecord | None = None
 ) -> MemoryRecord:
-    """The record as verified now: what its references are is kept as what they shall be compared with, but of those
-    that it had `before` what they were then.
+    """Returns the record as verified now, and stores its references as they are now. References that it already had
+    `before` keep their former baseline.
 
-    `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone where no commit is checked out. Never raises for a file
-    that cannot be read: its reference stays unknown. Where nothing can be kept the record stays as it was.
+    `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone if no commit is checked out. Never raises for an
+    unreadable file: its reference stays unknown. If nothing can be stored, the record is returned unchanged.
     """
     if project.is_personal:
-        return replace(record, verified=f"{now:%Y-%m-%d}")  # its references are of no repository
+        return replace(record, verified=f"{now:%Y-%m-%d}")  # its references belong to no repository
     references = tuple(dict.fromkeys(filter(None, map(parse_reference, record.references))))
     commit = commits.read_head_commit(project.root, project.common_dir)
     reader = SourceReader(project.root)
@@ -67,7 +67,8 @@ def verify_record(
 def _elsewhere(
     look: DriftRecord | None, base: Baseline | None, reader: SourceReader
 ) -> tuple[Baseline, DriftRecord] | None:
-    """What a reference is where it was last seen, if it is not (`base`) where its memory says."""
+    """Returns the baseline and drift of a reference where it was last seen, if it has moved and is no longer (`base`)
+    where its memory says; else None."""
     place = parse_reference(look.moved_to) if look else None
     if look is None or place is None or (base is not None and (base.digest or not look.reference.symbol)):
         return None
@@ -80,9 +81,9 @@ def _elsewhere(
 def unique_verified(
     kept: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
 ) -> str:
-    """`verified` with as many more digits of its commit, or where nothing is committed with such a number after the
-    day, that none but these baselines are kept under it: an undo gives the file its former line back, under which the
-    former ones must still be."""
+    """Returns `verified` with enough more digits of its commit, or without a commit with a number after the day, that
+    no other baselines are stored under it. The former ones must stay, because an undo restores the former `verified` of
+    the file."""
     day, _, short = verified.partition("@")
     if short and commit.startswith(short):
         more: Iterable[str] = (f"{day}@{commit[:length]}" for length in range(len(short), len(commit) + 1))

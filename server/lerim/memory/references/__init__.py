@@ -1,4 +1,4 @@
-"""Which memories refer to a file or a symbol."""
+"""Finds the memories that refer to a file or a symbol."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Questions with two answers: after a merge of branches that each decided, both stand until a person chooses."""
+"""Finds questions with two answers: after a merge of branches that each decided, both stay until a person chooses."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from lerim.memory.store import Stored
 from lerim.memory.superseded import EndingLink, with_current_status
 
 TWO_ANSWERS_CODE = "two-answers"
-"""The code of the problem, and the flag of what maintain proposes about it."""
+"""The code of the problem, and the flag of the proposal that maintain makes about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictingAnswers:
-    """A question by its id, and the ids of the memories that say they resolved it, the one changed last at the end."""
+    """A question by its id, and the ids of the memories that say they resolved it, the last changed at the end."""
 
     question: str
     answers: tuple[str, ...]
 
 
 def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, str]) -> list[ConflictingAnswers]:
-    """The questions that several of these memories say they resolved, under other titles; `titles` by id are those of
-    the memories that are active."""
+    """Returns the questions that several active memories with different titles say they resolved; `titles` are those of
+    the active memories, by id."""
     answers: dict[str, list[EndingLink]] = defaultdict(list)
     for link in links:
         if link.how == "resolved" and link.ender in titles:
@@ -44,7 +44,7 @@ def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, s
 
 
 def conflicting_answers_among(live: Iterable[Stored]) -> list[ConflictingAnswers]:
-    """The questions that several of these active memories say they resolved."""
+    """Returns the questions that several of these active memories say they resolved."""
     some = [one for one in live if one.record.resolves]
     return find_conflicting_answers(
         (link for one in some for link in links_of(one)), {one.record.id: one.record.title for one in some}
@@ -52,7 +52,7 @@ def conflicting_answers_among(live: Iterable[Stored]) -> list[ConflictingAnswers
 
 
 def find_answer_problems(stored: Sequence[Stored]) -> list[Problem]:
-    """The questions of a store that have several answers, of all its memories."""
+    """Returns a problem for each question with several answers; `stored` are all memories of a store."""
     live = [one for one in with_current_status(stored) if one.status == "active"]
     titles = {one.record.id: one.record.title for one in live}
     return answer_problems(conflicting_answers_among(live), titles, {one.record.id: one.path for one in live})
@@ -61,7 +61,7 @@ def find_answer_problems(stored: Sequence[Stored]) -> list[Problem]:
 def answer_problems(
     found: Iterable[ConflictingAnswers], titles: Mapping[str, str], paths: Mapping[str, Path]
 ) -> list[Problem]:
-    """Each as a problem of the file of its last answer."""
+    """Returns each conflict as a problem of the file of its last answer."""
     return [
         Problem(
             TWO_ANSWERS_CODE,
@@ -75,5 +75,5 @@ def answer_problems(
 
 
 def join_titles(answers: Iterable[str], titles: Mapping[str, str]) -> str:
-    """The titles of these memories."""
+    """Returns the titles of these memories in quotation marks, joined with “and”."""
     return " and ".join(f"“{' '.join(titles[answer].split())}”" for answer in answers)

@@ -1,4 +1,4 @@
-"""One live memory as hovers and lenses hold it, and where its references are looked up."""
+"""The part of a live memory that hovers and code lenses need, and where its references are found."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lerim.memory.store import LIVE_FOLDERS, MemoryFile, Stored
 from lerim.memory.superseded import EndingLink, EndKind
 
 ReferenceMoves = Mapping[str, Mapping[str, str]]
-"""By memory: a reference and where it is now, both as they are written."""
+"""By memory: each moved reference and where it is now, both as written."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryEntry:
-    """What a hover's headline and a lens need of a memory; the rest is read from `path`, when it is shown."""
+    """What a hover's headline and a code lens need of a memory; the rest is read from `path` when it is shown."""
 
     folder: Path
     name: str
@@ -43,13 +43,13 @@ class MemoryEntry:
 
     @property
     def label(self) -> str:
-        """The learning's kind where it has one, else the primitive."""
+        """The kind of a learning if it has one, else the primitive."""
         return self.kind or self.primitive
 
 
 @dataclass(frozen=True, slots=True)
 class MovedReferences:
-    """The memories whose references were renamed or moved, where they are now; `symbols` are a file's."""
+    """The memories with renamed or moved references, by where these are now; `symbols` lists the moved ones by file."""
 
     by_file: Mapping[str, tuple[MemoryEntry, ...]] = field(default_factory=dict)
     by_symbol: Mapping[tuple[str, str], tuple[MemoryEntry, ...]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class MovedReferences:
 
 
 def moved_references(moves: ReferenceMoves, entries: Mapping[str, MemoryEntry]) -> MovedReferences:
-    """Where memories are found besides where they say."""
+    """Returns the memories by the places their references moved to."""
     by_file: dict[str, tuple[MemoryEntry, ...]] = {}
     by_symbol: dict[tuple[str, str], tuple[MemoryEntry, ...]] = {}
     symbols: dict[str, frozenset[str]] = {}
@@ -75,11 +75,11 @@ def moved_references(moves: ReferenceMoves, entries: Mapping[str, MemoryEntry]) 
 
 
 _SHARED: dict[float, float] = {}
-"""Confidences: at most 10,001 numbers, held once each."""
+"""Confidences: at most 10,001 numbers, each stored once."""
 
 
 def entry_of(stored: Stored, found: MemoryFile) -> MemoryEntry:
-    """What is held of a memory that was read."""
+    """Returns the entry of a memory that was read."""
     record = stored.record
     references = dict.fromkeys(filter(None, map(parse_reference, record.references)))
     return MemoryEntry(
@@ -96,7 +96,7 @@ def entry_of(stored: Stored, found: MemoryFile) -> MemoryEntry:
 
 
 def links_of(stored: Stored) -> tuple[EndingLink, ...]:
-    """What a memory says that it ends."""
+    """Returns the links by which a memory says it ends others."""
     record = stored.record
     updated = int(record.updated.timestamp())
     kinds: tuple[tuple[EndKind, tuple[str, ...]], ...] = (
@@ -107,10 +107,10 @@ def links_of(stored: Stored) -> tuple[EndingLink, ...]:
 
 
 def newest_first(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:
-    """The order in which memories are shown."""
+    """Sorts memories in the order in which they are shown."""
     return tuple(sorted(entries, key=lambda entry: (entry.created, entry.name), reverse=True))
 
 
 def symbol_names(reference: Reference) -> tuple[str, ...]:
-    """The names a symbol is found by: its whole one and its last part."""
+    """Returns the names a symbol is found by: the whole name and its last part."""
     return (reference.symbol, reference.symbol.rpartition(".")[2]) if reference.symbol else ()

@@ -1,7 +1,7 @@
-"""Which memories speak of a file or a symbol: the answer behind hovers and lenses, held in memory.
+"""Which memories refer to a file or a symbol: the in-memory map behind hovers and code lenses.
 
-The map is built from the files and follows them; a file that cannot be read is a problem and takes no other with it.
-One thread may change it while others read: what a reader gets is never changed afterwards.
+The map is built from the files and follows their changes; an unreadable file is a problem and does not affect others.
+One thread may change the map while others read it: what a reader gets is never changed afterwards.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ __all__ = ["MemoryEntry", "Reference", "ReferenceMap", "parse_reference"]
 
 
 ReadOutcome = tuple[Stored, list[Problem]] | MemoryError_
-"""What reading a memory's file gave."""
+"""The result of reading a memory's file."""
 
 
 @dataclass(slots=True)
 class MemoryFileChanges:
-    """Files that are gone, and those that are other than they were, with what was read of them so far."""
+    """Files that are gone, files that are new or changed, and what was read of them so far."""
 
     gone: list[str]
     new: list[MemoryFile]
@@ -53,22 +53,22 @@ class MemoryFileChanges:
     outcomes: dict[str, ReadOutcome] = field(default_factory=dict)
 
     def read(self) -> Iterator[None]:
-        """Reads the files, one at each step."""
+        """Reads the files, one per step."""
         for item in self.new:
             self.outcomes[item.name] = _outcome(item, self.anchor)
             yield
 
 
 class ReferenceMap:
-    """The live memories of one folder by file and by symbol. Empty until the first `scan`.
+    """The live memories of one folder, by file and by symbol. Empty until the first `scan`.
 
-    A memory that another live file ends is left out, also while it still lies among the live ones.
+    A memory that another live memory ends is left out, even while its file is still in a live folder.
     """
 
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir
         self._anchor = anchor or memory_dir.parent.parent
-        self._stamps: dict[str, int] = {}  # as hashes: of ten thousand files they weigh
+        self._stamps: dict[str, int] = {}  # as hashes, to save memory with ten thousand files
         self._entries: dict[str, MemoryEntry] = {}
         self._links: dict[str, tuple[EndingLink, ...]] = {}
         self._ended: Mapping[str, EndKind] = {}
@@ -84,7 +84,7 @@ class ReferenceMap:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read, or only with a guess; and questions that two memories answer."""
+        """What could not be read, or only with a guess, and questions that two memories answer."""
         files = [one for many in list(self._file_problems.values()) for one in many]
         return [*self._folder_problems, *files, *self._rivals()]
 
@@ -94,30 +94,30 @@ class ReferenceMap:
         return list(self._entries.values())
 
     def entry(self, path: Path) -> MemoryEntry | None:
-        """The live memory of a file."""
+        """Returns the live memory of a file, or None."""
         return self._entries.get(f"{path.parent.name}/{path.name}")
 
     def for_file(self, path: str) -> tuple[MemoryEntry, ...]:
-        """The memories that refer to a file or to something in it, newest first. `path` as in references."""
+        """Returns the memories that refer to a file or to something in it, newest first. `path` is as in references."""
         return _joined(self._by_file.get(path, ()), self._elsewhere.by_file.get(path, ()))
 
     def for_symbol(self, path: str, symbol: str) -> tuple[MemoryEntry, ...]:
-        """The memories that refer to a symbol of a file; `save` finds `Store.save` too."""
+        """Returns the memories that refer to a symbol of a file; `save` finds `Store.save`, too."""
         here = [entry for entry in self._by_file.get(path, ()) if _speaks_of(entry, path, symbol)]
         return _joined(tuple(here), self._elsewhere.by_symbol.get((path, symbol), ()))
 
     def symbols(self, path: str) -> list[str]:
-        """The symbols of a file that memories refer to, as they are written there, or called now."""
+        """Returns the symbols of a file that memories refer to, as written there or by their present name."""
         names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
         return sorted({*names, *self._elsewhere.symbols.get(path, ())} - {""})
 
     def follow(self, moves: ReferenceMoves) -> None:
-        """Takes over where references are that were renamed or moved: by memory, the old and the new as written."""
+        """Sets where renamed or moved references are now: by memory, the old and the new reference as written."""
         self._moves = moves
         self._elsewhere = moved_references(self._moves, self._entries)
 
     def scan(self) -> bool:
-        """Compare every file's stat with what is known and read the changed ones; True if anything changed."""
+        """Compares every file's stat with the known one and reads changed files; returns whether anything changed."""
         found, problems = find_memory_files(self.memory_dir, self._anchor)
         changed = tuple(problems) != self._folder_problems
         self._folder_problems = tuple(problems)
@@ -127,12 +127,12 @@ class ReferenceMap:
         return self.take(MemoryFileChanges(gone, new, self._anchor)) or changed
 
     def apply(self, *paths: Path) -> bool:
-        """Take over files that were written, moved or removed, all at once; True if anything changed."""
+        """Updates the map for files that were written, moved or removed, at once; returns whether anything changed."""
         changes = self.changes(paths)
         return self.scan() if changes is None else self.take(changes)
 
     def changes(self, paths: Iterable[Path]) -> MemoryFileChanges | None:
-        """What of these files changed, by stat alone; None where a `scan` must tell."""
+        """Returns which of these files changed, by stat alone; None if a `scan` is needed."""
         gone: list[str] = []
         new: list[MemoryFile] = []
         inside: set[str] = set()
@@ -144,7 +144,7 @@ class ReferenceMap:
             if folder not in LIVE_FOLDERS:
                 if name.split("/")[0] in ("archived", "summaries", "journal"):
                     continue
-                return None  # one misplaced
+                return None  # a misplaced file
             try:
                 if folder not in inside:
                     files.resolve_inside(self._anchor, path.parent)
@@ -156,7 +156,7 @@ class ReferenceMap:
                 gone += [name] if name in self._stamps else []
                 continue
             except LerimError:
-                return None  # a link, or a folder that cannot be listed: the scan says so
+                return None  # a link, or a folder that cannot be listed: the scan reports it
             if self._stamps.get(name) != hash(item.stamp):
                 new.append(item)
         return None if self._doubled(gone, new) else MemoryFileChanges(gone, new, self._anchor)
@@ -175,7 +175,7 @@ class ReferenceMap:
             return ""
 
     def _doubled(self, gone: list[str], new: list[MemoryFile]) -> bool:
-        """Whether an id is there twice with these changes, or was before them."""
+        """Returns whether two files share an id after these changes, or did before them."""
         now = {item.name for item in new}
         for name in (*gone, *now):
             folder, _, file = name.rpartition("/")
@@ -185,7 +185,7 @@ class ReferenceMap:
         return any(problem.code == DUPLICATE_ID_CODE for problem in self._folder_problems)
 
     def take(self, changes: MemoryFileChanges) -> bool:
-        """Takes over what `changes` told, all at once; what was not read yet is read. True if anything changed."""
+        """Applies the result of `changes` at once, reading what was not read yet; returns whether anything changed."""
         gone, new = changes.gone, changes.new
         out: dict[str, MemoryEntry] = {}
         into: dict[str, MemoryEntry] = {}
@@ -209,7 +209,7 @@ class ReferenceMap:
         return bool(gone or new)
 
     def _hide(self, over: Iterable[str], out: dict[str, MemoryEntry], into: dict[str, MemoryEntry]) -> None:
-        """Takes out the memories that others end."""
+        """Removes the memories that others end."""
         for name in [f"{folder}/{memory}.md" for memory in over for folder in LIVE_FOLDERS]:
             if name in self._entries:
                 self._over[name] = self._entries.pop(name)
@@ -240,7 +240,7 @@ class ReferenceMap:
             out[name] = entry
 
     def _rebuild(self, out: Mapping[str, MemoryEntry], into: Mapping[str, MemoryEntry]) -> None:
-        """Make the lists anew of which these entries are no longer part, or are now; no other is looked at."""
+        """Rebuilds only the lists that these entries leave or join."""
         touched: dict[str, list[MemoryEntry]] = {}
         for entry in out.values():
             for path in {reference.path for reference in entry.references}:

@@ -1,4 +1,4 @@
-"""Finds memories: by words, and by the file or symbol they refer to."""
+"""Searches memories by words, and by the file or symbol they refer to."""
 
 import lazy_loader
 

@@ -1,5 +1,5 @@
-"""What memories are narrowed by, as words of the full-text index that no text can hold: so a filter costs as little as
-one more word of the query."""
+"""The filters of a memory search as words of the full-text index that no text can contain, so that a filter costs as
+little as another word in the query."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.search.filters import STATUSES, MemoryFilters
 
 _MARK = "\ue000"
-"""A sign of private use: the index takes it for a letter, and no word of a text or query has it."""
+"""A private-use character: the index treats it as a letter, and no word of a text or query contains it."""
 
 
 def facet_words(record: MemoryRecord, status: Status) -> str:
-    """The facets of a memory, each once: its status, primitive, kind, tags, and the places it refers to."""
+    """Returns the facets of a memory, each once: its status, primitive, kind, tags, and the places it refers to."""
     return " ".join(dict.fromkeys((_word("status", status), *_facets(record))))
 
 
 def change_status_facet(told: str, before: Status, after: Status) -> str:
-    """The facets of a memory whose status changed."""
+    """Returns the facets of a memory after its status changed."""
     return told.replace(_word("status", before), _word("status", after), 1)
 
 
 def facet_expressions(filters: MemoryFilters) -> list[str]:
-    """FTS5 expressions that must all hold; an empty one matches nothing. None for what is active: see the rows."""
+    """Returns FTS5 expressions that must all match; an empty one matches nothing. There is none for active memories,
+    which are found by their row numbers."""
     groups = []
     if set(filters.statuses) != set(STATUSES) and filters.statuses != ("active",):
         groups.append([_word("status", status) for status in filters.statuses])
@@ -43,7 +44,7 @@ def facet_expressions(filters: MemoryFilters) -> list[str]:
 
 
 def referenced_places(record: MemoryRecord) -> Iterator[str]:
-    """Each symbol and file a memory refers to, and the folders they lie in."""
+    """Yields each symbol and file a memory refers to, and the folders that contain them."""
     for reference in filter(None, map(parse_reference, record.references)):
         if reference.symbol:
             yield _written(reference)
@@ -65,8 +66,8 @@ def _written(reference: Reference) -> str:
     return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
 
 
-@lru_cache(maxsize=1024)  # many memories have the same few
+@lru_cache(maxsize=1024)  # many memories share the same few
 def _word(name: str, value: str) -> str:
-    """Digits alone: the index cuts endings off words, and finds none here."""
+    """Returns a facet as a word: a mark and digits, so that the index's stemmer does not shorten it."""
     digest = hashlib.blake2b(f"{name}\0{value}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return f"{_MARK}{int.from_bytes(digest, 'big')}"

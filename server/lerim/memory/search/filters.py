@@ -1,4 +1,4 @@
-"""What a search of memories is narrowed to, and the words a person types for it: `kind:pitfall tag:x is:archived`."""
+"""The filters of a memory search, and the words a person types for them: `kind:pitfall tag:x is:archived`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """Which memories count. Several primitives, kinds, statuses or states widen it, several tags narrow it.
+    """Which memories count. Several primitives, kinds, statuses or standings widen the search, several tags narrow it.
 
-    A kind narrows the learnings: with `primitives` given, the others of them stay. `files`: what refers to one of these
-    (as seen from the repository's root), to something in it, or to anything below it where it is a folder. `since` and
-    `until` bound the time a memory was last changed, `until` excluded. `by_session`: the beginning of the id of the
-    session it rests on. Bounds count in whole seconds. `standings` empty: whatever its places look like.
+    `kinds` narrow only the learnings: other `primitives` that are given stay. `files` are paths from the repository's
+    root: memories match that refer to one of them, to a symbol in it, or to anything below it if it is a folder.
+    `since` and `until` (excluded) bound when a memory was last changed, in whole seconds. `by_session` is the beginning
+    of the id of its session. Without `standings`, the drift of its references does not matter.
     """
 
     primitives: tuple[Primitive, ...] = ()
@@ -40,7 +40,7 @@ class MemoryFilters:
 
 
 def is_match(record: MemoryRecord, status: Status, filters: MemoryFilters) -> bool:
-    """Whether a memory is one of those, whatever its places look like."""
+    """Returns whether a memory matches the filters, except for `standings`."""
     session = source_parts(record.source)[1]
     return (
         status in filters.statuses
@@ -74,11 +74,11 @@ _TERM = re.compile(r'(?<!\S)(?P<prefix>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<plain>
 
 
 def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, MemoryFilters]:
-    """The words of a query and the filters in it: `kind:`, `tag:`, `file:`, `is:`, `since:`, `until:` and `by:`.
+    """Splits a query into its words and its filters: `kind:`, `tag:`, `file:`, `is:`, `since:`, `until:` and `by:`.
 
-    A value with spaces stands in quotes. Whatever is no filter, an unknown prefix or a value that makes no sense,
-    stays among the words. `is:archived` and the other statuses stand in place of the active ones, `is:any` for all;
-    `is:drifted` and the other states narrow whichever statuses count.
+    A value with spaces must be quoted. A filter with an unknown prefix or an invalid value stays among the words.
+    `is:archived` and the other statuses replace the default, active; `is:any` stands for all statuses. `is:drifted` and
+    the other drift states narrow the search within these statuses.
     """
     now = now or datetime.now(UTC)
     filters = MemoryFilters(statuses=())
@@ -97,8 +97,8 @@ def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, Mem
 
 
 def combine_filters(typed: MemoryFilters, given: MemoryFilters, *, statuses: bool) -> MemoryFilters:
-    """What was typed among the words and what options gave, as one: both widen or narrow as they do alone. Of the
-    files and of each time the option counts, and its `statuses` where it named any."""
+    """Merges the filters typed in a query with those given as options: primitives, kinds and tags are joined. Options
+    replace typed files and times, and typed statuses if `statuses` is set."""
     return replace(
         typed,
         primitives=(*typed.primitives, *given.primitives),

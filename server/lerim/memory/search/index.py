@@ -1,4 +1,4 @@
-"""The full-text index of one folder of memories: derived from the files, deleted without loss (`spot.py`: where)."""
+"""The full-text index of one folder of memories: derived from the files, so it can be deleted without loss."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from lerim.memory.search.ranking import RankedMemory
 from lerim.memory.store import FileStamp, MemoryFile
 
 WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
-"""Of title, tags, references, body, quotes and facets."""
+"""The weights of title, tags, references, body, quotes and facets."""
 COMMON = 2_000
-"""A word that so many memories have tells little about any of them."""
+"""A word in this many memories says little about any of them."""
 RANKED = 700
 _KEPT_COUNTS = 50_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
@@ -62,8 +62,8 @@ _SIBLINGS = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class IndexFilter:
-    """What a search is narrowed to, as an index has it: groups of facets that must all be met, spans of rows in
-    ascending order, rows that alone count, and rows that do not."""
+    """The filters of a search in terms of the index: groups of facets that must all match, ranges of rows in ascending
+    order, the only rows that count, and rows that do not count."""
 
     facets: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
@@ -72,10 +72,10 @@ class IndexFilter:
 
 
 class Index:
-    """One open index of `folder`'s memories; with no `spot`, one that lives in memory alone. Safe across threads."""
+    """An open index of `folder`'s memories; without a `spot`, it exists in memory only. Safe across threads."""
 
     def __init__(self, folder: Path, spot: IndexLocation | None = None) -> None:
-        """Open or make the index. Raises MemoryError_ or BoundaryError where that is not possible."""
+        """Opens or creates the index. Raises MemoryError_ or BoundaryError if that is not possible."""
         self.folder = folder
         self._spot = spot
         self._lock = threading.RLock()
@@ -84,7 +84,7 @@ class Index:
         self._version = -1
         self._counts: dict[str, int] = {}
         self.version = next(_VERSIONS)
-        """Another number after each `update`, and in each `Index`."""
+        """Differs after each `update`, and between `Index` objects."""
         if spot is None:
             self._sql = connect_index(None)
             sqlite.run_script(self._sql, INDEX_SCHEMA)
@@ -96,7 +96,7 @@ class Index:
         self._sql.close()
 
     def stale(self, found: Sequence[MemoryFile]) -> tuple[list[MemoryFile], list[str]]:
-        """Which of the files there are must be read again, and which indexed ones are gone. Raises MemoryError_."""
+        """Returns the files to read again, and the names of indexed files that are gone. Raises MemoryError_."""
         with self._lock:
             if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
                 with self._spot.exclusive():
@@ -107,10 +107,10 @@ class Index:
             return changed, [name for name in known if name not in present]
 
     def update(self, read: Iterable[ReadMemory], gone: Iterable[str] = ()) -> bool:
-        """Take over files that were read (an unreadable one is known, without words) and forget what is gone.
+        """Stores files that were read (an unreadable one without words) and removes those that are gone.
 
-        False, and nothing done, where the index was another's meanwhile: ask `stale` again. Raises MemoryError_ if it
-        cannot be written.
+        Returns False, and does nothing, if another process replaced the index in the meantime: call `stale` again.
+        Raises MemoryError_ if the index cannot be written.
         """
         with self._lock, self._spot.exclusive() if self._spot else contextlib.nullcontext():
             if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
@@ -130,7 +130,7 @@ class Index:
             return True
 
     def count(self, query: str) -> int:
-        """How many memories match an FTS5 query, counted up to COMMON. Asked once until `update`."""
+        """Returns how many memories match an FTS5 query, counted up to COMMON. Cached until `update`."""
         known = self._counts.get(query)
         if known is None:
             if len(self._counts) >= _KEPT_COUNTS:
@@ -141,25 +141,26 @@ class Index:
         return known
 
     def total(self) -> int:
-        """How many memories there are to find."""
+        """Returns how many memories can be found."""
         known = self._counts.get("")
         if known is None:
             known = self._counts[""] = int(self._rows("SELECT count(*) FROM files WHERE memory != ''", ())[0][0])
         return known
 
     def having(self, query: str, limit: int) -> list[int]:
-        """The rows of active memories that match an FTS5 query, the last changed first."""
+        """Returns the rows of active memories that match an FTS5 query, the last changed first."""
         found = f"SELECT rowid FROM words WHERE rowid >= 0 AND words MATCH ? {_LAST}"
         return [row[0] for row in self._rows(found, (query, limit))]
 
     def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
-        """The id of each of these memories, its title and its body as they are stored: see `terms.indexed`."""
+        """Returns the id, title and body of each of these memories; title and body in the form of `index_text`."""
         wanted = "SELECT value FROM json_each(?)"
         query = f"SELECT memory, title, body FROM words JOIN files ON id = words.rowid WHERE words.rowid IN ({wanted})"
         return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
 
     def narrow(self, filters: MemoryFilters, only: Iterable[str] | None = None, but: Iterable[str] = ()) -> IndexFilter:
-        """What a search is narrowed to: filters, and memories by id that alone count, or do not."""
+        """Translates filters for this index. `only` are the ids of the only memories that count, `but` of those that do
+        not."""
         rows = None if only is None else self._rows_of(only)
         if filters.by_session:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"
@@ -177,11 +178,12 @@ class Index:
     def match(
         self, query: str, likely: Sequence[str], narrow: IndexFilter, limit: int, most: int = RANKED
     ) -> list[tuple[int, float]]:
-        """The rows matching an FTS5 query, best first, with their score (smaller is better). Raises MemoryError_.
+        """Returns the rows that match an FTS5 query, best first, with their score (smaller is better). Raises
+        MemoryError_.
 
-        Ranking costs by the row. Where more than `most` match, only these are ranked: what matches the `likely`
-        queries, one after the other until one of them gives `most`, and last whatever else matches; of each the `most`
-        that were changed last.
+        The cost of ranking grows with the rows. If more than `most` match, only some are ranked: those matching the
+        `likely` queries, one after the other until one of them returns `most`, and finally any other match. Each query
+        contributes the `most` rows that were changed last.
         """
         more = [f"facets : ({group})" for group in narrow.facets]
         pool: set[int] | None = None
@@ -197,7 +199,7 @@ class Index:
         return self._chosen(narrow, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST, limit)
 
     def newest(self, narrow: IndexFilter, limit: int) -> list[int]:
-        """The rows by the time their memory was last changed, newest first."""
+        """Returns the rows of the memories that were changed last, newest first."""
         facets = [f"facets : ({group})" for group in narrow.facets]
         halves = [
             self._chosen(replace(narrow, spans=(span,)), "rowid", "", facets, _LAST, limit) for span in narrow.spans
@@ -208,13 +210,13 @@ class Index:
     def _chosen(
         self, narrow: IndexFilter, columns: str, query: str, facets: Sequence[str], order: str, limit: int
     ) -> list[Any]:
-        """What matches an FTS5 query (all, for an empty one), the facets and what a search is narrowed to."""
+        """Selects the rows that match an FTS5 query (any row if it is empty), the facets and the filter."""
         if not narrow.spans or not all(narrow.facets):
             return []
         asked = " AND ".join(filter(None, (query, *facets)))
         where = " AND words MATCH ?" if asked else ""
         values: list[str | int] = [asked] if asked else []
-        # `+`: FTS5 would look each row up by a search of its own
+        # `+` keeps FTS5 from looking up each row with a separate search
         if len(narrow.spans) > 1:
             where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in narrow.spans)})"
             values += [bound for span in narrow.spans for bound in span]
@@ -223,26 +225,26 @@ class Index:
                 where += f" AND {'+' if asked else ''}rowid {how} (SELECT value FROM json_each(?))"
                 values.append(json.dumps(list(rows)))
         bounds = (narrow.spans[0][0], narrow.spans[-1][1])
-        # without words to match the narrow table is read: the other holds every text
+        # without a query, the small table is enough: `words` contains every text
         table = "words" if asked else "files"
         where += "" if asked else " AND memory != ''"
         query = f"SELECT {columns} FROM {table} WHERE rowid >= ? AND rowid <= ?{where} {order}"
         return self._rows(query, (*bounds, *values, limit))
 
     def look(self, rows: Iterable[int]) -> dict[int, RankedMemory]:
-        """What is known of these rows."""
+        """Returns what the index knows about these rows, by row."""
         query = f"SELECT {_LOOK} FROM files WHERE id IN (SELECT value FROM json_each(?))"
         found = self._rows(query, (json.dumps(list(rows)),))
         return {row[0]: _ranked(row) for row in found}
 
     def has(self, found: Iterable[RankedMemory]) -> set[int]:
-        """Those rows of another index whose memory is here, too, by its id or word by word: in the same status, or in
-        whatever it is here, if it is active there."""
+        """Returns the rows of another index whose memory is in this one, too, by id or with the same title and body: in
+        the same status, or in any status here if it is active there."""
         query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND ? IN (shown, 'active') LIMIT 1"
         return {one.row for one in found if self._rows(query, (one.memory, one.said, one.shown))}
 
     def links(self) -> list[MemoryLinks]:
-        """What the memories that have a link, and those it leads to, say of each other. Raises MemoryError_."""
+        """Returns the links of every memory that has a link or is linked to. Raises MemoryError_."""
         with self._lock:
             try:
                 return read_links(self._sql)
@@ -250,7 +252,7 @@ class Index:
                 raise unusable_index_error(error, self._spot) from error
 
     def problems(self) -> list[Problem]:
-        """What is wrong with the files as they were read last."""
+        """Returns the problems found when the files were last read."""
         rows = self._rows("SELECT path, problems FROM files WHERE problems != '[]' ORDER BY path", ())
         return [problem for _, told in rows for problem in msgspec.json.decode(told, type=list[Problem])]
 
@@ -276,7 +278,7 @@ class Index:
                 if len(some) == _AT_ONCE and not many:
                     many = True
                     set_merging(self._sql, False)
-                # in the order of their rows: FTS5 puts what it has away at each step back
+                # in row order: FTS5 flushes its buffer when a row number is lower than the last
                 for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
                     _drop(self._sql, known, one.found.name)
                     known[one.found.name] = (add_rows(self._sql, at, one), one.found.stamp)
@@ -286,7 +288,7 @@ class Index:
                 set_merging(self._sql, True)
 
     def _known(self) -> dict[str, tuple[int, FileStamp]]:
-        """What is indexed, read anew only if another process wrote since."""
+        """Returns the row and stamp of each indexed file, by name; read again only if another process has written."""
         version = self._sql.execute("PRAGMA data_version").fetchone()[0]
         if self._stamps is None or version != self._version:
             rows = self._sql.execute("SELECT path, id, mtime, size, inode FROM files")
@@ -295,14 +297,14 @@ class Index:
         return self._stamps
 
     def _reopen(self, spot: IndexLocation) -> None:
-        """Another process made the index anew, or somebody deleted it: take what is there, or make one."""
-        if not spot.ours(self.folder, self._nonce):  # it is, if the other was only writing when we looked
+        """Opens the index that another process made, or creates one if it was deleted."""
+        if not spot.ours(self.folder, self._nonce):  # it is ours if another process was only writing when we checked
             self._sql.close()
             self._nonce = ""
             self._open(spot)
 
     def _open(self, spot: IndexLocation) -> None:
-        """Open our own index, or make a new one in its place; the lock is held."""
+        """Opens our index, or creates a new one in its place. The caller has the lock."""
         try:
             with open_directory(spot.path.parent, spot.anchor, make=0o777) as folder:
                 for suffix in _SIBLINGS:
@@ -311,7 +313,7 @@ class Index:
                 if spot.ours(self.folder, self._nonce) and self._resume(spot):
                     return
                 spot.note.unlink(missing_ok=True)
-                _unlink(folder, spot.path.name)  # of a link, the link
+                _unlink(folder, spot.path.name)  # if it is a symbolic link, only the link
                 os.close(folder.open(spot.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             self._sql = connect_index(spot.path)
             self._nonce = secrets.token_hex(16)
@@ -323,12 +325,12 @@ class Index:
             raise unusable_index_error(error, spot) from error
 
     def _resume(self, spot: IndexLocation) -> bool:
-        """Use the index that is there, if it holds our nonce."""
+        """Uses the existing index if it contains our nonce."""
         noted = spot.nonce()
         try:
             connection = connect_index(spot.path)
         except sqlite3.DatabaseError:
-            return False  # damaged: it is made anew
+            return False  # damaged: a new one is created
         try:
             nonce = connection.execute("SELECT nonce FROM meta").fetchone()
             if noted and nonce == (noted,) and sqlite.version_of(connection) == INDEX_VERSION:
@@ -343,8 +345,8 @@ class Index:
 def stored_records(
     spot: IndexLocation | None, folder: Path
 ) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
-    """What our index of `folder` has of each memory, by the name of its file; nothing where there is none to read. It
-    is opened for reading alone."""
+    """Yields what our index of `folder` has of each memory: the file's name, its stamp, and a function that decodes the
+    memory. Yields nothing if there is no readable index. The index is opened read-only."""
     if spot is None or not spot.ours(folder, ""):
         return
     try:
@@ -353,7 +355,7 @@ def stored_records(
             if nonce == (spot.nonce(),) and sqlite.version_of(sql) == INDEX_VERSION:
                 yield from read_records(sql)
     except (sqlite3.Error, msgspec.MsgspecError):
-        return  # damaged, or written at this moment: the files are read
+        return  # damaged, or being written: the caller reads the files
 
 
 def _unlink(folder: Directory, name: str) -> None:

@@ -1,8 +1,9 @@
-"""Where an index lies on disk, how it is known to be ours, and that one process at a time writes it.
+"""Where an index is on disk, how it is recognised as ours, and the lock that lets one process at a time write it.
 
 An index file is opened only if this installation made it: its device, inode and a nonce are noted in the private
-folder. While it is written the note is gone, so that a kill, like a file brought by a repository, leads to a new index
-and never to a damaged or foreign one. For the same reason there is no journal on disk: a planted one is never found.
+folder. The note is removed while the index is written, so that neither a kill nor a file brought by a repository can
+lead to a damaged or foreign index: a new one is made instead. For the same reason there is no journal on disk, so that
+a planted one is never used.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SETTINGS = ("journal_mode = MEMORY", "synchronous = OFF", "cache_size = -4000")
 
 
 class _Note(msgspec.Struct, frozen=True):
-    """What makes an index ours."""
+    """What identifies an index as ours."""
 
     device: int
     inode: int
@@ -34,7 +35,7 @@ class _Note(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class IndexLocation:
-    """Where an index lies: its file, the folder below which no link is followed, and the private folder."""
+    """Where an index is: its file, the folder below which no symbolic link is followed, and the private folder."""
 
     path: Path
     anchor: Path
@@ -46,12 +47,13 @@ class IndexLocation:
         return self.private / f"index-{self.path.stem}.json"
 
     def nonce(self) -> str:
-        """The nonce that our index holds; "" where none is noted."""
+        """Returns the nonce that our index contains; "" if none is noted."""
         note = self._noted()
         return note.nonce if note is not None else ""
 
     def ours(self, folder: Path, nonce: str) -> bool:
-        """Whether the file is the index of `folder` that we made; with a `nonce`, that very one."""
+        """Returns whether the file is the index of `folder` that we made; with a `nonce`, whether it is that very
+        one."""
         note = self._noted()
         if note is None or note.folder != str(folder) or (nonce and note.nonce != nonce):
             return False
@@ -62,14 +64,14 @@ class IndexLocation:
         return (state.st_dev, state.st_ino) == (note.device, note.inode) and not self.path.is_symlink()
 
     def sign(self, folder: Path, nonce: str) -> None:
-        """Note that the file is ours. Raises OSError, MemoryError_."""
+        """Notes that the file is ours. Raises OSError, MemoryError_."""
         state = self.path.lstat()
         note = _Note(state.st_dev, state.st_ino, nonce, str(folder))
         files.replace_file(self.note, msgspec.json.encode(note).decode(), 0o600)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """One process at a time opens or writes an index. Raises MemoryError_."""
+        """Holds a lock so that only one process opens or writes an index. Raises MemoryError_."""
         files.make_folder(self.private, 0o700)
         try:
             with FileLock(self.private / "index.lock", timeout=_WAIT_SECONDS, mode=0o600):
@@ -88,11 +90,11 @@ class IndexLocation:
 
 
 def connect_index(path: Path | None) -> sqlite3.Connection:
-    """A connection to an index at `path`, or in memory. Raises sqlite3.Error."""
+    """Returns a connection to an index at `path`, or in memory. Raises sqlite3.Error."""
     return sqlite.connect(path, wait=_WAIT_SECONDS, any_thread=True, settings=_SETTINGS)
 
 
 def unusable_index_error(error: Exception, spot: IndexLocation | None) -> MemoryError_:
-    """What is told where an index cannot be used."""
+    """Returns the error that reports an unusable index."""
     where = str(spot.path) if spot else "memory"
     return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")

@@ -1,4 +1,4 @@
-"""What an index holds of each memory: a row of facts, its words, and what it ends."""
+"""What an index stores for each memory: a row of facts, its words, and which memories it ends."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from lerim.words import index_text
 
 INDEX_VERSION = 6
 _SPREAD = 20
-"""A row's number is the second its memory was last changed, and so many bits of its file's name: so that rows are in
-the order of time, whenever they were written. What is over lies `OVER` lower: leaving it out costs nothing."""
+"""A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
+name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are `OVER`
+lower, so that leaving them out costs nothing."""
 OVER = 1 << 60
 _MERGED_FROM = 4
-"""So many pieces of the full text are put together: SQLite's own measure."""
+"""How many segments of the full-text index are merged into one: SQLite's default."""
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 INDEX_SCHEMA = f"""
 CREATE TABLE meta (nonce TEXT NOT NULL);
@@ -56,7 +57,7 @@ PRAGMA user_version = {INDEX_VERSION};
 
 @dataclass(frozen=True, slots=True)
 class ReadMemory:
-    """A found file and what reading it gave: no record where it cannot be read, and what is wrong with it."""
+    """A file and the result of reading it: `record` is None if it is unreadable, `problems` say what is wrong."""
 
     found: MemoryFile
     record: MemoryRecord | None
@@ -65,7 +66,7 @@ class ReadMemory:
 
 
 class IndexedMemory(msgspec.Struct, frozen=True, array_like=True):
-    """A memory as it was read, private quotes joined, with the hash of its file's text and what is wrong with it."""
+    """A memory as it was read, with private quotes joined, the hash of its file's text and the problems found."""
 
     record: MemoryRecord
     hash: str
@@ -77,23 +78,23 @@ _UNPACK = msgspec.msgpack.Decoder(IndexedMemory)
 
 
 def first_row(second: int) -> int:
-    """The lowest row of an active memory that was changed in this second, or at any later time."""
+    """Returns the lowest row number of an active memory that was changed in this second or later."""
     return second << _SPREAD
 
 
 def whole_seconds(time: datetime) -> int:
-    """Whole seconds since the year 1."""
+    """Returns the whole seconds since the year 1."""
     return (time - _EPOCH) // timedelta(seconds=1)
 
 
 def row_of(one: ReadMemory) -> int:
-    """The row of a file, if that is free."""
+    """Returns the preferred row number of a file, which may be taken."""
     over = one.record is None or status_of(one.record, one.found.archived) != "active"
     return _row(one.found.name, whole_seconds(one.record.updated) if one.record else 0, over)
 
 
 def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
-    """Write a file's rows at `row`, or at the next that is free."""
+    """Writes a file's rows at `row`, or at the next free number; returns the number used."""
     row = _free(sql, row)
     told = msgspec.json.encode(one.problems).decode() if one.problems else "[]"
     record = one.record
@@ -124,7 +125,7 @@ def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
 
 
 def _packed(kept: IndexedMemory) -> bytes:
-    """The bytes of a memory; none where they could not be read back as the same."""
+    """Encodes a memory; empty if decoding it would not return an equal one."""
     try:
         packed = _PACK.encode(kept)
         return packed if _UNPACK.decode(packed) == kept else b""
@@ -133,14 +134,14 @@ def _packed(kept: IndexedMemory) -> bytes:
 
 
 def read_records(sql: sqlite3.Connection) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
-    """The memories there are: the name of each file, the stamp it had, and how to get what was read of it."""
+    """Yields each stored memory: the file's name, the stamp it had, and a function that decodes the memory."""
     query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
     for path, *stamp, record in sql.execute(query):
         yield path, to_unsigned(stamp), partial(_UNPACK.decode, record)
 
 
 def settle_statuses(sql: sqlite3.Connection) -> bool:
-    """Show as over what another memory ends, though its own file does not say so (yet); whether any row moved."""
+    """Shows memories as ended that another one ends, even if their own file does not say so; True if a row moved."""
     over = "SELECT memory FROM files WHERE status != shown"
     named = "SELECT memory FROM files JOIN ends ON target = memory WHERE files.status = 'active' AND files.id != ender"
     concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]
@@ -162,7 +163,7 @@ def settle_statuses(sql: sqlite3.Connection) -> bool:
 
 
 def read_links(sql: sqlite3.Connection) -> list[MemoryLinks]:
-    """Every memory that has a link, and those it leads to, with what each says of the others."""
+    """Returns the links of every memory that has a link or is linked to."""
     ends: dict[int, dict[str, list[str]]] = {}
     for ender, target, how in sql.execute("SELECT ender, target, status FROM ends"):
         ends.setdefault(ender, {}).setdefault(how, []).append(target)
@@ -180,7 +181,7 @@ def read_links(sql: sqlite3.Connection) -> list[MemoryLinks]:
 
 
 def set_merging(sql: sqlite3.Connection, on: bool) -> None:
-    """Whether the pieces of the full text are put together while rows are added: of a build the next writes do it."""
+    """Turns merging of full-text segments on added rows on or off: off in a large update, and later writes merge."""
     sql.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_MERGED_FROM if on else 0,))
 
 
@@ -208,19 +209,19 @@ def _free(sql: sqlite3.Connection, row: int) -> int:
 
 
 def delete_rows(sql: sqlite3.Connection, row: int) -> None:
-    """Forget a file's rows."""
+    """Deletes a file's rows."""
     sql.execute("DELETE FROM records WHERE path = (SELECT path FROM files WHERE id = ?)", (row,))
     for table, column in (("files", "id"), ("words", "rowid"), ("ends", "ender")):
         sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
 
 
 def to_signed(stamp: FileStamp) -> FileStamp:
-    """SQLite's integers end at 2^63; inodes of some file systems do not."""
+    """Makes a stamp fit SQLite's integers, which end at 2^63; inodes of some file systems are larger."""
     return (stamp[0], stamp[1], stamp[2] - (1 << 63))
 
 
 def to_unsigned(stamp: Sequence[int]) -> FileStamp:
-    """A file's stamp as SQLite gave it."""
+    """Returns a file's stamp from its form in SQLite."""
     return (stamp[0], stamp[1], stamp[2] + (1 << 63))
 
 

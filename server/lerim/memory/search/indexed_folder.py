@@ -1,5 +1,4 @@
-"""One folder of memories and its index, kept up with the files; the index moves into memory where it cannot be
-written."""
+"""One folder of memories and its index, kept up to date with the files."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ R = TypeVar("R")
 
 
 class IndexedFolder:
-    """One store and its index; the index moves into memory where it cannot be written."""
+    """A store and its index; the index moves into memory if it cannot be used on disk."""
 
     def __init__(self, scope: Scope, store: Store, spot: IndexLocation | None) -> None:
         self.scope: Scope = scope
@@ -63,14 +62,14 @@ class IndexedFolder:
             self.refresh()
 
     def _changed(self) -> tuple[int, ...]:
-        """When each folder of memories was last changed; 0 where it is not there."""
+        """Returns when each folder of memories last changed, in ns; 0 if it does not exist."""
         return tuple(_when(self.store.memory_dir / name) for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
 
     def refresh(self) -> None:
         self._folders = self._changed()
         found, self._own = self._listed()
         if not found and self._index is None:
-            return  # nothing to index: nothing is made
+            return  # nothing to index, so no index is created
         try:
             self._bring_up(found)
         except LerimError as error:
@@ -87,21 +86,22 @@ class IndexedFolder:
                 self._told = self._index.problems()
                 return
         except LerimError:
-            pass  # gone, a link, or the index is damaged: the stat pass says which
+            pass  # gone, a link, or a damaged index: `refresh` finds out which
         self.refresh()
 
     def find(
         self, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
     ) -> list[RankedMemory]:
-        """What matches, best first, or newest for an empty query; and whatever is on equal ground with the last."""
+        """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
+        memories."""
         return self._tried(lambda index: _found(index, query, limit, filters, states), [])
 
     def has(self, ranked: list[RankedMemory]) -> set[int]:
-        """Those rows of another scope that are here, too."""
+        """Returns the rows of another scope whose memories are in this one, too."""
         return self._tried(lambda index: index.has(ranked), set()) if ranked else set()
 
     def near(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
-        """The memories that share some of a text's words."""
+        """Returns the memories that share some words with a text."""
 
         def alike(index: Index) -> list[RankedMemory]:
             rows = match_rows(index, f"{text}?", limit, index.narrow(filters), _ALIKE)[:limit]
@@ -111,28 +111,28 @@ class IndexedFolder:
         return list(self.load(self._tried(alike, [])).values())
 
     def version(self) -> int:
-        """Another number whenever the index was changed here; 0 where there is none."""
+        """Returns a number that differs whenever this object changed its index; 0 if there is no index."""
         return self._tried(lambda index: index.version, 0)
 
     def total(self) -> int:
-        """How many memories there are to find."""
+        """Returns how many memories can be found."""
         return self._tried(lambda index: index.total(), 0)
 
     def count(self, query: str) -> int:
-        """How many memories match an FTS5 query, counted up to `index.COMMON`."""
+        """Returns how many memories match an FTS5 query, counted up to `index.COMMON`."""
         return self._tried(lambda index: index.count(query), 0)
 
     def having(self, query: str, limit: int) -> list[int]:
-        """The rows of active memories that match an FTS5 query, the last changed first."""
+        """Returns the rows of active memories that match an FTS5 query, the last changed first."""
         return self._tried(lambda index: index.having(query, limit), [])
 
     def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
-        """The id of each of these memories, its title and its body as the index stores them."""
+        """Returns the id, title and body of each of these memories, as the index stores them."""
         return self._tried(lambda index: index.texts(rows), [])
 
     def links(self) -> list[MemoryLinks] | None:
-        """What the memories with links say of each other, by an index on disk that was brought up to the files; None
-        where there cannot be one."""
+        """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
+        brought up to date; None if there cannot be one."""
         found, self._own = self._listed()
         if self._spot is None or not found:
             return None if found else []
@@ -140,11 +140,11 @@ class IndexedFolder:
             self._bring_up(found)
             return self._index.links() if self._index is not None else None
         except LerimError:
-            return None  # who searches is told
+            return None  # a search reports it
 
     def load_all(self, go_on: Callable[[], None]) -> tuple[list[Stored], list[Problem]]:
-        """Every memory that can be read, and what is wrong with the others. A file is opened only where the index on
-        disk does not have it as it is now, by stat; the index is neither made nor changed."""
+        """Returns every readable memory, and the problems found. Opens a file only if the index on disk does not have
+        its current version, by stat; neither creates nor changes the index. Calls `go_on` between two memories."""
         found, problems = self.store.find(archived=True)
         marked = {item.name: item.stamp for item in self._with_quotes(found)}
         known: dict[str, IndexedMemory] = {}
@@ -168,15 +168,14 @@ class IndexedFolder:
         return memories, problems
 
     def load(self, ranked: Sequence[RankedMemory]) -> dict[str, Stored]:
-        """The memories themselves by the name of their file, those that can be read; what another memory ends is told
-        as over."""
+        """Reads found memories by file name, without unreadable ones; one that another memory ends shows as ended."""
         loaded, problems = self.store.load_many(one.name for one in ranked)
         self._own += [problem for problem in problems if problem not in self._own]
         over = {one.name: one.shown for one in ranked}
         return {name: _shown(stored, over[name]) for name, stored in loaded.items()}
 
     def _tried(self, ask: Callable[[Index], R], nothing: R) -> R:
-        """Ask the index; over one in memory where it turns out to be unusable."""
+        """Queries the index, or a new one in memory if it turns out to be unusable."""
         if self._index is None:
             return nothing
         try:
@@ -191,7 +190,7 @@ class IndexedFolder:
         return self._with_quotes(found), problems
 
     def _with_quotes(self, found: list[MemoryFile]) -> list[MemoryFile]:
-        """The files with stamps that tell, too, when the quotes kept privately for them changed."""
+        """Returns the files with stamps that also change when their private quotes change."""
         kept = self.store.quotes.changed()
         return [
             replace(item, stamp=(item.stamp[0] + kept[name], *item.stamp[1:]))
@@ -231,12 +230,12 @@ class IndexedFolder:
 
 
 def _age(found: MemoryFile) -> str:
-    """Names begin with the day: what is indexed last is the newest."""
+    """Sorts the newest files last, so that they are indexed last: names begin with the day."""
     return found.name.rpartition("/")[2]
 
 
 def _when(folder: Path) -> int:
-    """When something was last added to a folder or removed from it, in ns; 0 where it is not there."""
+    """Returns when something was last added to a folder or removed from it, in ns; 0 if it does not exist."""
     try:
         return folder.stat().st_mtime_ns
     except OSError:

@@ -1,4 +1,4 @@
-"""A query's words as full-text queries: all of them, else some, the rarer first."""
+"""Turns the words of a query into full-text queries: first for all of them, then for some, the rarer first."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _MAX_TERMS = 32
 _MANY = 4
 _HEAD = "{title tags}"
 EQUALS = 50
-"""So many memories more than are wanted are looked at, for those on equal ground with the last."""
+"""How many more memories than wanted are fetched, to include those that rank equal to the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexMatch:
-    """A row of the index; `every`: it has all the words."""
+    """A row of the index; `every` says whether it has all the words."""
 
     row: int
     every: bool
@@ -31,8 +31,8 @@ class IndexMatch:
 
 
 def match_rows(index: Index, query: str, limit: int, narrow: IndexFilter, most: int = RANKED) -> list[IndexMatch]:
-    """The `limit` rows that match any text best, and what is on equal ground with the last of them, best first: what
-    has every word before what has some. Ranked are about `most`; a query without words gives none."""
+    """Returns the `limit` rows that best match any text, and those that rank equal to the last of them, best first:
+    rows with every word before rows with some. About `most` rows are ranked. A query without words returns none."""
     terms, question = _terms(query)
     if not terms:
         return []
@@ -58,9 +58,10 @@ def _first(found: Sequence[tuple[int, float]], limit: int, every: bool, best: fl
 
 
 def _terms(text: str) -> tuple[list[str], bool]:
-    """FTS5 terms for the words that matter in a text, and whether it is a question: its answer has not all of them.
+    """Returns FTS5 terms for the content words of a text, and whether it is a question, whose answer need not have all
+    of them.
 
-    A word with parts matches whole or by its parts.
+    A word with parts matches as a whole or by its parts.
     """
     found = list(dict.fromkeys(split_words(text)))[:_MAX_TERMS]
     content = [word for word in found if word[0] not in STOP_WORDS] or found
@@ -70,7 +71,7 @@ def _terms(text: str) -> tuple[list[str], bool]:
 
 
 def _asked_by(whole: str, parts: tuple[str, ...]) -> list[str]:
-    """A word's terms: of one in a script without spaces those of its pieces."""
+    """Returns a word's terms; in a script without spaces, those of its pieces."""
     return [_piece(one) for one in split_unspaced(whole)] or [_term(whole, parts)]
 
 
@@ -85,7 +86,7 @@ def _piece(piece: str) -> str:
 def _match_all(
     index: Index, terms: Sequence[str], text: str, narrow: IndexFilter, limit: int
 ) -> list[tuple[int, float]]:
-    """The best of what has all of the terms; the last word may be unfinished, unless it is common as it is."""
+    """Returns the best rows with all of the terms; the last word may be unfinished, unless it is already common."""
     last = re.search(r"\w{3,}\Z", text)
     if last is not None and index.count(terms[-1]) < COMMON:
         terms = [*terms[:-1], f'({terms[-1]} OR "{last.group().lower()}"*)']
@@ -93,7 +94,7 @@ def _match_all(
 
 
 def _headed(terms: Sequence[str]) -> tuple[str, ...]:
-    """Queries for what has all of the terms, first all of them in title or tags, then any."""
+    """Returns queries for rows with all of the terms: first with all of them in title or tags, then with any."""
     every, some = " AND ".join(terms), " OR ".join(terms)
     headed = f"{_HEAD} : ({every})"
     return (headed, f"({every}) AND {_HEAD} : ({some})") if len(terms) > 1 else (headed,)
@@ -102,7 +103,7 @@ def _headed(terms: Sequence[str]) -> tuple[str, ...]:
 def _match_some(
     index: Index, terms: Sequence[str], narrow: IndexFilter, limit: int, most: int
 ) -> list[tuple[int, float]]:
-    """The best of what has any of the terms. Words most memories have only rank what a rarer word found."""
+    """Returns the best rows with any of the terms. Words that most memories have only rank what a rarer word found."""
     terms = sorted(terms, key=index.count)
     rare = [term for term in terms if index.count(term) < COMMON] or terms
     query = " OR ".join(rare)

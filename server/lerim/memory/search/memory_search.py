@@ -1,7 +1,7 @@
-"""Finding memories by words: ranked, over the project's memories and the person's own.
+"""Searches memories by words: ranked, over the project's memories and the person's own.
 
-Any text is a safe query. Without an index that can be written, or with `scan`, every file is read and the same search
-runs over what it holds, in memory alone.
+Any text is a safe query. With `scan`, or if no index can be written, every file is read and the same search runs on an
+index in memory.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WORSE: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found. Scope says whose it is, `state` what became of its places; a smaller `rank` comes first."""
+    """A found memory. `scope` says whose it is, `state` its references' worst drift; a smaller `rank` comes first."""
 
     stored: Stored
     scope: Scope
@@ -73,9 +73,10 @@ def search_memories(
     problems: list[Problem] | None = None,
     rules: Rules = RULES,
 ) -> list[Hit]:
-    """The memories matching any text, best first; the newest for an empty one. `scan` uses and writes no index.
+    """Returns the memories that match any text, best first; the newest for an empty one. `scan` uses and writes no
+    index on disk.
 
-    What could not be read, and why an index was not used, is added to `problems`.
+    Adds to `problems` what could not be read, and why an index was not used.
     """
     with MemorySearch(project, home, scan=scan, rules=rules) as one:
         hits = one.search(query, limit, filters)
@@ -85,8 +86,8 @@ def search_memories(
 
 
 def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
-    """What a project's memories say they end, or are ended by, as its index on disk has it, which is brought up to the
-    files by stat; None where there cannot be one."""
+    """Returns the links between a project's memories from its index on disk, which is first brought up to date by stat;
+    None if there cannot be one."""
     shelf = IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), _project_spot(project, home))
     with closing(shelf):
         return shelf.links()
@@ -95,16 +96,16 @@ def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
 def load_all(
     project: Project, home: Home, store: Store, go_on: Callable[[], None] = lambda: None
 ) -> tuple[list[Stored], list[Problem]]:
-    """Every memory of a store that can be read, archived ones too, and a problem for each that cannot. Memories that
-    the index has as they are now, by stat, are taken from there; it is neither made nor changed. `go_on` is called
-    between two memories; what it raises ends the reading."""
+    """Returns every readable memory of a store, including archived ones, and the problems found. Memories whose files
+    are unchanged, by stat, are taken from the index, which is neither created nor changed. `go_on` is called between
+    two memories; an exception that it raises ends the reading."""
     shelf = IndexedFolder("project", store, _project_spot(project, home))
     with closing(shelf):
         return shelf.load_all(go_on)
 
 
 class MemorySearch:
-    """A search that stays open: after the first stat pass it answers from its index and follows `apply`."""
+    """A search that stays open: after the first stat pass it answers from its index, which `apply` keeps up to date."""
 
     def __init__(self, project: Project | None, home: Home, *, scan: bool = False, rules: Rules = RULES) -> None:
         self._project = project
@@ -136,35 +137,37 @@ class MemorySearch:
         return [problem for shelf in self._scopes for problem in (*shelf.problems, *shelf.uses.problems)]
 
     def refresh(self) -> None:
-        """Bring the index up to the files by stat."""
+        """Brings the indexes up to date with the files, by stat."""
         for scope in self._scopes:
             scope.refresh()
 
     def follow(self) -> None:
-        """Bring the index up if a memory was added, removed or renamed into place since: eight stats, not thousands.
+        """Brings the indexes up to date if a memory was added, removed or renamed: eight stats per scope, not
+        thousands.
 
-        Words written into a file in place are missed until `refresh`; the memories found are read from their files.
+        Misses a file edited in place until `refresh`; but the memories found are read from their files.
         """
         for scope in self._scopes:
             scope.follow()
 
     def near(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
-        """The project's own memories that share most of a text's words, also only some of them."""
+        """Returns the project's own memories that share the most words with a text, even if only some."""
         own = next((scope for scope in self._scopes if scope.scope == "project"), None)
         return [] if own is None else own.near(text, limit, filters)
 
     def nearest(
         self, title: str, body: str, most: int = 3, skip: Container[str] = (), *, own: bool = False
     ) -> list[Neighbour]:
-        """The active memories most similar to a claim, the project's and the person's own, best first: at most `most`.
+        """Returns the active memories most similar to a claim, the project's and the person's own, best first: at most
+        `most`.
 
-        None is less similar than `similarity.FLOOR`; those whose id is in `skip` are left out. `own`: only
-        the project's own memories.
+        None is less similar than `similarity.FLOOR`; ids in `skip` are left out. With `own`, only the project's own
+        memories count.
         """
         return (self._own_neighbours if own else self._neighbours).nearest(title, body, most, skip)
 
     def apply(self, path: Path) -> None:
-        """Take over one file that was written or removed."""
+        """Updates the index for one file that was written or removed."""
         for scope in self._scopes:
             if path.is_relative_to(scope.store.memory_dir):
                 scope.apply(path)
@@ -172,7 +175,8 @@ class MemorySearch:
     def search(
         self, query: str, limit: int = 20, filters: MemoryFilters = ACTIVE_MEMORIES, now: datetime | None = None
     ) -> list[Hit]:
-        """The memories matching any text, best first (docs/MEMORY_FORMAT.md, "Search"); the newest for an empty one."""
+        """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"); for an empty one the
+        newest."""
         now = now or datetime.now(UTC)
         states = self._states()
         found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
@@ -191,14 +195,14 @@ class MemorySearch:
         return _loaded(found[:limit])
 
     def _unknown(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
-        """The person's own memories, but copies of the project's: of these the project says what they are."""
+        """Returns the person's own memories without copies of the project's, which are found in the project."""
         own = [scope for scope in self._scopes if scope.scope == "project"]
         copies = {row for scope in own for row in scope.has(ranked)}
         return [one for one in ranked if one.row not in copies]
 
     def _states(self) -> dict[str, DriftState]:
-        """The worst that became of the places of each of the project's memories, of those not fresh; kept until the
-        record of it changes."""
+        """Returns the worst drift of each of the project's memories that is not fresh, by id; cached until the record
+        changes."""
         if self._project is None:
             return {}
         private = self._home.project(self._project.key)
@@ -209,7 +213,7 @@ class MemorySearch:
         return self._standing
 
     def close(self) -> None:
-        """Close the indexes."""
+        """Closes the indexes."""
         for scope in self._scopes:
             scope.close()
 
@@ -230,7 +234,7 @@ def _standing(private: Path, root: Path) -> dict[str, DriftState]:
         with baselines.open_baselines(private, root) as kept:
             looks = kept.stale()
     except LerimError:
-        return {}  # told by whoever checks it
+        return {}  # the drift check reports it
     for look in looks:
         if _WORSE.index(look.state) > _WORSE.index(worst.get(look.memory, "fresh")):
             worst[look.memory] = look.state
@@ -246,7 +250,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _project_spot(project: Project, home: Home) -> IndexLocation | None:
-    """Where the project's index lies; None before anything of Lerim's is there. Each worktree has its own."""
+    """Returns where the project's index is; None before Lerim has a folder there. Each worktree has one."""
     state = project.state_dir(home)
     private = home.project(project.key)
     if not state.is_dir():

@@ -1,5 +1,5 @@
-"""Finds the memories most similar to a claim: the full-text index names those that share its rarest words, and the
-nearest of these are compared word by word (`similarity.py`)."""
+"""Finds the memories most similar to a claim: the full-text index returns those that share its rarest words, and the
+best of these are compared word by word (`similarity.py`)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from lerim.memory.similarity import FLOOR, Neighbour, claim_vector, cosine, stor
 from lerim.words import stem
 
 ROWS = 1_000
-"""About so many rows are taken from each index for a claim, those of its rarest words first."""
+"""About how many rows are taken from each index for a claim, starting with its rarest words."""
 WORDS = 16
-"""The words of a claim that are looked for."""
+"""How many words of a claim are searched for."""
 COMPARED = 12
-"""So many memories of each index are compared word by word: those that share the most weight with the claim."""
+"""How many memories of each index are compared word by word: those that share the most weight with the claim."""
 
 
 class NeighbourFinder:
-    """Finds neighbours in open indexes; remembers how rare words are until one of the indexes changes."""
+    """Finds neighbours in open indexes; caches how rare words are until one of the indexes changes."""
 
     def __init__(self, shelves: Sequence[IndexedFolder]) -> None:
         self._shelves = shelves
         self._rarities = _Rarities(shelves)
 
     def nearest(self, title: str, body: str, most: int, skip: Container[str]) -> list[Neighbour]:
-        """The active memories most similar to a claim, best first: see `MemorySearch.nearest`."""
+        """Returns the active memories most similar to a claim, best first: see `MemorySearch.nearest`."""
         if self._rarities.versions != _versions(self._shelves):
             self._rarities = _Rarities(self._shelves)
         idf = self._rarities.__getitem__
@@ -65,8 +65,8 @@ def _versions(shelves: Sequence[IndexedFolder]) -> tuple[int, ...]:
 
 
 def _likely(shelf: IndexedFolder, weights: Mapping[str, float], skip: Container[str]) -> list[tuple[str, str, str]]:
-    """The id, title and body of the memories that share the most weight with a claim, whose words are given with the
-    rarest first."""
+    """Returns the id, title and body of the memories that share the most weight with a claim. `weights` are those of
+    its words, the rarest first."""
     shared: defaultdict[int, float] = defaultdict(float)
     room = ROWS
     for word, weight in weights.items():

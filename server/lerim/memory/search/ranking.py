@@ -1,4 +1,4 @@
-"""In what order memories that were found are shown: relevance first, then what decides between equals
+"""The order in which found memories are shown: by relevance, then by what decides between equals
 (docs/MEMORY_FORMAT.md, "Search")."""
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
 
 STEP = 0.05
-"""Relevances that differ by less than about so much of themselves are equal ground."""
+"""Relevances that differ by less than about this share of themselves rank equal."""
 SATURATED = 2.2
-"""What bm25 gives at most for a word, in units of its rarity: k1 + 1."""
+"""The maximum that bm25 gives for a word, in units of its rarity: k1 + 1."""
 HALF_LIFE_DAYS = 90
 HANDICAP = 0.5
-"""What the relevance of the person's own memories counts for beside the project's: one comes first where it is more
-than twice as relevant."""
+"""The factor for the relevance of the person's own memories among the project's: one comes first if it is more than
+twice as relevant."""
 SURE = 0.7
-"""The share of confidence in what decides between equals; the rest is how recent a memory is."""
+"""The weight of confidence in deciding between equals; the rest is how recent a memory is."""
 _RARITY_FLOOR = 1e-6
 _LAST: dict[DriftState, int] = {"fresh": 0, "unknown": 0, "drifted": 1, "gone": 2}
 _DAY = timedelta(days=1)
@@ -30,9 +30,9 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class RankedMemory:
-    """A memory an index found. `every`: it has all the words asked for; `fades`: disuse takes of its confidence.
+    """A memory that an index found. `every`: it has all the words of the query; `fades`: disuse lowers its confidence.
 
-    `said` is the same for two files that say the same; `updated` in seconds since the year 1.
+    `said` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
     """
 
     row: int
@@ -55,25 +55,26 @@ RankKey = tuple[tuple[int, int], int, int, float, str]
 
 
 def relevance_band(every: bool, relevance: float) -> tuple[int, int]:
-    """What is on equal ground has the same; smaller is better."""
+    """Returns the band of a match: matches in the same band rank equal; smaller is better."""
     return (0 if every else 1, math.floor(-math.log(max(relevance, 1e-300)) / STEP))
 
 
 def word_rarity(memories: int, having: int) -> float:
-    """How much a word tells that `having` of the memories have, as bm25 counts it."""
+    """Returns how rare a word in `having` of the memories is, as computed by bm25."""
     return max(math.log((memories - having + 0.5) / (having + 0.5)) if memories > having else 0.0, _RARITY_FLOOR)
 
 
 def best_attainable_score(rarities: Iterable[float]) -> float:
-    """The best score (smaller is better) a memory could have for words of these rarities. A score's share of it is
-    its relevance, which is comparable between stores."""
+    """Returns the best score (smaller is better) that a memory could have for words of these rarities. The relevance of
+    a match is its score divided by this, which is comparable between stores."""
     return -SATURATED * sum(rarities)
 
 
 def rank_key(
     found: RankedMemory, scope: Scope, state: DriftState, last_use: datetime | None, now: datetime, rules: Rules
 ) -> RankKey:
-    """Sorts what was found: the better ground, what is not out of date, the project's own, then the worthier."""
+    """Returns the sort key of a found memory: relevance band, then drift, then the project's own before others, then
+    worth."""
     worth = _worth(found, last_use, now, rules)
     own = scope == "project"
     better = relevance_band(found.every, found.relevance * (1 if own else HANDICAP))
