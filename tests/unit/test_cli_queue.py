@@ -107,4 +107,4 @@ def test_without_a_catalog_the_queue_is_empty_and_none_is_made(repo: Path, isola
 
 def test_before_the_first_sync_nothing_is_said_to_be_learned(repo: Path, isolated: Path) -> None:
     fresh = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-    assert run(fresh, "list").stdout == "Nothing waits. Run `lerim sync` to read them of this repository.\n"
+    assert run(fresh, "list").stdout == "Nothing waits. `lerim sync` reads the sessions of this repository.\n"
