@@ -60,7 +60,7 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await panel.nothingLeftOut();
     await panel.lists(/us-east-1/);
     await panel.select(/us-east-1/);
-    await panel.says(/You had it proposed/);
+    await panel.says(/you proposed it anyway/);
     await panel.says(/No quote from the session supports this/);
     await screen.shot("proposed");
   });
