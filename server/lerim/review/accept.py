@@ -132,7 +132,7 @@ def _carry_out(
     )
     _note_ours(book, store, final, effect)
     changes = (*effect.changes, FileChange("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
-    label = _told(final)
+    label = _describe_accepted(final)
     states: tuple[ClaimState, ClaimState] = ("pending", "known" if final.action == "same" else "accepted")
     done = actions.perform_action(
         place,
@@ -153,25 +153,32 @@ def _carry_out(
     return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
 
 
-def _told(final: Proposal) -> str:
-    """What accepting did, in a line: of what maintaining proposed, what became of the memories it was about."""
+def _describe_accepted(final: Proposal) -> str:
+    """One line on what accepting did, also to the memories that the candidate is about."""
     title = final.record.title
-    if final.session:
-        return f"Evidence added: {final.about[0].record.title}" if final.action == "same" else f"Accepted: {title}"
+    about = final.about[0].record.title if final.about else ""
     match final.action:
+        case "same":
+            return f"Evidence added: {about}"
+        case "supersede":
+            return f"Accepted: {title} (replaces “{about}”)"
+        case "update":
+            return f"Accepted: {title} (changes “{about}”)" if about != title else f"Accepted as a change: {title}"
+        case "resolve":
+            return f"Accepted: {title} (answers “{about}”)"
         case "archive":
             return f"Archived: {'; '.join(one.record.title for one in final.about)}"
         case "merge":
             return f"Merged: {title}"
         case "consolidate":
-            return f"Put together: {title}"
+            return f"Combined: {title}"
         case "close":
-            return f"Answered: {final.about[0].record.title}"
+            return f"Answered: {about}"
         case "refer":
             before = final.about[0].record.references
             new = [one for one in final.record.references if one not in before]
             return f"Refers to {', '.join(new)}: {title}" if new else f"Fewer references: {title}"
-        case _:
+        case "add":
             return f"Accepted: {title}"
 
 

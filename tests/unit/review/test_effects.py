@@ -76,7 +76,7 @@ def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: R
         assert place.store().read(new.id).record.supersedes == (old.record.id,)
         assert len(now) == 2
 
-    accepted_and_undone(place, new, check)
+    accepted_and_undone(place, new, check, "Accepted: Use uv, not pip (replaces “Use pip, not uv”)")
 
 
 def test_merging_keeps_one_memory_with_the_evidence_of_all(place: ReviewPaths, make: Make) -> None:
@@ -119,7 +119,7 @@ def test_several_learnings_become_one_that_names_them(place: ReviewPaths, make: 
         assert set(active.record.supersedes) == set(group.ends)
         assert all(place.store().read(old).record.superseded_by == active.record.id for old in group.ends)
 
-    accepted_and_undone(place, group, check, "Put together: Tests meet the machine")
+    accepted_and_undone(place, group, check, "Combined: Tests meet the machine")
 
 
 def test_archiving_moves_the_file_and_changes_nothing_in_it(place: ReviewPaths, make: Make) -> None:
