@@ -118,7 +118,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await screen.command("Lerim: Sync");
     await until("the window is asked", () => asked("Postage") > 0);
     play({ models: [] });
-    await screen.notification(/took the model away/);
+    await screen.notification(/removed the model/);
     await screen.shot("gone");
     assert.equal(review().length, 5, "what was found is kept");
     await screen.command("Notifications: Clear All Notifications");
