@@ -200,7 +200,7 @@ export interface Passage {
   flags: string[];
 }
 /**
- * What one role's calls of one model took. `model` is its label: `openrouter:openai/gpt-5-nano`.
+ * The usage of one model by one role. `model` is its label: `openrouter:openai/gpt-5-nano@openrouter.ai`.
  */
 export interface RoleUsage {
   role: string;
@@ -208,9 +208,9 @@ export interface RoleUsage {
   usage: Usage;
 }
 /**
- * Calls that were answered, tokens in, out and read from a cache as the service counted them, seconds waited.
+ * Answered calls; tokens in, out and read from a cache as the service counted them; seconds waited.
  *
- * `cost` in US dollars is the sum of what is known; `unpriced` calls have no known price and are not in it.
+ * `cost` is the sum of the known costs in US dollars; `unpriced` calls have no known price and are not included.
  * `cachedTokens` are part of `inputTokens`.
  */
 export interface Usage {
@@ -223,9 +223,10 @@ export interface Usage {
   seconds: number;
 }
 /**
- * Something other than a plain answer that happened while a model was asked; no text of a transcript.
+ * An irregular event while a model was asked; contains no text of a transcript.
  *
- * `where` is the session (`claude:1f0c…`) and part (`2 of 5`), "" for the run; `tokens` those it saved or concerned.
+ * `where` is the session (`claude:1f0c…`) and `part` the part of it (`2 of 5`), "" if it concerns the whole run;
+ * `tokens` are the tokens it saved or concerned.
  */
 export interface ModelStep {
   kind: "dear" | "fallback" | "halved" | "limited" | "lost" | "repaired" | "resumed" | "retried" | "skipped" | "stopped" | "unread";
@@ -333,7 +334,7 @@ export interface CandidateView {
   suggested: SuggestedView | null;
 }
 /**
- * A quote ("" where it is kept elsewhere), the turn it stands in and who said it.
+ * A quote ("" if it is stored elsewhere), the turn it comes from and its speaker.
  */
 export interface EvidenceView {
   quote: string;
@@ -679,8 +680,8 @@ export interface MemoryList {
   memories: MemoryView[];
 }
 /**
- * A memory. `handle` is opaque and names its file; `session` and `platform` are "" for one made by hand,
- * whose `source` is `manual`. `standing` is whether what it refers to changed or is gone, where that was looked at.
+ * A memory. `handle` is an opaque name for its file; `session` and `platform` are "" for a memory written by hand,
+ * which has the `source` `manual`. `standing` says whether its references drifted or are gone, if that was checked.
  */
 export interface MemoryView {
   id: string;
@@ -726,10 +727,10 @@ export interface ModelPart {
   text: string;
 }
 /**
- * `model` is the label of the one that extracts, "" where none is known before a sync; `provider` that of the
- * settings. `allowed`: it may be asked without asking the person. `todayUsd` of `budgetUsd` (0: no bound) is spent
- * today on all models and projects, `spent` is the same by role and model. `problems` keep it from being asked, or the
- * figures from being told.
+ * The extraction model of a project, and today's spending. `model` is the model's label, "" if it is not known
+ * before a sync; `provider` is the one in the settings. `allowed`: the model may be asked without asking the person
+ * first. `todayUsd` was spent today on all models and projects, out of `budgetUsd` (0: no limit); `spent` is the
+ * same by role and model. `problems` prevent the model from being asked or make the figures incomplete.
  */
 export interface ModelView {
   model: string;
@@ -742,11 +743,12 @@ export interface ModelView {
   problems: Problem[];
 }
 /**
- * What waits for a model: sessions, about how many tokens they would send, about what that costs in US dollars.
+ * The work that waits for a model: the number of sessions, and estimates of the tokens they would send and of the
+ * cost in US dollars.
  *
- * `cost` None: the price is not known, or it is not paid by the token. `why` nothing was asked: "" where nothing keeps
- * it from being asked, "consent" (the person did not agree yet), "budget" (today's is used up), "none" (no model is
- * chosen), "gone" (the chosen one cannot be asked from here).
+ * `cost` is None if the price is not known or the model is not billed. `why` the model was not asked: "" if nothing
+ * prevents it, "consent" (the person has not agreed yet), "budget" (today's is used up), "none" (no model is
+ * chosen), "gone" (the chosen model cannot be asked from here).
  */
 export interface WaitingWork {
   sessions: number;
@@ -1004,9 +1006,9 @@ export interface WithdrawnView {
   reason: string;
 }
 /**
- * Calls that were answered, tokens in, out and read from a cache as the service counted them, seconds waited.
+ * Answered calls; tokens in, out and read from a cache as the service counted them; seconds waited.
  *
- * `cost` in US dollars is the sum of what is known; `unpriced` calls have no known price and are not in it.
+ * `cost` is the sum of the known costs in US dollars; `unpriced` calls have no known price and are not included.
  * `cachedTokens` are part of `inputTokens`.
  */
 export interface Usage1 {
@@ -1019,11 +1021,12 @@ export interface Usage1 {
   seconds: number;
 }
 /**
- * What waits for a model: sessions, about how many tokens they would send, about what that costs in US dollars.
+ * The work that waits for a model: the number of sessions, and estimates of the tokens they would send and of the
+ * cost in US dollars.
  *
- * `cost` None: the price is not known, or it is not paid by the token. `why` nothing was asked: "" where nothing keeps
- * it from being asked, "consent" (the person did not agree yet), "budget" (today's is used up), "none" (no model is
- * chosen), "gone" (the chosen one cannot be asked from here).
+ * `cost` is None if the price is not known or the model is not billed. `why` the model was not asked: "" if nothing
+ * prevents it, "consent" (the person has not agreed yet), "budget" (today's is used up), "none" (no model is
+ * chosen), "gone" (the chosen model cannot be asked from here).
  */
 export interface WaitingWork1 {
   sessions: number;
