@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from conftest import Editor
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.sessions.catalog.catalog import Catalog
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 
