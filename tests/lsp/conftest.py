@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from window import RECORD, Editor, opened, server_environ, write_memory
-
-__all__ = ["RECORD", "Editor", "server_environ", "write_memory"]
+from window import Editor, opened
 
 
 @pytest_asyncio.fixture
