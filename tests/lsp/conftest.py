@@ -9,9 +9,7 @@ import pytest
 import pytest_asyncio
 
 from isolation import isolate
-from window import RECORD, Editor, Visitor, opened, server_environ, write_memory
-
-__all__ = ["RECORD", "Editor", "server_environ", "write_memory"]
+from window import Editor, Visitor, opened
 
 
 @pytest_asyncio.fixture

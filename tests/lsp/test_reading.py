@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Editor, write_memory
 from lerim.lsp.protocol import core
+from window import Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 

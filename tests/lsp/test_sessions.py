@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from conftest import Editor
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.sessions.catalog.catalog import Catalog
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 
@@ -195,9 +195,9 @@ async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(ed
     assert project
     with Catalog.open(home) as catalog:
         catalog.db.execute("UPDATE jobs SET state = 'pending', not_before = 0")
-        job = catalog.claim(project.key)
+        job = catalog.claim_job(project.key)
         assert job
-        catalog.fail(job, f"The reader stopped at {SECRET}.")
+        catalog.fail_job(job, f"The reader stopped at {SECRET}.")
     [failed] = (await editor.ask(core.AGENTS, {"root": None})).jobs
     assert (failed.state, failed.tries) == ("failed", 1)
     assert failed.error.startswith("The reader stopped at [redacted:")

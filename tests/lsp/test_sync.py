@@ -16,12 +16,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from conftest import Editor, server_environ, write_memory
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project.lock import project_lock
 from lerim.project.project import locate_project
+from window import Editor, server_environ, write_memory
 
 pytestmark = pytest.mark.asyncio
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import RECORD, Editor, write_memory
 from lerim.lsp.protocol import core
 from lerim.memory.record import render_record
+from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 
