@@ -19,7 +19,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.config import EXTRACT_TABLE, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_choice
+from lerim.config import EXTRACT_TABLE, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_model_choice
 from lerim.errors import Problem, SettingsError
 from lerim.models import (
     AGENTS,
@@ -110,7 +110,7 @@ def use_command(
             SETTING_KEYS[f"{EXTRACT_TABLE}.{name}"].check(value)
         except ValueError as error:
             raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
-    write_choice(mine, provider, model, base_url)
+    write_model_choice(mine, provider, model, base_url)
     settings, problems = load.load_settings(os.environ, mine)
     role = make_role_view("extract", settings, os.environ, consent.load_known_models(mine)[0])
     if as_json:

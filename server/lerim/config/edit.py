@@ -47,7 +47,7 @@ def change(home: Home, table: str, values: Mapping[str, SettingValue]) -> None:
 
 def _change(home: Home, path: Path, table: str, values: Mapping[str, SettingValue]) -> None:
     text = files.read_text(path, MAX_BYTES) if path.exists() else None
-    changed = with_values(text or "", table, values)
+    changed = set_toml_values(text or "", table, values)
     if changed == (text or ""):
         return
     make_private_folder(home, home.root)
@@ -58,7 +58,7 @@ def _change(home: Home, path: Path, table: str, values: Mapping[str, SettingValu
         raise StaleError(message, where=str(path), todo="Check its content, then try again.")
 
 
-def with_values(text: str, table: str, values: Mapping[str, SettingValue]) -> str:
+def set_toml_values(text: str, table: str, values: Mapping[str, SettingValue]) -> str:
     """Returns the text of a TOML file with these values set in a table.
 
     The table is added if it is missing; comments, order and all other values are kept. Raises TOMLDecodeError if the

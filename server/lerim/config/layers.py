@@ -20,7 +20,7 @@ from lerim.config.schema import SETTING_KEYS, SettingValue
 from lerim.errors import BoundaryError, Problem, SettingsError
 from lerim.files import open_buffered
 from lerim.paths import Home
-from lerim.project import find_innermost_layout, is_root, same_place
+from lerim.project import find_innermost_layout, is_home_worktree, is_same_place
 
 MAX_BYTES = 256_000
 """Larger settings files are not read."""
@@ -38,13 +38,13 @@ class SettingsLayer:
     is a fault (`faults`) of the roles it may have been meant for."""
 
     label: str
-    of_person: bool
+    is_of_person: bool
     chosen: bool = True
     values: dict[str, SettingValue] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     faults: dict[RoleName, list[Problem]] = field(default_factory=dict)
 
-    def complain(self, message: str, roles: Iterable[RoleName] = ()) -> None:
+    def add_problem(self, message: str, roles: Iterable[RoleName] = ()) -> None:
         """Adds a problem that may affect these roles."""
         roles = tuple(roles) if self.chosen else ()
         whom = "" if len(roles) > 1 else f" for roles.{roles[0]}" if roles else ""
@@ -59,23 +59,23 @@ def read_layers(environ: Mapping[str, str], home: Home, root: Path | None) -> It
     """Yields every layer above the defaults, lowest first. Raises SettingsError if `LERIM_CONFIG` cannot name a
     file."""
     repository = None
-    if root is not None and not same_place(root / ".lerim", home.root):
+    if root is not None and not is_same_place(root / ".lerim", home.root):
         repository = root / ".lerim" / "config.toml"
-    if repository is not None and home.config.exists() and same_place(home.config, repository):
-        shared = SettingsLayer(str(home.config), of_person=True)
-        shared.complain("This file is also the repository's, so it is treated as the repository's.", ROLES)
+    if repository is not None and home.config.exists() and is_same_place(home.config, repository):
+        shared = SettingsLayer(str(home.config), is_of_person=True)
+        shared.add_problem("This file is also the repository's, so it is treated as the repository's.", ROLES)
         yield shared
     else:
-        yield _of_file(SettingsLayer(str(home.config), of_person=True), home.config)
+        yield _of_file(SettingsLayer(str(home.config), is_of_person=True), home.config)
     if repository is not None:
-        yield _of_file(SettingsLayer(str(repository), of_person=False, chosen=False), repository)
+        yield _of_file(SettingsLayer(str(repository), is_of_person=False, chosen=False), repository)
     if named := environ.get("LERIM_CONFIG"):
         yield _named(Path(named), home)
     told, problems = editor.read_editor_state(environ)
     if told is not None or problems:
-        layer = SettingsLayer(problems[0].path if problems else EDITOR_LAYER, of_person=True)
+        layer = SettingsLayer(problems[0].path if problems else EDITOR_LAYER, is_of_person=True)
         for problem in problems:
-            layer.complain(problem.message, ROLES)
+            layer.add_problem(problem.message, ROLES)
         _take(layer, told.settings.items() if told else ())
         yield layer
 
@@ -87,9 +87,9 @@ def _named(path: Path, home: Home) -> SettingsLayer:
     if not path.is_file():
         raise SettingsError("The file named by LERIM_CONFIG does not exist.", where=str(path), todo=todo)
     around = find_innermost_layout(path)
-    layer = _of_file(SettingsLayer(str(path), of_person=around is None or is_root(home, around.root)), path)
-    if not layer.of_person:
-        layer.complain("LERIM_CONFIG names a file in a repository, so it may set only what a repository may set.")
+    layer = _of_file(SettingsLayer(str(path), is_of_person=around is None or is_home_worktree(home, around.root)), path)
+    if not layer.is_of_person:
+        layer.add_problem("LERIM_CONFIG names a file in a repository, so it may set only what a repository may set.")
     return layer
 
 
@@ -106,10 +106,10 @@ def _of_file(layer: SettingsLayer, path: Path) -> SettingsLayer:
         table = tomllib.loads(data.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
-            layer.complain("This file is a link to a file that does not exist. Correct the link.", ROLES)
+            layer.add_problem("This file is a link to a file that does not exist. Correct the link.", ROLES)
         return layer
     except (ValueError, OSError, RecursionError, BoundaryError) as error:
-        layer.complain(f"This file cannot be read, so its settings are ignored: {error}. Correct it.", ROLES)
+        layer.add_problem(f"This file cannot be read, so its settings are ignored: {error}. Correct it.", ROLES)
         return layer
     _take(layer, flatten_table(table))
     return layer
@@ -118,10 +118,10 @@ def _of_file(layer: SettingsLayer, path: Path) -> SettingsLayer:
 def _take(layer: SettingsLayer, given: Iterable[tuple[str, object]]) -> None:
     for name, value in given:
         try:
-            layer.values[name] = _checked(name, value, of_person=layer.of_person)
+            layer.values[name] = _checked(name, value, of_person=layer.is_of_person)
         except ValueError as error:
             end = "" if str(error).endswith("?") else "."
-            layer.complain(f"{name!r} {error}{end} It is ignored.", affected_roles(name))
+            layer.add_problem(f"{name!r} {error}{end} It is ignored.", affected_roles(name))
 
 
 def affected_roles(name: str) -> tuple[RoleName, ...]:

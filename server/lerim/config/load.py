@@ -19,7 +19,7 @@ from typing import Literal
 from lerim.config.layers import EDITOR_LAYER, SettingsLayer, flatten_table, read_layers
 from lerim.config.narrowing import is_wider
 from lerim.config.providers import ROLES, Role, RoleName
-from lerim.config.schema import AS_EXTRACT, SETTING_KEYS, GateMode, ReviewMode, Rules, SettingValue
+from lerim.config.schema import SAME_AS_EXTRACT, SETTING_KEYS, GateMode, MaintenanceRules, ReviewMode, SettingValue
 from lerim.errors import Problem
 from lerim.paths import Home
 
@@ -54,7 +54,7 @@ class Settings:
     gate: GateMode
     guidance: str
     budget: float
-    rules: Rules
+    rules: MaintenanceRules
     idle_minutes: int
     roles: Mapping[RoleName, Role]
     values: Mapping[str, SettingValue]
@@ -74,7 +74,7 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
     faults: dict[RoleName, list[Problem]] = {role: [] for role in ROLES}
     base = dict(values)
     for layer in read_layers(environ, home, root):
-        if not layer.of_person:
+        if not layer.is_of_person:
             _narrow(layer, values)
         _lay(layer.values, layer.label, base, values, origins)
         problems += layer.problems
@@ -93,7 +93,7 @@ def _narrow(layer: SettingsLayer, values: Mapping[str, SettingValue]) -> None:
         mine = values[name]
         if is_wider(name, theirs, mine, now):
             del layer.values[name]
-            layer.complain(
+            layer.add_problem(
                 f"{name!r} can only be restricted by a repository: {theirs!r} allows more "
                 f"than {mine!r}, which stays in effect."
             )
@@ -103,7 +103,7 @@ def _unused(values: Mapping[str, SettingValue], origins: Mapping[str, str]) -> I
     """Yields model settings of roles without a provider. They would be ignored, because such a role uses that of
     `extract`."""
     for role in ROLES:
-        if values[f"roles.{role}.provider"] == AS_EXTRACT:
+        if values[f"roles.{role}.provider"] == SAME_AS_EXTRACT:
             for own in (*PROVIDER_KEYS, "command"):
                 name = f"roles.{role}.{own}"
                 if values[name]:
@@ -163,11 +163,11 @@ def _settings(
     )
 
 
-def _rules(values: Mapping[str, SettingValue]) -> Rules:
+def _rules(values: Mapping[str, SettingValue]) -> MaintenanceRules:
     def of(name: str) -> float:
         return _number(values[f"maintain.{name}"])
 
-    return Rules(
+    return MaintenanceRules(
         decay_days=int(of("decay_days")),
         floor=of("floor"),
         archive_below=of("archive_below"),

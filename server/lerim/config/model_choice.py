@@ -9,7 +9,7 @@ from lerim.paths import Home
 EXTRACT_TABLE = "roles.extract"
 
 
-def write_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
+def write_model_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
     """Writes to the person's own file which model reads sessions. Raises SettingsError."""
     given = {"model": model, "base_url": base_url}
     before = load.load_settings({}, mine)[0]  # only the person's file

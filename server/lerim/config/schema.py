@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias, get_args
 
-from lerim.config.address import address_fault
+from lerim.config.address import find_address_fault
 from lerim.config.providers import PROVIDERS, ROLES, RoleName
 from lerim.times import TIME_EXAMPLES, parse_time
 
@@ -17,7 +17,7 @@ GateMode = Literal["all", "signal"]
 ReviewMode = Literal["ask", "auto"]
 """Whether the person reviews each change of the memories, or changes are made at once unless something speaks against
 it."""
-AS_EXTRACT = ""
+SAME_AS_EXTRACT = ""
 """The provider of a role that has none of its own: it uses the model settings of `roles.extract`."""
 
 
@@ -107,7 +107,7 @@ def _command(value: object) -> SettingValue:
 def _address(value: object) -> SettingValue:
     if not isinstance(value, str):
         raise ValueError("must be an address, in quotes")
-    if value and (fault := address_fault(value.rstrip("/"))):
+    if value and (fault := find_address_fault(value.rstrip("/"))):
         raise ValueError(fault)
     return value
 
@@ -131,7 +131,7 @@ def _role_keys(role: RoleName) -> Iterator[tuple[str, SettingKey]]:
     providers = ("none", "auto", *PROVIDERS)
     yield (
         f"roles.{role}.provider",
-        SettingKey(_provider(providers if role == "extract" else (AS_EXTRACT, *providers))),
+        SettingKey(_provider(providers if role == "extract" else (SAME_AS_EXTRACT, *providers))),
     )
     yield f"roles.{role}.model", SettingKey(_model)
     yield f"roles.{role}.base_url", SettingKey(_address)
@@ -163,7 +163,7 @@ SETTING_KEYS: Mapping[str, SettingKey] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class MaintenanceRules:
     """The settings `[maintain]`: days, shares of 1, and how many learnings a store keeps active."""
 
     decay_days: int = 180

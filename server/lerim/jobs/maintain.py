@@ -57,7 +57,7 @@ from lerim.memory import (
 )
 from lerim.models import EditorBridge, ModelChoice
 from lerim.paths import Home
-from lerim.project import Project, open_git, project_lock
+from lerim.project import Project, hold_project_lock, open_git
 from lerim.review import (
     AlreadyKnown,
     CandidateProposed,
@@ -114,7 +114,7 @@ def maintain_project(
         if options.dry_run:
             job.work()
         else:
-            with project_lock(home, project.key, "maintaining the memories"):
+            with hold_project_lock(home, project.key, "maintaining the memories"):
                 job.work()
                 job.remember()
     except LerimError as error:

@@ -19,7 +19,7 @@ from lerim.jobs.model_session import ModelSession
 from lerim.jobs.session_reading import exists_in
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
-from lerim.project import FolderOwners, Project, project_lock
+from lerim.project import FolderOwners, Project, hold_project_lock
 from lerim.project import project as projects
 from lerim.review import ReviewPaths
 from lerim.sessions import MODEL_JOB, Catalog, QueueJob, Transcript, Turn, read_session
@@ -148,7 +148,7 @@ def _session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
     its turns of this project; and how many wait besides."""
     key = trial.project.key
     jobs: list[QueueJob] = []
-    with project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
+    with hold_project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
         again = catalog.count_due_jobs(key, MODEL_JOB)
         while len(jobs) < LOOKED_AT and (job := catalog.claim_job(key, kind=MODEL_JOB, started=time.time())):
             jobs.append(job)

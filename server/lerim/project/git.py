@@ -40,40 +40,40 @@ class Git:
         self._environ = environ
         self._moves: dict[tuple[str, str], dict[str, str]] = {}
 
-    def moves(self, old: str, new: str) -> dict[str, str]:
+    def find_moves(self, old: str, new: str) -> dict[str, str]:
         """Returns the new path of each file that was renamed between `old` and `new`; empty if git cannot tell."""
         if (old, new) not in self._moves:
-            self._moves[old, new] = self._moved(old, new)
+            self._moves[old, new] = self._compare_commits(old, new)
         return self._moves[old, new]
 
-    def texts(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    def read_texts(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """Returns the committed texts by (commit, path), without those git does not have."""
         asked = [pair for pair in dict.fromkeys(wanted) if COMMIT.fullmatch(pair[0]) and "\n" not in pair[1]]
         told: dict[tuple[str, str], str | None] = {}
         for at in range(0, len(asked), BATCH):
             part = asked[at : at + BATCH]
             lines = "".join(f"{commit}:{path}\n" for commit, path in part).encode("utf-8", "surrogatepass")
-            output = self._ask(("cat-file", "--batch"), lines) or b""
+            output = self._run(("cat-file", "--batch"), lines) or b""
             told.update(zip(part, _blobs(output, len(part)), strict=False))
         return {pair: text for pair, text in told.items() if text is not None}
 
-    def versions(self, path: str, since: str, until: str) -> list[str]:
+    def list_changing_commits(self, path: str, since: str, until: str) -> list[str]:
         """Returns the commits after `since`, up to `until`, that changed a file, oldest first; empty if git cannot
         tell."""
         if not COMMIT.fullmatch(since) or not COMMIT.fullmatch(until):
             return []
-        output = self._ask(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
+        output = self._run(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
         return output.decode("ascii", "replace").split()
 
-    def _moved(self, old: str, new: str) -> dict[str, str]:
+    def _compare_commits(self, old: str, new: str) -> dict[str, str]:
         if not COMMIT.fullmatch(old) or not COMMIT.fullmatch(new) or new.startswith(old):
             return {}
         how = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=AR", "--raw", "-z")
-        output = self._ask(("diff-tree", "--no-ext-diff", "--no-textconv", *how, old, new, "--"))
+        output = self._run(("diff-tree", "--no-ext-diff", "--no-textconv", *how, old, new, "--"))
         return _clear(_changes((output or b"").decode("utf-8", "surrogateescape")))
 
-    def _ask(self, arguments: Iterable[str], given: bytes = b"") -> bytes | None:
-        return run_git(git_launch(self._program, arguments, self._environ), self._root, given)
+    def _run(self, arguments: Iterable[str], given: bytes = b"") -> bytes | None:
+        return run_git(make_git_launch(self._program, arguments, self._environ), self._root, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
     return Git(root, program, environ) if program else None
 
 
-def git_launch(
+def make_git_launch(
     program: str, arguments: Iterable[str], environ: Mapping[str, str], platform: str = sys.platform
 ) -> ProcessLaunch:
     """Returns how to start git so that the environment cannot redirect it and a repository's settings cannot start

@@ -24,7 +24,7 @@ class LockHolder(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
+def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
     """Holds the project's lock for the block; `doing` is what other processes see ("syncing", "accepting a memory").
 
     Waits up to `wait` seconds. Raises BusyError naming the holder, ProjectError if the lock's folder cannot be used.
@@ -58,7 +58,7 @@ def read_lock_holder(home: Home, key: str) -> LockHolder | None:
 
 def _announce(side: Path, doing: str) -> None:
     try:  # not flushed: useless after a crash
-        replace_file(side, msgspec.json.encode(LockHolder(os.getpid(), doing)), flushed=False)
+        replace_file(side, msgspec.json.encode(LockHolder(os.getpid(), doing)), flush=False)
     except OSError:  # the disk is full: the lock is held anyway, but other processes cannot see by whom
         with suppress(OSError):
             side.unlink(missing_ok=True)

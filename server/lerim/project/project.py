@@ -20,15 +20,15 @@ from lerim import process_shell
 from lerim.errors import HomeError, Problem, ProjectError
 from lerim.paths import Home
 from lerim.project import registry
-from lerim.project.home import check_outside, is_root, same_place
+from lerim.project.home import check_home_outside_layout, is_home_worktree, is_same_place
 from lerim.project.repository import (
     RepositoryLayout,
     can_be_folder,
     find_innermost_layout,
+    find_remote_address,
+    list_worktree_folders,
     read_config,
-    real_path,
-    remote_address,
-    worktree_folders,
+    resolve_path,
 )
 
 PERSONAL_KEY = "global"
@@ -53,7 +53,7 @@ class Project:
     remote: str
     name: str
     aliases: tuple[str, ...] = ()
-    private: Path | None = None
+    private_dir: Path | None = None
 
     @property
     def is_personal(self) -> bool:
@@ -61,23 +61,23 @@ class Project:
         return self.key == PERSONAL_KEY
 
     @property
-    def lerim(self) -> Path:
+    def lerim_dir(self) -> Path:
         """`.lerim` of the open worktree, committed with its branch; for the personal project, Lerim's home itself."""
-        if self.private is not None:
-            return self.private
+        if self.private_dir is not None:
+            return self.private_dir
         return self.root if self.is_personal else self.root / ".lerim"
 
     @property
     def memory_dir(self) -> Path:
         """The folder of accepted memories in the open worktree."""
-        return self.lerim / "memory"
+        return self.lerim_dir / "memory"
 
     @property
     def folders(self) -> tuple[str, ...]:
         """Other folders its sessions ran in: the aliases, and the worktrees git knows, including deleted ones."""
         if self.is_personal:
             return ()
-        return (*self.aliases, *(str(folder) for folder in worktree_folders(self.common_dir)))
+        return (*self.aliases, *(str(folder) for folder in list_worktree_folders(self.common_dir)))
 
     def state_dir(self, home: Home) -> Path:
         """Returns the folder for data of the project rather than a branch (review, workspace, index); private for a
@@ -85,21 +85,21 @@ class Project:
         return self.main / ".lerim" if self.main else home.project(self.key)
 
 
-def personal_project(home: Home) -> Project:
+def make_personal_project(home: Home) -> Project:
     """Returns the personal project, which belongs to no repository: `home.memory` and `projects/global`."""
     return Project(PERSONAL_KEY, home.root, None, home.root, "", "global")
 
 
-def place_key(common_dir: Path) -> str:
+def make_place_key(common_dir: Path) -> str:
     """Returns the key of a place: 16 hex digits of SHA-256 over the real path of a common git dir."""
     spelled = os.path.normcase(str(common_dir))
     return hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
+def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
     """Returns the key of the project at a place: the one `keys` has for the place, or else the place's own key. If that
     key belongs to a project that has moved away, a key is derived from it."""
-    key = place_key(common_dir)
+    key = make_place_key(common_dir)
     known = keys.get(key)
     taken = set(keys.values()) if known is None else set()
     while key in taken:
@@ -110,7 +110,7 @@ def project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
 def _keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
     """Returns place -> project key for (common dir, key) pairs. If two share a place, the one that was moved there
     wins."""
-    pairs = [(place_key(common_dir), key) for common_dir, key in known]
+    pairs = [(make_place_key(common_dir), key) for common_dir, key in known]
     return dict(sorted(pairs, key=lambda pair: pair[0] != pair[1]))
 
 
@@ -122,7 +122,7 @@ def locate_project(path: Path, home: Home) -> Project | None:
     layout = find_innermost_layout(path)
     if layout is None:
         return None
-    check_outside(home, layout)
+    check_home_outside_layout(home, layout)
     # A broken entry is reported by `list_projects`; here it must not hide the repository.
     entries, _ = registry.list_entries(home)
     project = _project(layout, _entry_keys(entries), home)
@@ -136,25 +136,25 @@ def _entry_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, str]:
 
 def _project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
     named_by = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
-    key = project_key(layout.common_dir, keys)
+    key = find_project_key(layout.common_dir, keys)
     # If Lerim's home is the repository's `.lerim` (a home folder kept in git), the repository's data goes into a
     # private folder inside it.
     return Project(
         key=key,
         root=layout.root,
-        main=None if layout.main is not None and is_home(home, layout.main) else layout.main,
+        main=None if layout.main is not None and is_lerim_home(home, layout.main) else layout.main,
         common_dir=layout.common_dir,
-        remote=remote_address(read_config(layout.common_dir)),
+        remote=find_remote_address(read_config(layout.common_dir)),
         name=named_by.name.removesuffix(".git") or layout.root.name,
-        private=home.project(key) if is_home(home, layout.root) else None,
+        private_dir=home.project(key) if is_lerim_home(home, layout.root) else None,
     )
 
 
-def is_home(home: Home, worktree: Path) -> bool:
+def is_lerim_home(home: Home, worktree: Path) -> bool:
     """Returns whether the `.lerim` of a worktree is Lerim's home, but not through a link that comes with a
     repository."""
     lerim = worktree / ".lerim"
-    return same_place(lerim, home.root) and (is_root(home, worktree) or not lerim.is_symlink())
+    return is_same_place(lerim, home.root) and (is_home_worktree(home, worktree) or not lerim.is_symlink())
 
 
 def add_project(project: Project, home: Home) -> Project:
@@ -187,7 +187,7 @@ def add_alias(project: Project, old: str) -> Project:
         raise ProjectError(f"{old!r} cannot be an alias of a project.", where=old, todo=todo)
     path = Path(old)
     other = find_innermost_layout(path) if path.is_absolute() and _exists(path) else None
-    if other is not None and place_key(other.common_dir) != place_key(project.common_dir):
+    if other is not None and make_place_key(other.common_dir) != make_place_key(project.common_dir):
         sync = process_shell.format_command_line("lerim", "sync", "--repo", other.root)
         todo = f"Use `{sync}` for them, or move that repository away first."
         raise ProjectError(
@@ -202,14 +202,14 @@ def remove_project(project: Project, home: Home) -> bool:
     return registry.remove_entry(home, project.key)
 
 
-def without_moves(project: Project) -> Project:
+def without_aliases(project: Project) -> Project:
     """Returns the project with the key it would have if no project had been moved to its place, and without aliases."""
-    return replace(project, key=place_key(project.common_dir), aliases=())
+    return replace(project, key=make_place_key(project.common_dir), aliases=())
 
 
 def find_gone_project(old: str, home: Home) -> registry.ProjectEntry | None:
     """Returns the registered project that used to be in this folder and is no longer there, or None."""
-    spelled = {_parts(old), _parts(str(real_path(Path(old))))}
+    spelled = {_parts(old), _parts(str(resolve_path(Path(old))))}
     for entry in registry.list_entries(home)[0]:
         if {_parts(entry.root), _parts(entry.common_dir)} & spelled and _layout(entry) is None:
             return entry
@@ -219,7 +219,7 @@ def find_gone_project(old: str, home: Home) -> registry.ProjectEntry | None:
 def _layout(entry: registry.ProjectEntry) -> RepositoryLayout | None:
     """Returns the repository of an entry if it is still where it was registered, or None."""
     layout = find_innermost_layout(Path(entry.root))
-    return layout if layout and place_key(layout.common_dir) == place_key(Path(entry.common_dir)) else None
+    return layout if layout and make_place_key(layout.common_dir) == make_place_key(Path(entry.common_dir)) else None
 
 
 def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
@@ -229,11 +229,11 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
     keys = _entry_keys(entries)
     projects: list[Project] = []
     for entry in entries:
-        if keys[place_key(Path(entry.common_dir))] != entry.key:
+        if keys[make_place_key(Path(entry.common_dir))] != entry.key:
             continue  # a project that was moved here replaces it
         layout = _layout(entry)
         try:
-            check_outside(home, layout)
+            check_home_outside_layout(home, layout)
         except HomeError as error:
             problems.append(Problem(error.code, entry.root, error.explanation))
             continue
@@ -262,7 +262,7 @@ class FolderOwners:
     def __init__(
         self, projects: Iterable[Project] = (), platform: str = sys.platform, *, home: Home | None = None
     ) -> None:
-        self._homes = {_parts(str(path)) for path in (home.root, real_path(home.root))} if home else set()
+        self._homes = {_parts(str(path)) for path in (home.root, resolve_path(home.root))} if home else set()
         self._windows = platform == "win32"
         self._known: dict[str, str] = {}
         projects = [project for project in projects if not project.is_personal]
@@ -281,33 +281,33 @@ class FolderOwners:
             return ""  # not cached either: every turn may name a different one
         known = self._known.get(cwd)
         if known is None:
-            known = self._known[cwd] = self._find(cwd)
+            known = self._known[cwd] = self._find_owner(cwd)
         return known
 
-    def _find(self, cwd: str) -> str:
+    def _find_owner(self, cwd: str) -> str:
         """Existing folders belong to their repository regardless of aliases: an alias cannot take over another
         repository. For a folder that is gone, the longer one of alias and surrounding repository decides."""
         parts = _parts(cwd)
-        if not parts or self._at_home(parts):
+        if not parts or self._is_at_home(parts):
             return ""
         alias, key = next(((a, k) for a, k in self._aliases if parts[: len(a)] == a), ((), ""))
         if bool(_WINDOWS.match(cwd)) != self._windows:
             return key
         path = Path(cwd)
-        if self._homes and self._at_home(_parts(str(real_path(path)))):
+        if self._homes and self._is_at_home(_parts(str(resolve_path(path)))):
             return ""
         layout = find_innermost_layout(path)
         if layout is None:
             return key or (PERSONAL_KEY if self._homes and _exists(path) else "")
         if key and not _exists(path) and len(alias) > len(layout.root.parts):
             return key
-        return project_key(layout.common_dir, self._keys)
+        return find_project_key(layout.common_dir, self._keys)
 
-    def _at_home(self, parts: tuple[str, ...]) -> bool:
+    def _is_at_home(self, parts: tuple[str, ...]) -> bool:
         return any(parts[: len(home)] == home for home in self._homes if home)
 
 
-def is_below(folder: str, other: str) -> bool:
+def is_inside_folder(folder: str, other: str) -> bool:
     """Returns whether a folder, as written by an agent, is `other` or inside it; both absolute, POSIX or Windows."""
     parts = _parts(other)
     return bool(parts) and _parts(folder)[: len(parts)] == parts

@@ -106,7 +106,7 @@ def make_private_folder(home: Home, folder: Path) -> None:
             ignore.write("*\n")
 
 
-def replace_file(path: Path, data: bytes, *, flushed: bool = True) -> None:
+def replace_file(path: Path, data: bytes, *, flush: bool = True) -> None:
     """Writes a file atomically, readable only by the person. Raises OSError and leaves the old file unchanged."""
-    with open_directory(path.parent) as folder, temporary_file(folder, data, 0o600, flushed) as temporary:
+    with open_directory(path.parent) as folder, temporary_file(folder, data, 0o600, flush) as temporary:
         folder.rename(temporary, path.name)

@@ -60,7 +60,7 @@ def find_innermost_layout(path: Path) -> RepositoryLayout | None:
     """Returns the innermost repository around `path`, even if the last parts of the path no longer exist."""
     if not can_be_folder(str(path)):
         return None
-    real = real_path(path)
+    real = resolve_path(path)
     for folder in (real, *real.parents):
         found = find_layout(folder)
         if found is not None:
@@ -80,7 +80,7 @@ def can_be_folder(path: str) -> bool:
     return len(spelled) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in spelled.split(b"/"))
 
 
-def real_path(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """Resolves the symlinks of `path`. A path with a symlink loop or an unreadable folder stays as written."""
     try:
         return Path(os.path.realpath(path))
@@ -89,7 +89,7 @@ def real_path(path: Path) -> Path:
 
 
 def _from_directory(folder: Path, link: Path) -> RepositoryLayout | None:
-    git_dir = real_path(link)
+    git_dir = resolve_path(link)
     if not _is_git_dir(git_dir):
         return None
     if git_dir != link and not _works_in(git_dir, folder):
@@ -99,20 +99,20 @@ def _from_directory(folder: Path, link: Path) -> RepositoryLayout | None:
 
 
 def _from_pointer(folder: Path, link: Path) -> RepositoryLayout | None:
-    text = read_small(link)
+    text = read_small_file(link)
     if not text.startswith("gitdir:"):
         return None
-    git_dir = real_path(folder / text.removeprefix("gitdir:").strip())
+    git_dir = resolve_path(folder / text.removeprefix("gitdir:").strip())
     alone = RepositoryLayout(folder, folder, link)
     if not _is_git_dir(git_dir, linked=True):
         return alone
-    common = read_small(git_dir / "commondir").strip()
+    common = read_small_file(git_dir / "commondir").strip()
     if common:
-        common_dir = real_path(git_dir / common)
-        back = read_small(git_dir / "gitdir").strip()
-        answered = bool(back) and real_path(git_dir / back) == link and git_dir.parent == common_dir / "worktrees"
+        common_dir = resolve_path(git_dir / common)
+        back = read_small_file(git_dir / "gitdir").strip()
+        answered = bool(back) and resolve_path(git_dir / back) == link and git_dir.parent == common_dir / "worktrees"
         return (
-            RepositoryLayout(folder, main_worktree(common_dir), common_dir)
+            RepositoryLayout(folder, find_main_worktree(common_dir), common_dir)
             if answered and _is_git_dir(common_dir)
             else alone
         )
@@ -122,30 +122,30 @@ def _from_pointer(folder: Path, link: Path) -> RepositoryLayout | None:
     return RepositoryLayout(folder, folder, git_dir) if _works_in(git_dir, folder) else alone
 
 
-def main_worktree(common_dir: Path) -> Path | None:
+def find_main_worktree(common_dir: Path) -> Path | None:
     """Returns the main worktree of a git dir: `core.worktree`, or else the folder around `.git`; None if bare."""
     config = read_config(common_dir)
     if is_bare(config):
         return None
     worktree = config.get(("core", "", "worktree"), "")
     if worktree:
-        return real_path(common_dir / worktree)
+        return resolve_path(common_dir / worktree)
     return common_dir.parent if common_dir.name == ".git" else None
 
 
-def worktree_folders(common_dir: Path) -> list[Path]:
+def list_worktree_folders(common_dir: Path) -> list[Path]:
     """Returns the folders of the worktrees linked to a repository, including deleted ones that were not pruned."""
     try:
         names = sorted((common_dir / "worktrees").iterdir())
     except OSError:
         return []
-    links = (read_small(name / "gitdir").strip() for name in names)
+    links = (read_small_file(name / "gitdir").strip() for name in names)
     return [Path(link).parent for link in links if link.startswith("/") or _DRIVE.match(link)]
 
 
 def _works_in(git_dir: Path, folder: Path) -> bool:
     worktree = read_config(git_dir).get(("core", "", "worktree"), "")
-    return bool(worktree) and real_path(git_dir / worktree) == folder
+    return bool(worktree) and resolve_path(git_dir / worktree) == folder
 
 
 def is_bare(config: GitConfig) -> bool:
@@ -156,7 +156,7 @@ def is_bare(config: GitConfig) -> bool:
 def read_config(git_dir: Path) -> GitConfig:
     """Returns the last value of every key in `git_dir/config`, skipping what cannot be parsed. Includes are not
     followed."""
-    return parse_config(read_small(git_dir / "config", CONFIG_BYTES))
+    return parse_config(read_small_file(git_dir / "config", CONFIG_BYTES))
 
 
 def parse_config(text: str) -> GitConfig:
@@ -195,14 +195,14 @@ def _value(text: str) -> str:
     return "".join(out).strip()
 
 
-def remote_address(config: GitConfig) -> str:
+def find_remote_address(config: GitConfig) -> str:
     """Returns the address of `origin`, or else of the first remote, without credentials; '' if there is none."""
     addresses = {sub: value for (section, sub, key), value in config.items() if section == "remote" and key == "url"}
     address = addresses.get("origin") or next(iter(addresses.values()), "")
-    return without_credentials(address)
+    return strip_credentials(address)
 
 
-def without_credentials(address: str) -> str:
+def strip_credentials(address: str) -> str:
     """`https://name:token@host/x?key=…` -> `https://host/x`; an ssh address keeps its user name, never a password."""
     if "://" in address:
         try:
@@ -219,7 +219,7 @@ def without_credentials(address: str) -> str:
     return address
 
 
-def read_small(path: Path, limit: int = POINTER_BYTES) -> str:
+def read_small_file(path: Path, limit: int = POINTER_BYTES) -> str:
     """Returns the first `limit` bytes of a regular file as text; '' if it is missing, unreadable or not a regular
     file."""
     try:

@@ -22,7 +22,7 @@ def read_tracked_paths(root: Path, common_dir: Path) -> list[str]:
     return [path for path, _ in _entries(root, common_dir)]
 
 
-def half_removed_paths(root: Path, common_dir: Path, below: str) -> list[str]:
+def find_half_removed_paths(root: Path, common_dir: Path, below: str) -> list[str]:
     """Returns the paths below a folder (`.lerim/memory/`) with an unresolved merge conflict in which one side changed
     the file and the other removed it; empty if the index cannot be read."""
     return sorted(
@@ -55,7 +55,7 @@ def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
         return []
 
 
-def index_stamp(root: Path) -> str:
+def read_index_stamp(root: Path) -> str:
     """Returns a value that changes whenever git's index does; "" if there is no readable index."""
     try:
         state = (commits.git_dir(root) / "index").stat()
@@ -64,7 +64,7 @@ def index_stamp(root: Path) -> str:
     return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
 
 
-def path_digest(path: str) -> bytes:
+def digest_path(path: str) -> bytes:
     """Returns the digest that represents a path."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=PATH_DIGEST_BYTES).digest()
 

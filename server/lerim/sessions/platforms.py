@@ -46,18 +46,20 @@ def load_platform_choices(home: Home) -> dict[Platform, PlatformChoice]:
     return _load(home).choices
 
 
-def platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
+def find_platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
     """Returns the places where the store of each connected agent may be: links resolved, no duplicates. Raises
     SettingsError."""
     said = load_platform_choices(home)
     return {
-        platform: store_places(platform, said, environ)
+        platform: find_store_places(platform, said, environ)
         for platform in PLATFORM_READERS
         if said.get(platform, _USUAL).connected
     }
 
 
-def store_places(platform: Platform, said: Mapping[Platform, PlatformChoice], environ: Mapping[str, str]) -> list[Path]:
+def find_store_places(
+    platform: Platform, said: Mapping[Platform, PlatformChoice], environ: Mapping[str, str]
+) -> list[Path]:
     """Returns the places where the store of one agent may be, whether or not the agent is connected."""
     own = said.get(platform, _USUAL).path
     if own and not Path(own).is_absolute():
@@ -66,7 +68,7 @@ def store_places(platform: Platform, said: Mapping[Platform, PlatformChoice], en
     return [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in named)]
 
 
-def removed_platforms(home: Home) -> frozenset[Platform]:
+def list_removed_platforms(home: Home) -> frozenset[Platform]:
     """Returns the agents that must not be read. Raises SettingsError."""
     return frozenset(platform for platform, said in load_platform_choices(home).items() if not said.connected)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lerim.process import CREATE_NO_WINDOW, ProcessLaunch
-from lerim.project.git import git_launch, open_git, run_git
+from lerim.project.git import make_git_launch, open_git, run_git
 from lerim.project.tracked import read_tracked_paths
 
 Git = Callable[..., str]
@@ -19,7 +19,7 @@ Git = Callable[..., str]
 @pytest.mark.parametrize(("platform", "flags"), [("linux", 0), ("darwin", 0), ("win32", CREATE_NO_WINDOW)])
 def test_git_is_started_alike_everywhere(platform: str, flags: int) -> None:
     environ = {"PATH": "/bin", "GIT_DIR": "/x", "git_external_diff": "evil", "GIT_CONFIG_GLOBAL": "/g", "HOME": "/h"}
-    launch = git_launch("/usr/bin/git", ("cat-file", "--batch"), environ, platform)
+    launch = make_git_launch("/usr/bin/git", ("cat-file", "--batch"), environ, platform)
     assert launch.argv[0] == "/usr/bin/git"
     assert launch.argv[-2:] == ("cat-file", "--batch")
     assert {"core.fsmonitor=false", "core.hooksPath=", "--no-pager"} < set(launch.argv)
@@ -63,13 +63,13 @@ def test_renames_and_texts_are_told_and_nothing_of_the_settings_runs(repo: Path,
     trap.unlink(missing_ok=True)
     found = open_git(repo, os.environ)
     assert found is not None
-    assert found.moves(first[:10], git(repo, "rev-parse", "HEAD")) == {"src/app.py": "src/ä b.py"}
+    assert found.find_moves(first[:10], git(repo, "rev-parse", "HEAD")) == {"src/app.py": "src/ä b.py"}
     wanted = [(first, "src/app.py"), (first, "none.py"), ("f" * 40, "src/app.py"), ("--output=x", "a"), (first, "src")]
-    texts = found.texts(wanted)
+    texts = found.read_texts(wanted)
     assert set(texts) == {(first, "src/app.py")}
     assert texts[first, "src/app.py"].startswith("def load(path):")
     assert not trap.exists()
-    assert found.moves("--output=evil", "HEAD") == {}
+    assert found.find_moves("--output=evil", "HEAD") == {}
 
 
 def program(text: str) -> ProcessLaunch:

@@ -121,7 +121,7 @@ def list_failed_jobs(db: sqlite3.Connection, project: str) -> list[tuple[Platfor
     ]
 
 
-def last_sync_time(db: sqlite3.Connection, project: str) -> datetime | None:
+def load_last_sync(db: sqlite3.Connection, project: str) -> datetime | None:
     """Returns when the last sync of a project ended, or None."""
     row = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
     return seconds_to_time(row[0]) if row else None

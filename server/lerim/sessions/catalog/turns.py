@@ -96,7 +96,9 @@ def write_turns(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folde
     db.executemany(_UPDATE, rows[len(new) :])
     turn_words.update_index(db, standing.values(), after.values())
     touched_files.write_touched_files(
-        db, {row: touched_files.touched_paths(turn) for row, (_, turn) in (*new.items(), *changed.items())}, changed
+        db,
+        {row: touched_files.list_touched_paths(turn) for row, (_, turn) in (*new.items(), *changed.items())},
+        changed,
     )
     return WrittenTurns(
         Counter(transcript for transcript, _ in inserts.values()),

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lerim.sessions.search.query import QueryTerm, SearchQuery, tokenize_text
-from lerim.sessions.tables import DAYS, MONTHS, date_words, make_index_text
+from lerim.sessions.tables import DAYS, MONTHS, date_to_words, make_index_text
 from lerim.words import stem
 
 CHARACTERS = 4_000
@@ -114,7 +114,7 @@ def demote_copies(found: Sequence[TurnMatch]) -> list[TurnMatch]:
     return [*(one for one in found if id(one) not in behind), *copies]
 
 
-def best_by_session(found: Sequence[TurnMatch]) -> list[tuple[TurnMatch, float]]:
+def rank_sessions(found: Sequence[TurnMatch]) -> list[tuple[TurnMatch, float]]:
     """Returns the best turn of each session with the session's score, best first. If two sessions have equally good
     best turns, the one with more matching turns wins. `found` must be ranked."""
     sessions: dict[int, tuple[TurnMatch, float, float]] = {}
@@ -193,7 +193,7 @@ class _Words:
             one.term_weights[which] += 1
             one.adjacent_pairs += which == last + 1 and 0 < at - behind <= 2
             last, behind = which, at
-        for text, share in ((date_words(one.time) if one.is_prose else "", 0.5), (one.tools[:CHARACTERS], TOOLS)):
+        for text, share in ((date_to_words(one.time) if one.is_prose else "", 0.5), (one.tools[:CHARACTERS], TOOLS)):
             if text:
                 known = tokenize_text(make_index_text(text))
                 self._learn(known)

@@ -60,7 +60,7 @@ def search_sessions(db: sqlite3.Connection, text: str, filters: SessionFilters, 
     query = queries.parse_query(text)
     if not query.terms:
         return []
-    found = ranking.best_by_session(_ranked(db, query, _narrowed(db, filters), limit))
+    found = ranking.rank_sessions(_ranked(db, query, _narrowed(db, filters), limit))
     return [(best.row, score) for best, score in found[:limit]]
 
 
@@ -73,7 +73,7 @@ def _ranked(db: sqlite3.Connection, query: SearchQuery, narrowed: _Narrowed, lim
     return ranking.rank_turns(query, found, [own for own, _ in held], _number(db, narrowed))
 
 
-def count_turns_holding(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
+def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
     """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
     are."""
     narrowed = _narrowed(db, filters)

@@ -14,7 +14,7 @@ MOST_PATHS = 200
 NO_PATHS: frozenset[str] = frozenset()
 
 
-def touched_paths(turn: Turn) -> frozenset[str]:
+def list_touched_paths(turn: Turn) -> frozenset[str]:
     """Returns the files a turn's tool calls name, with forward slashes."""
     found: set[str] = set()
     for call in turn.tool_calls:

@@ -92,7 +92,7 @@ def split_name(name: str) -> list[str]:
     return _PART.findall(name) if name.isascii() and _HUMP.search(name) else [name]
 
 
-def date_words(time: float | None) -> str:
+def date_to_words(time: float | None) -> str:
     """Returns the date of a time (UTC) as words, `saturday 21 november 2026`; '' for None."""
     return "" if time is None else _day(int(time // 86_400))
 
@@ -166,7 +166,7 @@ def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumn
         said = rows[row]
         if len(said.text) <= LONG_TURN:
             around = (*heads[max(0, at - NEIGHBOURS) : at], *heads[at + 1 : at + 1 + NEIGHBOURS])
-            near[row] = " ".join(dict.fromkeys(chain(date_words(said.time).split(), *around)))
+            near[row] = " ".join(dict.fromkeys(chain(date_to_words(said.time).split(), *around)))
     return {row: (texts[row], make_index_text(said.tools), near[row]) for row, said in rows.items()}
 
 

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.files import open_buffered, open_unbuffered, unreadable_error
+from lerim.files import make_unreadable_error, open_buffered, open_unbuffered
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, make_turn_id
 from lerim.sessions.readers.engine.compressed import SUFFIX, UnpackedFile
 from lerim.sessions.readers.engine.lines import BLOCK, LineStream, fingerprint_file
@@ -130,7 +130,7 @@ class LineReading(ABC, Generic[Record, Kept, Ended]):
                     with BufferedReader(raw, BLOCK) as file:
                         yield from self._growing(raw, file)
         except OSError as error:
-            raise unreadable_error(self.path, error) from error
+            raise make_unreadable_error(self.path, error) from error
         finally:
             self._file = None
 
