@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lerim.config.edit import change, set_toml_values
+from lerim.config.edit import change_settings, set_toml_values
 from lerim.errors import SettingsError
 from lerim.paths import Home
 
@@ -143,12 +143,12 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is_and_told(text: str) -> None
     home().root.mkdir()
     home().config.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError):
-        change(home(), TABLE, {"provider": "zai"})
+        change_settings(home(), TABLE, {"provider": "zai"})
     assert home().config.read_text(encoding="utf-8") == text
 
 
 def test_the_file_is_made_where_there_is_none_for_the_person_alone() -> None:
-    change(home(), TABLE, {"provider": "zai"})
+    change_settings(home(), TABLE, {"provider": "zai"})
     assert home().config.read_text(encoding="utf-8") == '[roles.extract]\nprovider = "zai"\n'
     if sys.platform != "win32":
         assert stat.S_IMODE(home().config.stat().st_mode) == 0o600
@@ -159,7 +159,7 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     real.write_bytes(FULL.replace("\n", "\r\n").encode())
     home().root.mkdir(parents=True)
     home().config.symlink_to(real)
-    change(home(), TABLE, {"provider": "openai"})
+    change_settings(home(), TABLE, {"provider": "openai"})
     assert home().config.is_symlink()
     assert real.read_bytes() == FULL.replace('"none"', '"openai"').replace("\n", "\r\n").encode()
 
@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_changed_is_told_and_kept(content: bytes) -> None:
     home().root.mkdir(parents=True)
     home().config.write_bytes(content)
     with pytest.raises(SettingsError) as error:
-        change(home(), TABLE, {"provider": "zai"})
+        change_settings(home(), TABLE, {"provider": "zai"})
     assert str(home().config) in error.value.where
     assert error.value.todo
     assert home().config.read_bytes() == content

@@ -76,7 +76,7 @@ def test_command(
         return
     from lerim.models import MOST, DayBudget, Engine, probe_model
 
-    purse = DayBudget(mine, settings.budget, lambda: datetime.now().astimezone())
+    purse = DayBudget(mine, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     trial = probe_model(model, Engine(model, lambda: False, home=mine, environ=os.environ, purse=purse, most=MOST))
     output.print_problems(purse.problems)
     if as_json:
@@ -170,7 +170,11 @@ def allow_command(as_json: JsonOption = False) -> None:
     if as_json:
         output.show_json(AllowView(labels))
         return
-    budget = f"${settings.budget:g} a day at most" if settings.budget else "no limit: budget.per_day_usd is 0"
+    budget = (
+        f"${settings.daily_budget_usd:g} a day at most"
+        if settings.daily_budget_usd
+        else "no limit: budget.per_day_usd is 0"
+    )
     for label in labels:
         output.print_line(f"{output.escape_controls(label)} may be asked, {budget}.")
     if not labels:

@@ -282,8 +282,8 @@ def _all_but_doubted(place: ReviewPaths) -> list[str]:
 
 def _ask_quotes(at: CommandContext, *, ask: bool) -> Quotes:
     """The person's answer on a terminal; else what the settings say, else shared, and that is said."""
-    if at.settings.quotes != "ask":
-        return "local" if at.settings.quotes == "local" else "shared"
+    if at.settings.quote_sharing != "ask":
+        return "local" if at.settings.quote_sharing == "local" else "shared"
     if ask and sys.stdin.isatty() and sys.stdout.isatty():
         output.print_line("The quotes that support a memory can be committed with it, or stay on this machine.")
         return "shared" if typer.confirm("Share quotes in git?", default=True) else "local"

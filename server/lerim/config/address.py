@@ -32,8 +32,8 @@ def is_loopback(host: str) -> bool:
 
 def is_same_service(base_url: str, other: str) -> bool:
     """Returns whether two valid addresses (no `find_address_fault`) lead to the same host and port."""
-    ours, theirs = urlsplit(base_url), urlsplit(other)
-    return (ours.scheme, ours.hostname, ours.port or 443) == (theirs.scheme, theirs.hostname, theirs.port or 443)
+    first, second = urlsplit(base_url), urlsplit(other)
+    return (first.scheme, first.hostname, first.port or 443) == (second.scheme, second.hostname, second.port or 443)
 
 
 def format_host(base_url: str) -> str:

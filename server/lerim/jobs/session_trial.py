@@ -107,7 +107,7 @@ def run_session_trial(
     )
     for turn in turns:
         material.add(turn)
-    purse = DayBudget(home, settings.budget, lambda: datetime.now().astimezone())
+    purse = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     session = ModelSession(model, home, trial.cancelled, purse, trial.bridge, trial.environ)
     known = Guidance(tuple(one.title for one in rules), person=settings.guidance)
     answers = WindowAnswerCache(
@@ -124,7 +124,7 @@ def run_session_trial(
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
             answered=answers,
-            gate=settings.gate == "signal",
+            gate=settings.window_gate == "signal",
             model=model.label,
         )
     )

@@ -98,7 +98,7 @@ class SyncContext:
     @property
     def model_since(self) -> datetime | None:
         """Since when a model is asked about sessions: the person's `since`, else that of the settings."""
-        since = self.settings.since
+        since = self.settings.sync_since
         return self.options.since or (parse_time(since, self.clock()) if since else None)
 
     @property

@@ -70,11 +70,16 @@ def _check_untracked(home: Home, worktree: Path, common_dir: Path) -> None:
         return
     from lerim.project.tracked import read_tracked_paths
 
-    own = os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)).replace(os.sep, "/").casefold()
-    spelled = os.path.relpath(home.root, home.person or worktree).replace(os.sep, "/").casefold()
+    real_relative_path = (
+        os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)).replace(os.sep, "/").casefold()
+    )
+    relative_path = os.path.relpath(home.root, home.person or worktree).replace(os.sep, "/").casefold()
     for path in read_tracked_paths(worktree, common_dir):
         name = path.casefold()
-        if any(folder == "." or name == folder or name.startswith(f"{folder}/") for folder in (own, spelled)):
+        if any(
+            folder == "." or name == folder or name.startswith(f"{folder}/")
+            for folder in (real_relative_path, relative_path)
+        ):
             message = "Your home folder is a git repository that tracks files of Lerim's own folder."
             todo = "Files from a repository are not trusted as yours. Run `git rm -r --cached` on that folder."
             raise HomeError(message, where=str(Path(worktree, path)), todo=todo)

@@ -33,7 +33,7 @@ from lerim.project.repository import (
 
 PERSONAL_KEY = "global"
 """The key for what belongs to no repository; it cannot collide with a repository's key."""
-_WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
+_WINDOWS_PATH = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def make_personal_project(home: Home) -> Project:
 
 def make_place_key(common_dir: Path) -> str:
     """Returns the key of a place: 16 hex digits of SHA-256 over the real path of a common git dir."""
-    spelled = os.path.normcase(str(common_dir))
-    return hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    place = os.path.normcase(str(common_dir))
+    return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
@@ -107,7 +107,7 @@ def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
     return known or key
 
 
-def _keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
+def _map_places_to_keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
     """Returns place -> project key for (common dir, key) pairs. If two share a place, the one that was moved there
     wins."""
     pairs = [(make_place_key(common_dir), key) for common_dir, key in known]
@@ -125,17 +125,17 @@ def locate_project(path: Path, home: Home) -> Project | None:
     check_home_outside_layout(home, layout)
     # A broken entry is reported by `list_projects`; here it must not hide the repository.
     entries, _ = registry.list_entries(home)
-    project = _project(layout, _entry_keys(entries), home)
+    project = _make_project(layout, _map_entries_to_keys(entries), home)
     aliases = next((entry.aliases for entry in entries if entry.key == project.key), ())
     return replace(project, aliases=aliases)
 
 
-def _entry_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, str]:
-    return _keys((Path(entry.common_dir), entry.key) for entry in entries)
+def _map_entries_to_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, str]:
+    return _map_places_to_keys((Path(entry.common_dir), entry.key) for entry in entries)
 
 
-def _project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
-    named_by = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
+def _make_project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
+    naming_folder = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
     key = find_project_key(layout.common_dir, keys)
     # If Lerim's home is the repository's `.lerim` (a home folder kept in git), the repository's data goes into a
     # private folder inside it.
@@ -145,7 +145,7 @@ def _project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> P
         main=None if layout.main is not None and is_lerim_home(home, layout.main) else layout.main,
         common_dir=layout.common_dir,
         remote=find_remote_address(read_config(layout.common_dir)),
-        name=named_by.name.removesuffix(".git") or layout.root.name,
+        name=naming_folder.name.removesuffix(".git") or layout.root.name,
         private_dir=home.project(key) if is_lerim_home(home, layout.root) else None,
     )
 
@@ -161,19 +161,19 @@ def add_project(project: Project, home: Home) -> Project:
     """Registers the project, or updates it and keeps its aliases. Raises ProjectError."""
     entry = registry.read_entry(home, project.key)
     aliases = dict.fromkeys((*(entry.aliases if entry else ()), *project.aliases))
-    kept = replace(project, aliases=tuple(aliases))
+    registered = replace(project, aliases=tuple(aliases))
     registry.write_entry(
         home,
         registry.ProjectEntry(
-            key=kept.key,
-            name=kept.name,
-            root=str(kept.main or kept.root),
-            common_dir=str(kept.common_dir),
-            remote=kept.remote,
-            aliases=kept.aliases,
+            key=registered.key,
+            name=registered.name,
+            root=str(registered.main or registered.root),
+            common_dir=str(registered.common_dir),
+            remote=registered.remote,
+            aliases=registered.aliases,
         ),
     )
-    return kept
+    return registered
 
 
 def add_alias(project: Project, old: str) -> Project:
@@ -182,7 +182,7 @@ def add_alias(project: Project, old: str) -> Project:
     Raises ProjectError for a folder that is not absolute, is a whole disk, or exists and belongs to another repository,
     because that repository keeps its sessions.
     """
-    if len(_parts(old)) < 2:
+    if len(_split_folder(old)) < 2:
         todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
         raise ProjectError(f"{old!r} cannot be an alias of a project.", where=old, todo=todo)
     path = Path(old)
@@ -209,14 +209,14 @@ def without_aliases(project: Project) -> Project:
 
 def find_gone_project(old: str, home: Home) -> registry.ProjectEntry | None:
     """Returns the registered project that used to be in this folder and is no longer there, or None."""
-    spelled = {_parts(old), _parts(str(resolve_path(Path(old))))}
+    places = {_split_folder(old), _split_folder(str(resolve_path(Path(old))))}
     for entry in registry.list_entries(home)[0]:
-        if {_parts(entry.root), _parts(entry.common_dir)} & spelled and _layout(entry) is None:
+        if {_split_folder(entry.root), _split_folder(entry.common_dir)} & places and _find_entry_layout(entry) is None:
             return entry
     return None
 
 
-def _layout(entry: registry.ProjectEntry) -> RepositoryLayout | None:
+def _find_entry_layout(entry: registry.ProjectEntry) -> RepositoryLayout | None:
     """Returns the repository of an entry if it is still where it was registered, or None."""
     layout = find_innermost_layout(Path(entry.root))
     return layout if layout and make_place_key(layout.common_dir) == make_place_key(Path(entry.common_dir)) else None
@@ -226,12 +226,12 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
     """Returns the registered projects. If the folder of one is gone or another repository now, the stored data is
     returned with a problem. A project whose repository contains the home folder is left out."""
     entries, problems = registry.list_entries(home)
-    keys = _entry_keys(entries)
+    keys = _map_entries_to_keys(entries)
     projects: list[Project] = []
     for entry in entries:
         if keys[make_place_key(Path(entry.common_dir))] != entry.key:
             continue  # a project that was moved here replaces it
-        layout = _layout(entry)
+        layout = _find_entry_layout(entry)
         try:
             check_home_outside_layout(home, layout)
         except HomeError as error:
@@ -245,7 +245,7 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
             root = Path(entry.root)
             found = Project(entry.key, root, root, Path(entry.common_dir), entry.remote, entry.name)
         else:
-            found = _project(layout, keys, home)
+            found = _make_project(layout, keys, home)
         projects.append(replace(found, aliases=entry.aliases))
     return projects, problems
 
@@ -262,14 +262,14 @@ class FolderOwners:
     def __init__(
         self, projects: Iterable[Project] = (), platform: str = sys.platform, *, home: Home | None = None
     ) -> None:
-        self._homes = {_parts(str(path)) for path in (home.root, resolve_path(home.root))} if home else set()
+        self._homes = {_split_folder(str(path)) for path in (home.root, resolve_path(home.root))} if home else set()
         self._windows = platform == "win32"
-        self._known: dict[str, str] = {}
+        self._keys_by_folder: dict[str, str] = {}
         projects = [project for project in projects if not project.is_personal]
-        self._keys = _keys((project.common_dir, project.key) for project in projects)
-        named = [(folder, project) for project in projects for folder in project.folders]
-        self.folders = [*(str(project.root) for project in projects), *(folder for folder, _ in named)]
-        aliases = [(_parts(folder), project.key) for folder, project in named]
+        self._project_keys = _map_places_to_keys((project.common_dir, project.key) for project in projects)
+        former_folders = [(folder, project) for project in projects for folder in project.folders]
+        self.folders = [*(str(project.root) for project in projects), *(folder for folder, _ in former_folders)]
+        aliases = [(_split_folder(folder), project.key) for folder, project in former_folders]
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def find_owner(self, cwd: str) -> str:
@@ -279,29 +279,29 @@ class FolderOwners:
         """
         if not can_be_folder(cwd):
             return ""  # not cached either: every turn may name a different one
-        known = self._known.get(cwd)
+        known = self._keys_by_folder.get(cwd)
         if known is None:
-            known = self._known[cwd] = self._find_owner(cwd)
+            known = self._keys_by_folder[cwd] = self._find_owner(cwd)
         return known
 
     def _find_owner(self, cwd: str) -> str:
         """Existing folders belong to their repository regardless of aliases: an alias cannot take over another
         repository. For a folder that is gone, the longer one of alias and surrounding repository decides."""
-        parts = _parts(cwd)
+        parts = _split_folder(cwd)
         if not parts or self._is_at_home(parts):
             return ""
         alias, key = next(((a, k) for a, k in self._aliases if parts[: len(a)] == a), ((), ""))
-        if bool(_WINDOWS.match(cwd)) != self._windows:
+        if bool(_WINDOWS_PATH.match(cwd)) != self._windows:
             return key
         path = Path(cwd)
-        if self._homes and self._is_at_home(_parts(str(resolve_path(path)))):
+        if self._homes and self._is_at_home(_split_folder(str(resolve_path(path)))):
             return ""
         layout = find_innermost_layout(path)
         if layout is None:
             return key or (PERSONAL_KEY if self._homes and _exists(path) else "")
         if key and not _exists(path) and len(alias) > len(layout.root.parts):
             return key
-        return find_project_key(layout.common_dir, self._keys)
+        return find_project_key(layout.common_dir, self._project_keys)
 
     def _is_at_home(self, parts: tuple[str, ...]) -> bool:
         return any(parts[: len(home)] == home for home in self._homes if home)
@@ -309,8 +309,8 @@ class FolderOwners:
 
 def is_inside_folder(folder: str, other: str) -> bool:
     """Returns whether a folder, as written by an agent, is `other` or inside it; both absolute, POSIX or Windows."""
-    parts = _parts(other)
-    return bool(parts) and _parts(folder)[: len(parts)] == parts
+    parts = _split_folder(other)
+    return bool(parts) and _split_folder(folder)[: len(parts)] == parts
 
 
 def _exists(path: Path) -> bool:
@@ -320,9 +320,9 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _parts(folder: str) -> tuple[str, ...]:
+def _split_folder(folder: str) -> tuple[str, ...]:
     """Returns the normalized components of an absolute folder, Windows ones in lower case; () if it is not absolute."""
-    if _WINDOWS.match(folder):
+    if _WINDOWS_PATH.match(folder):
         drive, rest = ntpath.splitdrive(ntpath.normpath(folder))
         return (drive.casefold(), *(part.casefold() for part in rest.split("\\") if part))
     if folder.startswith("/"):

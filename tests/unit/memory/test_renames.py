@@ -77,8 +77,8 @@ def program(text: str) -> ProcessLaunch:
 
 
 def test_what_is_too_much_too_slow_or_fails_is_none(tmp_path: Path) -> None:
-    assert run_git(program("print('x' * 100)"), tmp_path, most=1000) == b"x" * 100 + os.linesep.encode()
-    assert run_git(program("print('x' * 100_000)"), tmp_path, most=1000) is None
+    assert run_git(program("print('x' * 100)"), tmp_path, most_bytes=1000) == b"x" * 100 + os.linesep.encode()
+    assert run_git(program("print('x' * 100_000)"), tmp_path, most_bytes=1000) is None
     assert run_git(program("import sys; print(1); sys.exit(3)"), tmp_path) is None
     assert run_git(ProcessLaunch((str(tmp_path / "none"),), {}, 0, new_session=False), tmp_path) is None
     assert run_git(program("import time; time.sleep(3600)"), tmp_path, seconds=0.3) is None
