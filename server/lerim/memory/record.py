@@ -10,7 +10,7 @@ from typing import Literal
 
 from lerim.errors import ConflictError, MemoryError_, Problem
 from lerim.memory.header import Yaml, load_header, load_raw_header, split_header
-from lerim.memory.lines import Value, change_header, key_lines
+from lerim.memory.header_lines import Value, change_header, key_lines
 from lerim.memory.merge_conflicts import split_conflict
 from lerim.memory.reference import parse_reference
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, reason_of
 from lerim.memory import slug
+from lerim.memory.claims import IsOurSentence, is_never_ours
 from lerim.memory.lifecycle import Status, ended_status
-from lerim.memory.merge_text import IsOurSentence, is_never_ours
 from lerim.memory.quotes import Quotes, strip_quotes
 from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine_record, render_record
 from lerim.memory.stray_files import find_duplicate_ids, find_stray_files

@@ -402,7 +402,7 @@ class RepairResult:
 
 
 def repair_links(place: ReviewPaths) -> RepairResult:
-    """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed is a
+    """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed is a
     problem. Where the index says that all agree no file is read but those that changed since it was brought up.
 
     Raises MemoryError_ where the ledger cannot be used, BusyError.

@@ -46,7 +46,7 @@ def updated_text(
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
     Sentences of the memory that the new record does not say again stay, its title as one of them
-    (`memory/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
+    (`memory/claims/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
     names them. Raises MemoryError_.
     """
     old = parse_record(before, path)

@@ -8,10 +8,10 @@ import pytest
 
 from by_hand import DECISION, NAME, files_of, over, put
 from lerim.errors import LerimError, MemoryError_, NotFoundError
+from lerim.memory.links.ended import with_current_status
 from lerim.memory.record import Primitive, parse_record
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.memory_search import search_memories
-from lerim.memory.superseded import with_current_status
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
 from lerim.review import acts, joining, queue

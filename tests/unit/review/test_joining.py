@@ -9,7 +9,7 @@ import pytest
 from test_acts import DECISION, NAME, files_of, put
 
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, StaleError
-from lerim.memory.merge_text import merge_bodies
+from lerim.memory.claims.merge_text import merge_bodies
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.memory_search import search_memories
 from lerim.review import joining, queue

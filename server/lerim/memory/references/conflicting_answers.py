@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lerim.errors import Problem
+from lerim.memory.links import EndingLink, with_current_status
 from lerim.memory.references.entries import links_of
 from lerim.memory.store import Stored
-from lerim.memory.superseded import EndingLink, with_current_status
 
 TWO_ANSWERS_CODE = "two-answers"
 """The code of the problem, and the flag of the proposal that maintain makes about it."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory.links import EndingLink, EndKind, find_ended
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
 from lerim.memory.references.entries import (
@@ -34,7 +35,6 @@ from lerim.memory.store import (
     unreadable_problem,
 )
 from lerim.memory.stray_files import DUPLICATE_ID_CODE
-from lerim.memory.superseded import EndingLink, EndKind, find_ended
 
 __all__ = ["MemoryEntry", "Reference", "ReferenceMap", "parse_reference"]
 

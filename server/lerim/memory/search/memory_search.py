@@ -17,6 +17,7 @@ from types import TracebackType
 from lerim import files
 from lerim.config import Rules
 from lerim.errors import LerimError, Problem
+from lerim.memory.claims import Neighbour
 from lerim.memory.freshness import baselines
 from lerim.memory.links import MemoryLinks
 from lerim.memory.record import MemoryRecord, Scope
@@ -26,7 +27,6 @@ from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
 from lerim.memory.search.neighbours import NeighbourFinder
 from lerim.memory.search.ranking import RankedMemory, RankKey, rank_key
-from lerim.memory.similarity import Neighbour
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
 from lerim.project import Project

@@ -14,10 +14,10 @@ from typing import Literal
 
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError
-from lerim.memory.lines import Value
+from lerim.memory.header_lines import Value
+from lerim.memory.links.ended import Chains
 from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.store import Store, Stored
-from lerim.memory.superseded import Chains
 
 LinkKind = Literal["supersedes", "resolves"]
 _LINKS: tuple[LinkKind, ...] = ("supersedes", "resolves")
