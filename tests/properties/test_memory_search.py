@@ -131,7 +131,7 @@ def test_an_index_that_followed_every_change_equals_one_made_anew_and_none(
         for step in changes:
             touched = do(project, step)
             for path in touched:
-                followed.apply(path)
+                followed.update_file(path)
             if not applies:
                 followed.refresh()
         with MemorySearch(project, home, scan=True) as scanned, MemorySearch(project, Home(home.root / "x")) as anew:

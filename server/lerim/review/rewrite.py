@@ -129,9 +129,9 @@ def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]
 
 def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
     """The evidence of both as the file shows it; what is the same is seen by its words, wherever they lie."""
-    known = quotes.join(old)[0].evidence[: len(old.evidence)]
+    known = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
     written = dict(zip(known, old.evidence, strict=True))
-    if quotes.choice() == "local":
+    if quotes.read_choice() == "local":
         written = {**dict(zip(new, strip_quotes(new), strict=True)), **written}
     else:
         written |= dict(zip(new, new, strict=True))

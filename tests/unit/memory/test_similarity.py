@@ -157,8 +157,8 @@ def test_neighbours_follow_the_files(project: Project, home: Home) -> None:
     with MemorySearch(project, home) as search:
         assert search.nearest("Retry uploads", "") == []
         path = write(project.memory_dir, "20260801-a", "Retry uploads")
-        search.apply(path)
+        search.update_file(path)
         assert [one.id for one in search.nearest("Retry uploads", "")] == ["20260801-a"]
         path.unlink()
-        search.apply(path)
+        search.update_file(path)
         assert search.nearest("Retry uploads", "") == []

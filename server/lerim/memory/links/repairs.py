@@ -31,7 +31,7 @@ class LinkRepair:
 
     stored: Stored
     changes: Mapping[str, Value]
-    archive: bool
+    should_archive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +67,17 @@ def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
 def find_linked_memories(store: Store) -> list[Stored]:
     """Returns every memory that has a link, and the memories it links to. Unreadable files are skipped."""
     found: dict[str, Stored] = {}
-    for item in store.find(archived=True)[0]:
+    for item in store.find_files(archived=True)[0]:
         try:
             text = files.read_text(item.path, MAX_FILE, store.anchor)
             if any(word in text for word in _WORDS):
-                found[item.name] = store.load_found(item)[0]
+                found[item.name] = store.load_file(item)[0]
         except (MemoryError_, BoundaryError):
             continue
     for memory_id in _named(one.record for one in found.values()):
         for path in store.paths_of(memory_id):
             try:
-                found.setdefault(store.name(path), store.load(path)[0])
+                found.setdefault(store.relative_name(path), store.load(path)[0])
             except (MemoryError_, BoundaryError, NotFoundError):
                 continue
     return list(found.values())

@@ -29,7 +29,7 @@ def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, s
     the active memories, by id."""
     answers: dict[str, list[EndingLink]] = defaultdict(list)
     for link in links:
-        if link.how == "resolved" and link.ender in titles:
+        if link.kind == "resolved" and link.ender in titles:
             answers[link.target].append(link)
     found = {
         question: tuple(one.ender for one in sorted(given, key=lambda one: (one.updated, one.ender)))
