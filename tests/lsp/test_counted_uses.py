@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from conftest import RECORD, Editor, write_memory
 from lerim.lsp.protocol import core
 from lerim.memory.uses import Uses
 from lerim.paths import Home
 from lerim.project.project import locate_project
+from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 

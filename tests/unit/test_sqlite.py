@@ -49,7 +49,7 @@ def private(home: Home) -> Path:
 
 def use_catalog(home: Home) -> list[Problem]:
     with Catalog.open(home) as catalog:
-        catalog.synced("app")
+        catalog.record_sync("app")
         return catalog.problems
 
 

@@ -158,7 +158,7 @@ def _asked(project: Project, home: Home, query: SearchQuery, hits: Sequence[Hit]
     in_turns, turns = [0] * len(query.terms), 0
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
-            in_turns, turns = catalog.holding(query, SessionFilters(projects=(project.key,)))
+            in_turns, turns = catalog.count_matching_turns(query, SessionFilters(projects=(project.key,)))
     in_memories = [find_held_words(query, _words(hit)) for hit in hits]
     both = [many + sum(found[at] for found in in_memories) for at, many in enumerate(in_turns)]
     return weigh_words(query, turns + len(hits), both)
@@ -213,7 +213,7 @@ def _turns(project: Project, home: Home, text: str, asked: WordWeights) -> Itera
     if not home.catalog.exists():
         return
     with Catalog.open(home) as catalog:
-        for row in catalog.search(text, limit=TURNS, filters=SessionFilters(projects=(project.key,))):
+        for row in catalog.search_turns(text, limit=TURNS, filters=SessionFilters(projects=(project.key,))):
             said = _excerpt(row, asked)
             if said:
                 title = _session_title(catalog, row)
@@ -267,7 +267,7 @@ def cut_excerpt(text: str, query: SearchQuery) -> str:
 
 
 def _stems(query: SearchQuery) -> frozenset[str]:
-    return frozenset(one for term in query.terms for one in (*term.stems, *term.names))
+    return frozenset(one for term in query.terms for one in (*term.stems, *term.unsplit_stems))
 
 
 def _session_title(catalog: Catalog, row: TurnRow) -> str:

@@ -23,7 +23,7 @@ from lerim.jobs.sync_context import SyncContext, SyncPart, Tell
 from lerim.models import Model, ModelChoice, ModelStep, WaitingWork, WaitReason, estimate_waiting, find_role_model
 from lerim.project import FolderOwners
 from lerim.review import queue as review
-from lerim.sessions import EXTRACT, MODEL_JOB, Catalog, QueueJob
+from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog, QueueJob
 
 if TYPE_CHECKING:
     from lerim.extraction import EarlierClaim, Guidance, Material, ModelResult, TokenCounter
@@ -107,12 +107,12 @@ class _ModelStep:
         except (LerimError, StoppedError):
             if self._sent > material.sent:
                 state = material.state(self._sent, overlap, counts)
-                self.part.catalog.progressed(job, reading.resume, state, reading.redactions)
+                self.part.catalog.keep_job_progress(job, reading.resume, state, reading.redactions)
             raise
         state = material.state(max(last, material.sent), overlap, counts)
         counts.keep()
         redactions = reading.redactions + len(secrets)
-        self.part.catalog.done(job, reading.resume, state, reading.again_at, redactions=redactions)
+        self.part.catalog.finish_job(job, reading.resume, state, reading.again_at, redactions=redactions)
 
     def _ask(self, job: QueueJob, material: Material, settled: bool, counts: TokenCounter, tell: Tell) -> None:
         from lerim.extraction import (
@@ -187,7 +187,7 @@ class _ModelStep:
         ranked high gives way to the model's words, so the model is not kept from saying it."""
         from lerim.extraction import EarlierClaim, unpack_state
 
-        claims = unpack_state(self.part.catalog.state_of(job, EXTRACT)).claims
+        claims = unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
         source = f"{job.transcript.platform}:{job.transcript.session_id}#"
         waiting = [
             one.record

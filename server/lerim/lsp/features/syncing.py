@@ -136,7 +136,7 @@ def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.StoreSna
 
     owners = FolderOwners(list_projects(sidecar.home)[0], home=sidecar.home)
     with Catalog.open(sidecar.home) as catalog:  # the folders a sync knows: some sessions' stamps tell by which
-        folders = [*owners.folders, *catalog.folders()]
+        folders = [*owners.folders, *catalog.list_folders()]
     stores = discover_stores(platform_roots(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
@@ -158,18 +158,21 @@ def _behind(
     from lerim.sessions import Catalog, compare_stamps, open_databases
 
     with Catalog.open(sidecar.home) as catalog:
-        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores())
-        catalog.keep_damaged(stores.damaged)
-        found = compare_stamps(stores, catalog.stamps())
+        open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores())
+        catalog.keep_damaged_stores(stores.damaged_stores)
+        found = compare_stamps(stores, catalog.load_stamps())
         stale = (*found.new, *found.changed)
-        own = frozenset[str]().union(*(catalog.places_of(project) for project in projects))
-        closed = catalog.closed() if stale else frozenset()
+        own = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
+        closed = catalog.find_unopened_places() if stale else frozenset()
         for one in stale:
             if one.place in closed and (one.within or not is_readable(one.path)):
                 continue
-            if not one.within or not one.cwd or one.place in own or owners.owner(one.cwd) in projects:
+            if not one.within or not one.cwd or one.place in own or owners.find_owner(one.cwd) in projects:
                 return True
         unread = {one.path for one in stale}
-        catalog.vanished(found.vanished)
-        catalog.keep_stores(one for one in stores.opened if one.path not in unread)
-        return any(catalog.pending(project) or catalog.counts(project).get("running") for project in projects)
+        catalog.mark_vanished(found.vanished)
+        catalog.keep_store_stamps(one for one in stores.opened_databases if one.path not in unread)
+        return any(
+            catalog.count_due_jobs(project) or catalog.count_jobs_by_state(project).get("running")
+            for project in projects
+        )

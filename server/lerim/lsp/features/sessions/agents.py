@@ -71,9 +71,9 @@ def _agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
-        rows = catalog.jobs(project.key, (columns.EXTRACT, queue.MODEL_JOB))
+        rows = catalog.list_open_jobs(project.key, (columns.EXTRACT_JOB, queue.MODEL_JOB))
         # what waits for a model waits for ever where none is chosen; that one was asked in vain is told all the same
-        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT))
+        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT_JOB))
         troubled = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
         jobs = [_job(catalog, row) for row in troubled]
     return AgentsView(project.name, views, counted, jobs)
@@ -107,7 +107,7 @@ def _connect(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> Don
 
 def _act(sidecar: Sidecar, projects: list[str], params: QueueParams) -> DoneView:
     with Catalog.open(sidecar.home) as catalog:
-        change = catalog.retry if params.action == "retry" else catalog.skip
+        change = catalog.retry_jobs if params.action == "retry" else catalog.skip_jobs
         if not any(change(project, [params.job]) for project in projects):
             return DoneView(False, "This job is gone, or is running.")
     if params.action == "retry":

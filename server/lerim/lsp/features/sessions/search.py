@@ -95,7 +95,7 @@ def _search(sidecar: Sidecar, asked: ParsedQuery, projects: Sequence[str] | None
     if problems or not sidecar.home.catalog.exists():
         return HitsView([], problems)
     with Catalog.open(sidecar.home) as catalog:
-        found = catalog.search(asked.words, limit=limit, filters=filters)
+        found = catalog.search_turns(asked.words, limit=limit, filters=filters)
         return HitsView([hit for row in found if (hit := _hit(catalog.db, row, asked.words)) is not None], problems)
 
 

@@ -92,12 +92,12 @@ def _outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> OutlineV
     kinds = "".join(LETTERS.get(kind, "r") for kind in found.kinds[:MAX_KINDS])
     sizes = [min(size, MAX_TEXT) for size in found.sizes[:MAX_KINDS]]
     note = _note(session, len(found.kinds))
-    return OutlineView(sessions.make_session_view(session), kinds, sizes, found.at, note, _summary(session, home))
+    return OutlineView(sessions.make_session_view(session), kinds, sizes, found.position, note, _summary(session, home))
 
 
 def _summary(session: browsing.SessionListItem, home: Home) -> str:
     """What the session was about and how it ended, by its summary; the ids of turns are left out."""
-    found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session)
+    found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
     if found is None:
         return ""
     lines = (found.title, found.description, *found.outcome.split("\n"))

@@ -73,7 +73,7 @@ def make_session_view(one: SessionListItem) -> SessionView:
     """A session as the editor may show it."""
     return SessionView(
         id=one.place,
-        session=clean_line(one.session),
+        session=clean_line(one.session_id),
         platform=one.platform,
         agent=NAMES.get(one.platform, one.platform),
         title=session_title(one),
@@ -99,7 +99,7 @@ def make_session_view(one: SessionListItem) -> SessionView:
 
 def session_title(one: SessionListItem) -> str:
     """What a session is called: its title, else how it begins, else its id."""
-    return clean_line(one.title or one.opening) or f"Session {clean_line(one.session)[:8]}"
+    return clean_line(one.title or one.opening) or f"Session {clean_line(one.session_id)[:8]}"
 
 
 def clean_line(text: str) -> str:
