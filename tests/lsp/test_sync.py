@@ -60,7 +60,7 @@ def long_work(home: Path, repo: Path) -> None:
     """So many sessions that a sync is still at work when a test looks at it."""
     words = "It uses `load` in src/app.py and goes on about it at some length. " * 100
     for number in range(8):
-        turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(25)]
+        turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(10)]
         session(home, repo, f"{number:08d}-0000-4000-8000-000000000000", *itertools.chain(*turns))
 
 

@@ -17,8 +17,7 @@ from lerim.models.money.prices import PRICES
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import NO_TOKENS, Platform, Session, Tokens, ToolCall, Transcript, Turn
-from lerim.sessions.readers.engine.fold import sum_session
-from lerim.sessions.readers.engine.whole import LoadedSession, WholeReading
+from lerim.sessions.readers.engine.whole_session import LoadedSession, WholeReading, sum_session
 from lerim.statistics.figures import Figures, Statistics, compute_statistics
 from lerim.statistics.session_parts import PAUSE_SECONDS
 

@@ -51,7 +51,7 @@ def assert_whole(desk: Desk) -> None:
     assert listed["problems"] == []
     [memory] = answer("memory", "list", *here)["memories"]
     assert "pathlib" in memory["evidence"][0]["quote"]
-    assert desk.place.store().quotes.choice() == "local"
+    assert desk.place.store().quotes.read_choice() == "local"
     [undone] = answer("review", "undo", *here)["results"]
     assert undone["path"].startswith(str(desk.repo))
     assert desk.memories() == []

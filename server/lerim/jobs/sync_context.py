@@ -129,7 +129,7 @@ class SyncContext:
         Raises BusyError while another process works on the project, CatalogError.
         """
         place, options = self.place, self.options
-        quotes = options.quotes or place.store().quotes.choice() or "shared"
+        quotes = options.quotes or place.store().quotes.read_choice() or "shared"
         sink = ProposalSink(place, self.emit, options.accept_above, quotes, RunFolder(place, self.clock()))
         lock = hold_project_lock(self.home, self.project.key, doing)
         with lock, Catalog.open(self.home) as catalog, closing(sink):
