@@ -25,7 +25,6 @@ from .freshness import StatStamp as StatStamp
 from .freshness import baselines as baselines
 from .freshness import definitions as definitions
 from .freshness import inherit_baselines as inherit_baselines
-from .freshness import reference_text as reference_text
 from .freshness import stamp_of as stamp_of
 from .freshness import subject_of as subject_of
 from .freshness import verifying as verifying
@@ -64,6 +63,7 @@ from .record import parse_record as parse_record
 from .record import render_record as render_record
 from .reference import parse_reference as parse_reference
 from .reference import parse_references as parse_references
+from .reference import reference_text as reference_text
 from .references import TWO_ANSWERS_CODE as TWO_ANSWERS_CODE
 from .references import MemoryEntry as MemoryEntry
 from .references import MemoryFileChanges as MemoryFileChanges

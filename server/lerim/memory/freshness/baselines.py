@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from lerim import files, sqlite
 from lerim.errors import MemoryError_, reason_of
-from lerim.memory.reference import DRIFT_STATES, DriftState, Reference
+from lerim.memory.reference import DRIFT_STATES, DriftState, Reference, reference_text
 from lerim.paths import Home
 from lerim.project import PATH_DIGEST_BYTES
 
@@ -79,11 +79,6 @@ class DriftRecord:
     moved_to: str = ""
     detail: str = ""
     since: str = ""
-
-
-def reference_text(reference: Reference) -> str:
-    """Returns a reference as it is written in a file."""
-    return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
 
 
 class Baselines:

@@ -44,8 +44,8 @@ __all__ = [
 
 GLOBAL_KEY = "global"
 RULES = Rules()
-_NONE = ((0, 0), (0, 0))
-_WORSE: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
+_NO_DATABASE = ((0, 0), (0, 0))
+_DRIFT_ORDER: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,11 @@ def search_memories(
 def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
     """Returns the links between a project's memories from its index on disk, which is first brought up to date by stat;
     None if there cannot be one."""
-    shelf = IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), _project_spot(project, home))
-    with closing(shelf):
-        return shelf.links()
+    folder = IndexedFolder(
+        "project", Store(project.memory_dir, home.project(project.key)), _project_index_location(project, home)
+    )
+    with closing(folder):
+        return folder.links()
 
 
 def load_all(
@@ -99,9 +101,9 @@ def load_all(
     """Returns every readable memory of a store, including archived ones, and the problems found. Memories whose files
     are unchanged, by stat, are taken from the index, which is neither created nor changed. `go_on` is called between
     two memories; an exception that it raises ends the reading."""
-    shelf = IndexedFolder("project", store, _project_spot(project, home))
-    with closing(shelf):
-        return shelf.load_all(go_on)
+    folder = IndexedFolder("project", store, _project_index_location(project, home))
+    with closing(folder):
+        return folder.load_all(go_on)
 
 
 class MemorySearch:
@@ -115,12 +117,14 @@ class MemorySearch:
         self._drift_stamp: tuple[tuple[int, int], ...] = ()
         self._folders: list[IndexedFolder] = []
         if project is not None:
-            spot = None if scan else _project_spot(project, home)
-            self._folders.append(IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), spot))
+            location = None if scan else _project_index_location(project, home)
+            self._folders.append(
+                IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), location)
+            )
         if not (project is not None and project.is_personal) and not files.is_absent(home.memory):
             private = home.project(GLOBAL_KEY)
-            spot = None if scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
-            self._folders.append(IndexedFolder("global", Store(home.memory, private, home.root), spot))
+            location = None if scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
+            self._folders.append(IndexedFolder("global", Store(home.memory, private, home.root), location))
         self._neighbours = NeighbourFinder(self._folders)
         self._project_neighbours = NeighbourFinder([one for one in self._folders if one.scope == "project"])
         self.refresh()
@@ -134,7 +138,7 @@ class MemorySearch:
     @property
     def problems(self) -> list[Problem]:
         """What the last refresh could not read."""
-        return [problem for shelf in self._folders for problem in (*shelf.problems, *shelf.uses.problems)]
+        return [problem for folder in self._folders for problem in (*folder.problems, *folder.uses.problems)]
 
     def refresh(self) -> None:
         """Brings the indexes up to date with the files, by stat."""
@@ -192,7 +196,7 @@ class MemorySearch:
                 found.append((rank_key(one, scope.scope, state, used, now, self._rules), scope, one, state))
         newest = not query.strip()
         found.sort(key=lambda one: (-one[2].updated, one[0]) if newest else (0, one[0]))
-        return _loaded(found[:limit])
+        return _load_hits(found[:limit])
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""
@@ -208,7 +212,7 @@ class MemorySearch:
         private = self._home.project(self._project.key)
         stamp = tuple(_stamp(private / f"{baselines.DATABASE}{suffix}") for suffix in ("", "-wal"))
         if stamp != self._drift_stamp:
-            self._drift_cache = _standing(private, self._project.root) if stamp != _NONE else {}
+            self._drift_cache = _read_drift_states(private, self._project.root) if stamp != _NO_DATABASE else {}
             self._drift_stamp = stamp
         return self._drift_cache
 
@@ -218,17 +222,17 @@ class MemorySearch:
             scope.close()
 
 
-def _loaded(found: Sequence[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]]) -> list[Hit]:
-    shelves = dict.fromkeys(shelf for _, shelf, _, _ in found)
-    loaded = {shelf: shelf.load([one for _, at, one, _ in found if at is shelf]) for shelf in shelves}
+def _load_hits(found: Sequence[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]]) -> list[Hit]:
+    folders = dict.fromkeys(folder for _, folder, _, _ in found)
+    loaded = {folder: folder.load([one for _, at, one, _ in found if at is folder]) for folder in folders}
     return [
-        Hit(stored, shelf.scope, state, rank)
-        for rank, shelf, one, state in found
-        if (stored := loaded[shelf].get(one.name)) is not None
+        Hit(stored, folder.scope, state, rank)
+        for rank, folder, one, state in found
+        if (stored := loaded[folder].get(one.name)) is not None
     ]
 
 
-def _standing(private: Path, root: Path) -> dict[str, DriftState]:
+def _read_drift_states(private: Path, root: Path) -> dict[str, DriftState]:
     worst: dict[str, DriftState] = {}
     try:
         with baselines.open_baselines(private, root) as kept:
@@ -236,7 +240,7 @@ def _standing(private: Path, root: Path) -> dict[str, DriftState]:
     except LerimError:
         return {}  # the drift check reports it
     for look in looks:
-        if _WORSE.index(look.state) > _WORSE.index(worst.get(look.memory, "fresh")):
+        if _DRIFT_ORDER.index(look.state) > _DRIFT_ORDER.index(worst.get(look.memory, "fresh")):
             worst[look.memory] = look.state
     return worst
 
@@ -249,7 +253,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return (state.st_mtime_ns, state.st_size)
 
 
-def _project_spot(project: Project, home: Home) -> IndexLocation | None:
+def _project_index_location(project: Project, home: Home) -> IndexLocation | None:
     """Returns where the project's index is; None before Lerim has a folder there. Each worktree has one."""
     state = project.state_dir(home)
     private = home.project(project.key)
