@@ -17,7 +17,7 @@ from lerim.memory import (
     Primitive,
     QuoteChoice,
     Store,
-    Stored,
+    StoredMemory,
     Uses,
     find_unwanted_reason,
     inherit_baselines,
@@ -295,7 +295,7 @@ def add_memory(
         return ReviewResult(True, "added", told, done.id, str(path))
 
 
-def _said_by(store: Store, memory: MemoryRecord) -> Stored | None:
+def _said_by(store: Store, memory: MemoryRecord) -> StoredMemory | None:
     """The active memory of this primitive that has the same title and text, in any case of letters; of those alone that
     were named after this title."""
     name = slug.make_slug(memory.title)

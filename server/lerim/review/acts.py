@@ -13,14 +13,14 @@ from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem, Stale
 from lerim.files import spell_path, text_hash
 from lerim.memory import (
     Feedback,
+    HeaderValue,
     LearningKind,
     MemoryRecord,
     Primitive,
     Status,
     Store,
-    Stored,
+    StoredMemory,
     Uses,
-    Value,
     evidence_values,
     find_ender,
     lifecycle,
@@ -85,7 +85,7 @@ class HeldMemory:
             file_change(self.store, self.path, self.text, None),
         ]
 
-    def updated(self, changes: dict[str, Value], body: str | None = None) -> str:
+    def updated(self, changes: dict[str, HeaderValue], body: str | None = None) -> str:
         """Its text with other values of these keys. Raises MemoryError_."""
         return record.update_record_text(self.text, changes, body, str(self.path))
 
@@ -164,7 +164,7 @@ def _edited(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...]
     """The text with what was said otherwise. What was sent back as it was shown, without its secrets, stays."""
     old = memory.record
     words = clean_edit(edit, memory.path)
-    changes: dict[str, Value] = {}
+    changes: dict[str, HeaderValue] = {}
     if words.title not in (None, redact_secrets(join_lines(old.title)).text):
         changes["title"] = words.title
     new_body = words.body if words.body != redact_secrets(old.body.replace("\r\n", "\n").strip()).text else None
@@ -221,7 +221,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
         to = memory.store.path_for(old)
         changes = [_rid(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
-        ended: dict[str, Value] = {
+        ended: dict[str, HeaderValue] = {
             "superseded_by": None,
             "resolved_by": None,
             **links.changes_without_link(old, memory_id),
@@ -232,7 +232,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
     return _as_it_is_now(place, memory_id, bring_back)
 
 
-def _rid(store: Store, ender: Stored, memory_id: str) -> FileChange:
+def _rid(store: Store, ender: StoredMemory, memory_id: str) -> FileChange:
     """The change by which a memory does not end another any more."""
     text = store.read_text(ender.path)
     gone = links.changes_without_link(ender.record, memory_id)
@@ -408,7 +408,7 @@ def repair_links(place: ReviewPaths) -> RepairResult:
     Raises MemoryError_ where the ledger cannot be used, BusyError.
     """
     known = memory_search.load_links(place.project, place.home)
-    if known is not None and not links.find_disagreeing(known):
+    if known is not None and not links.find_memories_to_repair(known):
         return RepairResult()
     if known is None and not links.plan_link_repairs(links.find_linked_memories(place.store())):
         return RepairResult()

@@ -16,13 +16,13 @@ from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, reason_of
 from lerim.extraction import Candidate, Signal, current_signal, raise_confidence
 from lerim.memory import (
-    MAX_FILE,
+    MAX_FILE_BYTES,
     Evidence,
+    HeaderValue,
     MemoryRecord,
     Primitive,
     Store,
-    Stored,
-    Value,
+    StoredMemory,
     Yaml,
     examine_record,
     load_header,
@@ -95,14 +95,14 @@ class Proposal:
     text: str
     saved: str
     diff: str = ""
-    about: tuple[Stored, ...] = ()
+    about: tuple[StoredMemory, ...] = ()
     neighbours: tuple[Near, ...] = ()
     lost: tuple[str, ...] = ()
     void: bool = False
     whole: bool = False
 
     @property
-    def concerns(self) -> tuple[Stored, ...]:
+    def concerns(self) -> tuple[StoredMemory, ...]:
         """The active memories it changes or ends; an addition that brings one back concerns none."""
         return () if self.action == "add" else self.about
 
@@ -189,7 +189,9 @@ def suggestion_text(
     )
 
 
-def action_fields(action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker) -> dict[str, Value]:
+def action_fields(
+    action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker
+) -> dict[str, HeaderValue]:
     """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
     return {
         "action": action,
@@ -207,7 +209,12 @@ def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
     tags = old.tags if words.tags is None else words.tags
     if (title, body, tags) == (old.title, old.body, old.tags):
         return proposal.text
-    changes: dict[str, Value] = {"title": title, "confidence": PERSON_CONFIDENCE, "tags": tags, "status": "edited"}
+    changes: dict[str, HeaderValue] = {
+        "title": title,
+        "confidence": PERSON_CONFIDENCE,
+        "tags": tags,
+        "status": "edited",
+    }
     return record.update_record_text(proposal.text, changes, words.body, str(proposal.path))
 
 
@@ -237,7 +244,7 @@ def add_repeat(waiting: Proposal, again: Candidate) -> str:
     new = [item for item in again.evidence if not any(_same_words(item, one) for one in have)]
     both = merge_evidence(have, new)
     said = sum(item.who == "user" for item in both[len(have) :])
-    changes: dict[str, Value] = {
+    changes: dict[str, HeaderValue] = {
         "confidence": raise_confidence(waiting.record.confidence, said),
         "updated": max(waiting.record.updated, again.time),
         "evidence": evidence_entries(both),
@@ -259,7 +266,7 @@ def join_lines(text: str) -> str:
 def load_candidate(place: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
     """A waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
     path = place.candidate_path(candidate_id)
-    return parse_candidate(files.read_text(path, MAX_FILE, place.state_anchor), path, store)
+    return parse_candidate(files.read_text(path, MAX_FILE_BYTES, place.state_anchor), path, store)
 
 
 def load_candidates(
@@ -340,7 +347,7 @@ def parse_candidate(text: str, path: Path, store: Store, saved: str | None = Non
 
 def _against(proposal: Proposal, store: Store) -> Proposal:
     """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
-    about: list[Stored] = []
+    about: list[StoredMemory] = []
     left: list[Target] = []
     for target in proposal.targets:
         try:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from lerim.errors import HomeError, ProjectError
 from lerim.lsp.boundary import from_path, to_path
 from lerim.lsp.window.drift_state import RepoDrift
-from lerim.memory import MemoryEntry, ReferenceMap, Store, Stored
+from lerim.memory import MemoryEntry, ReferenceMap, Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project, locate_project, read_small
 
@@ -59,7 +59,7 @@ class Repo:
     reported: frozenset[str] = frozenset()
     reviewed: int = 0
     telling: asyncio.Lock = field(default_factory=asyncio.Lock)
-    cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
+    cache: OrderedDict[Path, StoredMemory] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: int = 0
     index: MemorySearch | None = None
@@ -69,7 +69,7 @@ class Repo:
     scans: bool = True
     quick: bool = True
 
-    def keep(self, path: Path, stored: Stored, generation: int) -> None:
+    def keep(self, path: Path, stored: StoredMemory, generation: int) -> None:
         """Remembers a memory that was read, unless files changed since the reading began at `generation`."""
         if generation != self.generation:
             return

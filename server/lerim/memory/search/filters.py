@@ -20,12 +20,13 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """Which memories count. Several primitives, kinds, statuses or standings widen the search, several tags narrow it.
+    """Which memories count. Several primitives, kinds, statuses or drift states widen the search; several tags
+    narrow it.
 
     `kinds` narrow only the learnings: other `primitives` that are given stay. `files` are paths from the repository's
     root: memories match that refer to one of them, to a symbol in it, or to anything below it if it is a folder.
-    `since` and `until` (excluded) bound when a memory was last changed, in whole seconds. `by_session` is the beginning
-    of the id of its session. Without `standings`, the drift of its references does not matter.
+    `since` and `until` (excluded) bound when a memory was last changed, in whole seconds. `session_prefix` is the
+    beginning of the id of its session. Without `drift_states`, the drift of its references does not matter.
     """
 
     primitives: tuple[Primitive, ...] = ()
@@ -40,7 +41,7 @@ class MemoryFilters:
 
 
 def is_match(record: MemoryRecord, status: Status, filters: MemoryFilters) -> bool:
-    """Returns whether a memory matches the filters, except for `standings`."""
+    """Returns whether a memory matches the filters, except for `drift_states`."""
     session = source_parts(record.source)[1]
     return (
         status in filters.statuses

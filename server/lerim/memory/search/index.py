@@ -72,7 +72,7 @@ class IndexFilter:
 
 
 class Index:
-    """An open index of `folder`'s memories; without a `spot`, it exists in memory only. Safe across threads."""
+    """An open index of `folder`'s memories; without a `location`, it exists in memory only. Safe across threads."""
 
     def __init__(self, folder: Path, location: IndexLocation | None = None) -> None:
         """Opens or creates the index. Raises MemoryError_ or BoundaryError if that is not possible."""
@@ -130,7 +130,7 @@ class Index:
             return True
 
     def count(self, query: str) -> int:
-        """Returns how many memories match an FTS5 query, counted up to COMMON. Cached until `update`."""
+        """Returns how many memories match an FTS5 query, counted up to COMMON_WORD_COUNT. Cached until `update`."""
         known = self._counts.get(query)
         if known is None:
             if len(self._counts) >= _MAX_CACHED_COUNTS:
@@ -159,10 +159,10 @@ class Index:
         return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
 
     def make_filter(
-        self, filters: MemoryFilters, only: Iterable[str] | None = None, but: Iterable[str] = ()
+        self, filters: MemoryFilters, only: Iterable[str] | None = None, excluded: Iterable[str] = ()
     ) -> IndexFilter:
-        """Translates filters for this index. `only` are the ids of the only memories that count, `but` of those that do
-        not."""
+        """Translates filters for this index. `only` are the ids of the only memories that count, `excluded` of
+        those that do not."""
         rows = None if only is None else self._rows_of(only)
         if filters.session_prefix:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"
@@ -180,7 +180,7 @@ class Index:
         ]
         spans = tuple((base + low, base + high) for base in halves if low <= high)
         counted = None if rows is None else frozenset(rows)
-        return IndexFilter(tuple(facet_expressions(filters)), spans, counted, frozenset(self._rows_of(but)))
+        return IndexFilter(tuple(facet_expressions(filters)), spans, counted, frozenset(self._rows_of(excluded)))
 
     def match(
         self, query: str, likely: Sequence[str], row_filter: IndexFilter, limit: int, most: int = MAX_RANKED

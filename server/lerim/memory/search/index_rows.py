@@ -24,8 +24,8 @@ from lerim.words import index_text
 INDEX_VERSION = 6
 _HASH_BITS = 20
 """A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
-name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are `OVER`
-lower, so that leaving them out costs nothing."""
+name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are
+`ENDED_OFFSET` lower, so that leaving them out costs nothing."""
 ENDED_OFFSET = 1 << 60
 _AUTOMERGE_SEGMENTS = 4
 """How many segments of the full-text index are merged into one: SQLite's default."""

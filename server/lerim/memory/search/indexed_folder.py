@@ -23,7 +23,7 @@ from lerim.memory.store import (
     LIVE_FOLDERS,
     MemoryFile,
     Store,
-    Stored,
+    StoredMemory,
     stat_memory_file,
     status_of,
     unreadable_problem,
@@ -100,7 +100,7 @@ class IndexedFolder:
         """Returns the rows of another scope whose memories are in this one, too."""
         return self._query_index(lambda index: index.rows_present(ranked), set()) if ranked else set()
 
-    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the memories that share some words with a text."""
 
         def alike(index: Index) -> list[RankedMemory]:
@@ -119,7 +119,7 @@ class IndexedFolder:
         return self._query_index(lambda index: index.total(), 0)
 
     def count(self, query: str) -> int:
-        """Returns how many memories match an FTS5 query, counted up to `index.COMMON`."""
+        """Returns how many memories match an FTS5 query, counted up to `index.COMMON_WORD_COUNT`."""
         return self._query_index(lambda index: index.count(query), 0)
 
     def active_rows(self, query: str, limit: int) -> list[int]:
@@ -142,7 +142,7 @@ class IndexedFolder:
         except LerimError:
             return None  # a search reports it
 
-    def load_all(self, go_on: Callable[[], None]) -> tuple[list[Stored], list[Problem]]:
+    def load_all(self, go_on: Callable[[], None]) -> tuple[list[StoredMemory], list[Problem]]:
         """Returns every readable memory, and the problems found. Opens a file only if the index on disk does not have
         its current version, by stat; neither creates nor changes the index. Calls `go_on` between two memories."""
         found, problems = self.store.find_files(archived=True)
@@ -152,22 +152,22 @@ class IndexedFolder:
             go_on()
             if marked.get(name) == stamp:
                 known[name] = kept()
-        memories: list[Stored] = []
+        memories: list[StoredMemory] = []
         for item in found:
             go_on()
             if (one := known.get(item.name)) is not None:
                 status = status_of(one.record, item.is_archived)
-                memories.append(Stored(one.record, item.path, item.stamp, one.text_hash, status))
+                memories.append(StoredMemory(one.record, item.path, item.stamp, one.text_hash, status))
                 problems += one.problems
                 continue
             for read in self._read_files([item]):
                 problems += read.problems
                 if read.record is not None:
                     status = status_of(read.record, item.is_archived)
-                    memories.append(Stored(read.record, item.path, item.stamp, read.text_hash, status))
+                    memories.append(StoredMemory(read.record, item.path, item.stamp, read.text_hash, status))
         return memories, problems
 
-    def load(self, ranked: Sequence[RankedMemory]) -> dict[str, Stored]:
+    def load(self, ranked: Sequence[RankedMemory]) -> dict[str, StoredMemory]:
         """Reads found memories by file name, without unreadable ones; one that another memory ends shows as ended."""
         loaded, problems = self.store.load_many(one.name for one in ranked)
         self._file_problems += [problem for problem in problems if problem not in self._file_problems]
@@ -267,5 +267,5 @@ def _find_ranked(
     ]
 
 
-def _with_shown_status(stored: Stored, status: Status) -> Stored:
+def _with_shown_status(stored: StoredMemory, status: Status) -> StoredMemory:
     return replace(stored, status=status) if stored.status == "active" else stored

@@ -19,7 +19,7 @@ MAX_TIES = 50
 
 @dataclass(frozen=True, slots=True)
 class IndexMatch:
-    """A row of the index; `every` says whether it has all the words."""
+    """A row of the index; `has_every_word` says whether it has all the words."""
 
     row: int
     has_every_word: bool

@@ -27,7 +27,7 @@ from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
 from lerim.memory.search.neighbours import NeighbourFinder
 from lerim.memory.search.ranking import RankedMemory, RankKey, rank_key
-from lerim.memory.store import Store, Stored
+from lerim.memory.store import Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project
 
@@ -50,9 +50,9 @@ _DRIFT_ORDER: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found memory. `scope` says whose it is, `state` its references' worst drift; a smaller `rank` comes first."""
+    """A found memory. `scope` says whose it is, `drift` its references' worst drift; a smaller `rank` comes first."""
 
-    stored: Stored
+    stored: StoredMemory
     scope: Scope
     drift: DriftState
     rank: RankKey
@@ -97,7 +97,7 @@ def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
 
 def load_all(
     project: Project, home: Home, store: Store, go_on: Callable[[], None] = lambda: None
-) -> tuple[list[Stored], list[Problem]]:
+) -> tuple[list[StoredMemory], list[Problem]]:
     """Returns every readable memory of a store, including archived ones, and the problems found. Memories whose files
     are unchanged, by stat, are taken from the index, which is neither created nor changed. `go_on` is called between
     two memories; an exception that it raises ends the reading."""
@@ -154,7 +154,7 @@ class MemorySearch:
         for scope in self._folders:
             scope.refresh_if_changed()
 
-    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the project's own memories that share the most words with a text, even if only some."""
         own = next((scope for scope in self._folders if scope.scope == "project"), None)
         return [] if own is None else own.find_sharing_words(text, limit, filters)
@@ -165,8 +165,8 @@ class MemorySearch:
         """Returns the active memories most similar to a claim, the project's and the person's own, best first: at most
         `most`.
 
-        None is less similar than `similarity.FLOOR`; ids in `skip` are left out. With `own`, only the project's own
-        memories count.
+        None is less similar than `similarity.MIN_SIMILARITY`; ids in `skip` are left out. With `own`, only the
+        project's own memories count.
         """
         return (self._project_neighbours if own else self._neighbours).nearest(title, body, most, skip)
 

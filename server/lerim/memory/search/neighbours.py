@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from heapq import nlargest
 
-from lerim.memory.claims import FLOOR, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
+from lerim.memory.claims import MIN_SIMILARITY, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
 from lerim.memory.search.indexed_folder import IndexedFolder
 from lerim.words import stem
 
@@ -41,7 +41,11 @@ class NeighbourFinder:
             for memory, its_title, its_body in _find_candidates(folder, weights, skip):
                 found = cosine(wanted, claim_vector(stored_words(its_title), stored_words(its_body), idf))
                 best[memory] = max(found, best.get(memory, 0.0))
-        near = [Neighbour(memory, round(similarity, 4)) for memory, similarity in best.items() if similarity >= FLOOR]
+        near = [
+            Neighbour(memory, round(similarity, 4))
+            for memory, similarity in best.items()
+            if similarity >= MIN_SIMILARITY
+        ]
         return sorted(near, key=lambda one: (-one.similarity, one.id))[:most]
 
 

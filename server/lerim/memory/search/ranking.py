@@ -30,9 +30,9 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class RankedMemory:
-    """A memory that an index found. `every`: it has all the words of the query; `fades`: disuse lowers its confidence.
+    """A memory that an index found. `has_every_word`: of the query; `fades`: disuse lowers its confidence.
 
-    `said` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
+    `text_hash` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
     """
 
     row: int
@@ -60,7 +60,7 @@ def relevance_band(every: bool, relevance: float) -> tuple[int, int]:
 
 
 def word_rarity(memories: int, match_count: int) -> float:
-    """Returns how rare a word in `having` of the memories is, as computed by bm25."""
+    """Returns how rare a word in `match_count` of the memories is, as computed by bm25."""
     return max(
         math.log((memories - match_count + 0.5) / (match_count + 0.5)) if memories > match_count else 0.0, _RARITY_FLOOR
     )

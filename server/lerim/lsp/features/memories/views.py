@@ -14,7 +14,7 @@ from lerim.lsp.boundary import to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
 from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
-from lerim.memory import MemoryRecord, MemoryView, Store, Stored, memory_view, source_parts
+from lerim.memory import MemoryRecord, MemoryView, Store, StoredMemory, memory_view, source_parts
 
 if TYPE_CHECKING:
     from lerim.memory import Hit
@@ -53,7 +53,7 @@ async def show_memory(sidecar: Sidecar, params: ShowParams) -> MemoryView:
     return await sidecar.run(make_memory_view, sidecar, repo, stored)
 
 
-async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Stored]:
+async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, StoredMemory]:
     """The memory a handle names and its repository (None for a global one). Raises NotFoundError."""
     meant = await sidecar.run(_meant, sidecar, handle)
     if meant is not None and meant.root == sidecar.home.root:
@@ -64,7 +64,7 @@ async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Store
     return repo, await sidecar.run(repo.store.load_by_id, meant.id)
 
 
-async def _at(sidecar: Sidecar, uri: str) -> tuple[Repo | None, Stored]:
+async def _at(sidecar: Sidecar, uri: str) -> tuple[Repo | None, StoredMemory]:
     """The memory in a file, where it is one of the person's own or of a repository of this window."""
     path = await sidecar.run(_real, uri)
     if path.is_relative_to(sidecar.home.memory):
@@ -91,9 +91,9 @@ async def list_file_memories(sidecar: Sidecar, params: FileParams) -> MemoryList
     return MemoryList(await sidecar.run(_views, sidecar, [(place.repo, one) for one in stored]))
 
 
-def load_memories(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
+def load_memories(repo: Repo, paths: Iterable[Path]) -> list[StoredMemory]:
     """The memories in these files; one that is gone or broken since is left out (diagnostics show it)."""
-    found: list[Stored] = []
+    found: list[StoredMemory] = []
     generation = repo.generation
     for path in paths:
         kept = repo.cache.get(path)
@@ -107,7 +107,7 @@ def load_memories(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
     return found
 
 
-def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[HoverMemory]:
+def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[StoredMemory]) -> list[HoverMemory]:
     """The memories with the handle a hover's links need."""
     names = [sidecar.handles.name(HandleTarget(repo.project.root, one.record.id)) for one in stored]
     standings = repo.standings.by_id
@@ -123,7 +123,7 @@ def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
     return session, next((evidence.turn for evidence in record.evidence if evidence.quote), turn) if session else ""
 
 
-def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> MemoryView:
+def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) -> MemoryView:
     """A memory for the editor, with a handle of this process; `repo` is None for a global one (in the executor: its
     secrets are looked for in all of it)."""
     root = sidecar.home.root if repo is None else repo.project.root
@@ -131,7 +131,7 @@ def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> Mem
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
 
 
-def _views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, Stored]]) -> list[MemoryView]:
+def _views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, StoredMemory]]) -> list[MemoryView]:
     return [make_memory_view(sidecar, repo, stored) for repo, stored in owned]
 
 
