@@ -21,7 +21,6 @@ from lerim.lsp.features import asking, maintaining, syncing
 from lerim.lsp.protocol import core, memories, models
 from lerim.lsp.protocol.sessions import Role
 from lerim.lsp.server import REQUESTS
-from lerim.lsp.window import pending
 from lerim.lsp.window.state import Sidecar
 from lerim.memory import record
 from lerim.models import editor
@@ -37,7 +36,7 @@ import { notification, request } from "./message";
 """
 SIDECAR_NOTIFICATIONS = {
     core.SYNC_PROGRESS: syncing.SyncProgressParams,
-    core.CANDIDATES_CHANGED: pending.CandidatesChangedParams,
+    core.CANDIDATES_CHANGED: core.CandidatesChangedParams,
     core.MEMORIES_CHANGED: core.MemoriesChangedParams,
     core.WATCH_FOLDERS: core.WatchFoldersParams,
     core.MAINTAIN_PROGRESS: maintaining.MaintainProgressParams,

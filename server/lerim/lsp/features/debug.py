@@ -18,7 +18,7 @@ async def collect_debug_information(sidecar: Sidecar, _params: NoParams) -> Debu
             repo.project.key,
             repo.project.name,
             len(repo.references),
-            await sidecar.run(count_candidates, sidecar, repo),
+            await sidecar.run_in_thread(count_candidates, sidecar, repo),
         )
         for repo in await sidecar.repos.load()
         for uri in repo.uris

@@ -19,12 +19,14 @@ log = logging.getLogger("lerim.maintain")
 
 async def arm_idle_maintenance(sidecar: Sidecar) -> None:
     """After the editor was idle for a while: from now on the long idle is waited for, as long as the settings say."""
-    seconds = 60.0 * await sidecar.run(_minutes, sidecar)
-    if sidecar.rest is None:
+    seconds = 60.0 * await sidecar.run_in_thread(_load_idle_minutes, sidecar)
+    if sidecar.maintenance_clock is None:
         loop = asyncio.get_running_loop()
-        sidecar.rest = IdleClock(loop, seconds, lambda: sidecar.spawn("Maintaining", maintain_when_idle(sidecar)))
-    elif sidecar.rest.seconds != seconds:
-        sidecar.rest.change(seconds)
+        sidecar.maintenance_clock = IdleClock(
+            loop, seconds, lambda: sidecar.spawn("Maintaining", maintain_when_idle(sidecar))
+        )
+    elif sidecar.maintenance_clock.seconds != seconds:
+        sidecar.maintenance_clock.set_seconds(seconds)
 
 
 async def maintain_when_idle(sidecar: Sidecar) -> None:
@@ -32,18 +34,22 @@ async def maintain_when_idle(sidecar: Sidecar) -> None:
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
         return
     for repo in await sidecar.repos.load():
-        await _maintained(
-            sidecar, repo.project, partial(follow_maintaining, sidecar, repo, explicit=False, waits=False)
+        await _maintain_if_due(
+            sidecar, repo.project, partial(follow_maintaining, sidecar, repo, explicit=False, has_waiter=False)
         )
-    own = personal_project(sidecar.home)
-    await _maintained(
-        sidecar, own, partial(sidecar.jobs.maintain, own.key, own.root, _quiet, explicit=False, waits=False)
+    personal = personal_project(sidecar.home)
+    await _maintain_if_due(
+        sidecar,
+        personal,
+        partial(sidecar.jobs.maintain, personal.key, personal.root, _ignore_line, explicit=False, has_waiter=False),
     )
 
 
-async def _maintained(sidecar: Sidecar, project: Project, maintain: Callable[[], Awaitable[MaintainReport]]) -> None:
+async def _maintain_if_due(
+    sidecar: Sidecar, project: Project, maintain: Callable[[], Awaitable[MaintainReport]]
+) -> None:
     """One of them, if it is due; what keeps it from being maintained is told in the log."""
-    if not await sidecar.run(is_maintenance_due, project, sidecar.home, sidecar.clock()):
+    if not await sidecar.run_in_thread(is_maintenance_due, project, sidecar.home, sidecar.clock()):
         return
     try:
         report = await maintain()
@@ -53,11 +59,11 @@ async def _maintained(sidecar: Sidecar, project: Project, maintain: Callable[[],
         log.info("The memories of %s were maintained: %s.", project.name, report.state)
 
 
-def _quiet(_: JobLine) -> None:
+def _ignore_line(_: JobLine) -> None:
     """Nobody looks on."""
 
 
-def _minutes(sidecar: Sidecar) -> float:
+def _load_idle_minutes(sidecar: Sidecar) -> float:
     from lerim.config import load
 
     repos = sidecar.repos.known

@@ -17,18 +17,18 @@ PAGE = 1000
 async def list_titles(sidecar: Sidecar, params: TitlesParams) -> TitlesView:
     """One page of the memories of a root, or of every repository of the window, and of the person's own; newest
     first."""
-    repos = [await sidecar.repo(params.root)] if params.root is not None else await sidecar.repos.load()
-    return await sidecar.run(_page, sidecar, repos, max(0, params.start))
+    repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    return await sidecar.run_in_thread(_load_page, sidecar, repos, max(0, params.start))
 
 
-def _page(sidecar: Sidecar, repos: Iterable[Repo], start: int) -> TitlesView:
+def _load_page(sidecar: Sidecar, repos: Iterable[Repo], start: int) -> TitlesView:
     found: list[tuple[Scope, MemoryEntry]] = [("project", entry) for repo in repos for entry in repo.references.entries]
-    found += [("global", entry) for entry in sidecar.repos.personal()]
+    found += [("global", entry) for entry in sidecar.repos.list_personal_memories()]
     found.sort(key=lambda one: (one[1].created, one[1].name), reverse=True)
-    return TitlesView([_view(scope, entry) for scope, entry in found[start : start + PAGE]], len(found))
+    return TitlesView([_make_title_view(scope, entry) for scope, entry in found[start : start + PAGE]], len(found))
 
 
-def _view(scope: Scope, entry: MemoryEntry) -> TitleView:
+def _make_title_view(scope: Scope, entry: MemoryEntry) -> TitleView:
     return TitleView(
         id=entry.id,
         primitive=entry.primitive,

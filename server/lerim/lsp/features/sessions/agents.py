@@ -15,7 +15,7 @@ from lerim.errors import UsageError
 from lerim.jobs import AgentView, examine_agents
 from lerim.lsp.features.sessions import views as sessions
 from lerim.lsp.protocol import AgentsParams, ConnectParams, DoneView, JobView, QueueParams
-from lerim.lsp.window import Repo, Sidecar, release_memory
+from lerim.lsp.window import Repo, Sidecar, release_heap
 from lerim.sessions import Catalog, JobRow, Platform, browsing, columns, platforms, queue
 
 MAX_JOBS = 200
@@ -33,53 +33,53 @@ class AgentsView(msgspec.Struct, frozen=True):
 
 async def list_agents(sidecar: Sidecar, params: AgentsParams) -> AgentsView:
     """Every agent, and the queue of one repository."""
-    sidecar.trust("The list of agents")
-    repo = await _repo(sidecar, params.root)
-    return await sidecar.run(_agents, sidecar, repo)
+    sidecar.require_trust("The list of agents")
+    repo = await _find_repo(sidecar, params.root)
+    return await sidecar.run_in_thread(_load_agents, sidecar, repo)
 
 
 async def connect_agent(sidecar: Sidecar, params: ConnectParams) -> DoneView:
     """Reads an agent's sessions from now on, or no more."""
-    sidecar.trust("Connecting agents")
-    platform = _platform(params.platform)
-    return await sidecar.run(_connect, sidecar, platform, params)
+    sidecar.require_trust("Connecting agents")
+    platform = _parse_platform(params.platform)
+    return await sidecar.run_in_thread(_change_connection, sidecar, platform, params)
 
 
 async def act_on_job(sidecar: Sidecar, params: QueueParams) -> DoneView:
     """Lets a job of one of the window's repositories run once more, or leaves it alone."""
-    sidecar.trust("The queue")
+    sidecar.require_trust("The queue")
     keys = await sessions.list_project_keys(sidecar, everywhere=False) or []
-    return await sidecar.run(_act, sidecar, keys, params)
+    return await sidecar.run_in_thread(_change_job, sidecar, keys, params)
 
 
-async def _repo(sidecar: Sidecar, root: str | None) -> Repo | None:
+async def _find_repo(sidecar: Sidecar, root: str | None) -> Repo | None:
     if root is not None:
-        return await sidecar.repo(root)
+        return await sidecar.find_repo(root)
     return next(iter(await sidecar.repos.load()), None)
 
 
-def _platform(name: str) -> Platform:
-    if name not in sessions.NAMES:
-        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(sessions.NAMES)}.")
+def _parse_platform(name: str) -> Platform:
+    if name not in sessions.AGENT_NAMES:
+        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(sessions.AGENT_NAMES)}.")
     return cast(Platform, name)
 
 
-def _agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
+def _load_agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     project = repo.project if repo is not None else None
     views = examine_agents(sidecar.home, sidecar.environ, project)
-    release_memory()  # what every transcript on the machine was compared with
+    release_heap()  # what every transcript on the machine was compared with
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
         rows = catalog.jobs(project.key, (columns.EXTRACT, queue.MODEL_JOB))
         # what waits for a model waits for ever where none is chosen; that one was asked in vain is told all the same
-        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT))
-        troubled = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
-        jobs = [_job(catalog, row) for row in troubled]
-    return AgentsView(project.name, views, counted, jobs)
+        state_counts: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT))
+        failed_rows = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
+        jobs = [_make_job_view(catalog, row) for row in failed_rows]
+    return AgentsView(project.name, views, state_counts, jobs)
 
 
-def _job(catalog: Catalog, row: JobRow) -> JobView:
+def _make_job_view(catalog: Catalog, row: JobRow) -> JobView:
     session = browsing.find_list_item(catalog.db, row.place)
     title = sessions.session_title(session) if session is not None else sessions.clean_line(row.title or row.session)
     return JobView(
@@ -93,8 +93,8 @@ def _job(catalog: Catalog, row: JobRow) -> JobView:
     )
 
 
-def _connect(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> DoneView:
-    name = sessions.NAMES[platform]
+def _change_connection(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> DoneView:
+    name = sessions.AGENT_NAMES[platform]
     if params.action == "disconnect":
         if not platforms.remove_platform(sidecar.home, platform):
             return DoneView(True, f"{name} was not connected.")
@@ -105,7 +105,7 @@ def _connect(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> Don
     return DoneView(True, f"{name} is connected. The next sync reads its sessions.")
 
 
-def _act(sidecar: Sidecar, projects: list[str], params: QueueParams) -> DoneView:
+def _change_job(sidecar: Sidecar, projects: list[str], params: QueueParams) -> DoneView:
     with Catalog.open(sidecar.home) as catalog:
         change = catalog.retry if params.action == "retry" else catalog.skip
         if not any(change(project, [params.job]) for project in projects):

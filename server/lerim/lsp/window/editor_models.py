@@ -1,4 +1,4 @@
-"""What the extension tells of the editor's own models, and questions to them on behalf of jobs."""
+"""The editor's own language models: the list the extension sends, and questions to them on behalf of jobs."""
 
 from __future__ import annotations
 
@@ -23,54 +23,56 @@ log = logging.getLogger("lerim.models")
 
 
 async def set_editor_models(sidecar: Sidecar, params: object) -> None:
-    """The editor's models are these now."""
+    """Stores the list of models the editor offers."""
     try:
         models = msgspec.convert(params, EditorModelsParams).models
     except msgspec.ValidationError as error:
         log.warning("The editor's list of models was not understood: %s.", error)
         return
-    sidecar.models = tuple(msgspec.convert(model, EditorModel, from_attributes=True) for model in models)
+    sidecar.editor_models = tuple(msgspec.convert(model, EditorModel, from_attributes=True) for model in models)
 
 
 def make_job_environ(sidecar: Sidecar) -> dict[str, str]:
-    """The environment of a job that begins now: the sidecar's, and what the editor told."""
-    told = EditorState(sidecar.options.settings.models, sidecar.models)
-    return {**sidecar.environ, EDITOR_VARIABLE: msgspec.json.encode(told).decode()}
+    """The environment for a new job: the sidecar's own, plus the editor's settings and models."""
+    editor_state = EditorState(sidecar.options.settings.job_settings, sidecar.editor_models)
+    return {**sidecar.environ, EDITOR_VARIABLE: msgspec.json.encode(editor_state).decode()}
 
 
-def open_jobs(sidecar: Sidecar) -> Jobs:
-    """The jobs of a window: they are told what the editor tells, and may ask its models."""
+def make_jobs(sidecar: Sidecar) -> Jobs:
+    """Makes the job runner of a window. Its jobs get the editor's settings and may ask the editor's models."""
     from lerim.lsp.window.jobs import Jobs
 
     return Jobs(partial(make_job_environ, sidecar), sidecar.home.root, partial(ask_editor_model, sidecar))
 
 
 async def receive_part(sidecar: Sidecar, params: object) -> None:
-    """Words of an answer that is not whole yet; those of a question nobody waits for are dropped."""
+    """Passes on part of an unfinished answer. A part for a question nobody waits for is dropped."""
     try:
         part = msgspec.convert(params, ModelPart)
     except msgspec.ValidationError as error:
         log.warning("A part of an answer was not understood: %s.", error)
         return
-    hear = sidecar.hearing.get(part.token)
-    if hear is not None:
-        hear(part.text)
+    on_text = sidecar.part_listeners.get(part.token)
+    if on_text is not None:
+        on_text(part.text)
 
 
 async def ask_editor_model(
-    sidecar: Sidecar, line: EditorQuestion, explicit: bool, hear: Callable[[str], None]
+    sidecar: Sidecar, line: EditorQuestion, explicit: bool, on_text: Callable[[str], None]
 ) -> EditorAnswer | EditorRefusal:
-    """The editor's answer to one question of a job; `hear` is told its words as they come, where the question wants
-    that. Cancelled, the editor stops, too."""
+    """Asks the editor's model one question of a job. `on_text` gets the answer piece by piece if the question streams.
+
+    If this task is cancelled, the editor stops answering as well.
+    """
     token = secrets.token_hex(8) if line.stream else ""
     params = AskModelParams(line.model, line.system, line.prompt, line.max_tokens, explicit, token)
     if token:
-        sidecar.hearing[token] = hear
+        sidecar.part_listeners[token] = on_text
     try:
-        asked = msgspec.convert(await ask_editor(sidecar.server, ASK_MODEL, to_wire(params)), AskedView)
+        answer = msgspec.convert(await ask_editor(sidecar.server, ASK_MODEL, to_wire(params)), AskedView)
     except (EditorRequestError, msgspec.ValidationError) as error:
         log.warning("The editor's model gave no answer: %s", error)
         return EditorRefusal(line.id, "failed")
     finally:
-        sidecar.hearing.pop(token, None)
-    return EditorRefusal(line.id, asked.why, asked.message) if asked.why else EditorAnswer(line.id, asked.text)
+        sidecar.part_listeners.pop(token, None)
+    return EditorRefusal(line.id, answer.why, answer.message) if answer.why else EditorAnswer(line.id, answer.text)
