@@ -46,14 +46,14 @@ SIDECAR_NOTIFICATIONS = {
 EXTENSION_NOTIFICATIONS = {
     core.LOOK_AROUND: core.NoParams,
     core.EDITOR_MODELS: models.EditorModelsParams,
-    core.MODEL_PART: models.ModelPart,
+    core.MODEL_PART: models.ModelPartParams,
 }
 """Notifications of the extension."""
-SIDECAR_REQUESTS = {core.ASK_MODEL: (models.AskModelParams, models.AskedView)}
+SIDECAR_REQUESTS = {core.ASK_MODEL: (models.AskModelParams, models.ModelAnswerView)}
 """Requests of the sidecar: what it sends, and what the extension answers."""
 LITERALS = {
     "NeighbourAnswer": NeighbourAnswer,
-    "By": memories.By,
+    "MemoryGrouping": memories.MemoryGrouping,
     "Feedback": memories.Feedback,
     "Primitive": record.Primitive,
     "ProposedAction": ProposedAction,
@@ -61,7 +61,7 @@ LITERALS = {
     "Scope": record.Scope,
     "Speaker": record.Speaker,
     "Stage": Stage,
-    "Why": editor.RefusalReason,
+    "RefusalReason": editor.RefusalReason,
 }
 """Literal types that get a name of their own: JSON Schema has no names for them."""
 

@@ -7,7 +7,7 @@ import { candidate, FakeContext, memory } from "./fakes/sidecar";
 import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
-const done: protocol.ActedView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
+const done: protocol.MemoryActView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
 let context: FakeContext;
 
 beforeEach(() => {

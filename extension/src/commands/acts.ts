@@ -88,7 +88,7 @@ async function act(context: Asks, handle: string, what: Act): Promise<void> {
 }
 
 /** Says what was done, with Undo; a refusal is told as one. */
-export async function tellActed(context: Asks, acted: protocol.ActedView): Promise<void> {
+export async function tellActed(context: Asks, acted: protocol.MemoryActView): Promise<void> {
   const { ok, message, action, path, root } = acted;
   if (!ok) throw new Error(message);
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];

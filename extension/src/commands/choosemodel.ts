@@ -215,7 +215,7 @@ async function test(context: Choosing, option: Option, billed: boolean): Promise
 }
 
 /** What came of the question; undefined when the person cancelled. */
-async function tried(context: Choosing): Promise<protocol.TrialView | undefined> {
+async function tried(context: Choosing): Promise<protocol.ModelTestView | undefined> {
   return cancellable("Lerim: Testing the model", (token) => context.request(protocol.modelTest, {}, token));
 }
 

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import type { AskedView, AskModelParams, EditorModelView, Why } from "../protocol";
+import type { ModelAnswerView, AskModelParams, EditorModelView, RefusalReason } from "../protocol";
 
 const justification = "Lerim reads your coding sessions with it, to find the decisions and learnings in them.";
 /** Jobs are told of the models in an environment variable, which is small on Windows. */
@@ -53,7 +53,7 @@ export class EditorModels implements vscode.Disposable {
   }
 
   /** The answer to one question, or why there is none; nothing is thrown. `hear` is told its words as they come. */
-  async ask(params: AskModelParams, token: vscode.CancellationToken, hear: (text: string) => void = () => undefined): Promise<AskedView> {
+  async ask(params: AskModelParams, token: vscode.CancellationToken, hear: (text: string) => void = () => undefined): Promise<ModelAnswerView> {
     if (!vscode.workspace.isTrusted) return refused("no-permission");
     const model = (await this.#models()).find((one) => idOf(one) === params.model);
     if (token.isCancellationRequested) return refused("cancelled");
@@ -61,8 +61,8 @@ export class EditorModels implements vscode.Disposable {
     if (!params.explicit && this.access.canSendRequest(model) !== true) return refused("no-permission");
     const source = new vscode.CancellationTokenSource();
     const listeners: vscode.Disposable[] = [];
-    const stopped = new Promise<AskedView>((resolve) => {
-      const stop = (why: Why): void => {
+    const stopped = new Promise<ModelAnswerView>((resolve) => {
+      const stop = (why: RefusalReason): void => {
         resolve(refused(why)); // first: a model that listens may answer with what it has
         source.cancel();
       };
@@ -92,7 +92,7 @@ export class EditorModels implements vscode.Disposable {
     { system, prompt, maxTokens, token }: AskModelParams,
     source: vscode.CancellationTokenSource,
     hear: (text: string) => void,
-  ): Promise<AskedView> {
+  ): Promise<ModelAnswerView> {
     const most = Math.min(mostAnswer, maxTokens === null ? mostAnswer : maxTokens * charactersOfToken);
     // there is no role for instructions: they are the first thing the user says
     const messages = [system, prompt].filter((text) => text !== "").map((text) => vscode.LanguageModelChatMessage.User(text));
@@ -149,16 +149,16 @@ function short(text: string): string {
   return text.slice(0, mostText);
 }
 
-function refused(why: Why, message = ""): AskedView {
+function refused(why: RefusalReason, message = ""): ModelAnswerView {
   return { text: "", why, message };
 }
 
-function refusal(error: unknown): AskedView {
+function refusal(error: unknown): ModelAnswerView {
   return refused(reason(error), messageOf(error));
 }
 
 /** Quota and rate limits have no code of their own: providers say them in an error's name or message. */
-function reason(error: unknown): Why {
+function reason(error: unknown): RefusalReason {
   if (!(error instanceof vscode.LanguageModelError)) return "failed";
   if (error.code === "NoPermissions") return "no-permission";
   if (error.code === "NotFound") return "gone";

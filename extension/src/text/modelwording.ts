@@ -1,5 +1,5 @@
 // What the editor says about models: what waits, what it costs, what came of a test.
-import type { FoundView, ModelView, SessionTrialView, SyncReport, TrialView, WaitingWork } from "../protocol";
+import type { ProposalView, ModelView, SessionTrialView, SyncReport, ModelTestView, WaitingWork } from "../protocol";
 import { counted } from "./wording";
 
 /** Cents, or "less than $0.01". */
@@ -28,7 +28,7 @@ export function unlinked(text: string): string {
   return text.replaceAll("](", "] (");
 }
 
-export function trialText({ model, seconds, tokens, cost }: TrialView): string {
+export function trialText({ model, seconds, tokens, cost }: ModelTestView): string {
   const price = cost === null || cost === 0 ? "" : `, ${dollars(cost)}`;
   return `${model} answered in ${seconds.toFixed(1)} s (${counted(tokens, "token")}${price}).`;
 }
@@ -38,7 +38,7 @@ const mostFound = 8;
 /** What came of a trial on one session: the counts, and beside each other what the rules and the model found. */
 export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
   const message = `In one session, the rules found ${rules.length}, and ${model} found ${found.length} more.`;
-  const list = (who: string, all: readonly FoundView[]): string => {
+  const list = (who: string, all: readonly ProposalView[]): string => {
     const more = all.length > mostFound ? [`… and ${all.length - mostFound} more`] : [];
     return [`${who}:`, ...all.slice(0, mostFound).map(({ title }) => `• ${title}`), ...more, ...(all.length === 0 ? ["• nothing"] : [])].join("\n");
   };

@@ -21,7 +21,7 @@ def ran(code: str) -> str:
 @pytest.mark.parametrize("name", ["ssl", "_hashlib"])
 def test_openssl_is_not_loaded_for_what_the_sidecar_does(name: str) -> None:
     modules = (
-        "lerim.lsp.server, lerim.lsp.features.watching, lerim.lsp.features.memories.reading,"
+        "lerim.lsp.server, lerim.lsp.features.watching, lerim.lsp.features.memories.editor_requests,"
         " lerim.memory.freshness.drift, lerim.memory.search.memory_search"
     )
     assert ran(f"import {modules}; print({name!r} in sys.modules)") == "False\n"

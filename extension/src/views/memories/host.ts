@@ -35,7 +35,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   readonly #subscriptions: { dispose(): unknown }[];
   /** What each node has listed so far, by its key. */
   #listed = new Map<string, Listed>();
-  #by: protocol.By;
+  #by: protocol.MemoryGrouping;
 
   constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged" | "on">) {
     const kept = context.extension.workspaceState.get(orderKey);
@@ -46,7 +46,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 
   /** Lists by another order from now on. */
-  async show(by: protocol.By): Promise<void> {
+  async show(by: protocol.MemoryGrouping): Promise<void> {
     this.#by = by;
     this.#draw();
     this.refresh();

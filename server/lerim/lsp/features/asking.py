@@ -1,4 +1,4 @@
-"""Questions about a project from the editor: each sentence goes out as it is complete, its sources by handles."""
+"""Answers questions about a project, sentence by sentence, with handles for the memories they cite."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AnswerParams(msgspec.Struct, frozen=True):
 
 
 async def ask_question(sidecar: Sidecar, params: AskParams) -> Answer:
-    """The answer to a question; each sentence is told before. Cancelled, nothing is asked any more."""
+    """Answers a question. Each complete sentence is sent as a notification first. Cancelling stops the model."""
     sidecar.require_trust("Ask")
     repo = await sidecar.find_repo(params.root)
 
@@ -52,7 +52,8 @@ def _with_known_handles(sidecar: Sidecar, repo: Repo, sentence: Sentence) -> Sen
 
 
 def _with_known_handle(sidecar: Sidecar, repo: Repo, citation: Citation) -> Citation:
-    """The source with a handle that this process knows; the job's own only tells whose memory it is."""
+    """Replaces the job's handle of a cited memory by one of this process. The job's handle only shows whether the
+    memory is the project's or personal."""
     if citation.kind != "memory":
         return citation
     name = citation.ref.removeprefix("m:")

@@ -1,5 +1,4 @@
-"""The memories are maintained by themselves when the person has been away for long, once a day at most; their own,
-too."""
+"""Maintains project and personal memories when the person has been away for long, at most once a day."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ log = logging.getLogger("lerim.maintain")
 
 
 async def arm_idle_maintenance(sidecar: Sidecar) -> None:
-    """After the editor was idle for a while: from now on the long idle is waited for, as long as the settings say."""
+    """Starts the maintenance clock, whose length comes from the settings; called when the editor becomes idle."""
     seconds = 60.0 * await sidecar.run_in_thread(_load_idle_minutes, sidecar)
     if sidecar.maintenance_clock is None:
         loop = asyncio.get_running_loop()
@@ -30,7 +29,7 @@ async def arm_idle_maintenance(sidecar: Sidecar) -> None:
 
 
 async def maintain_when_idle(sidecar: Sidecar) -> None:
-    """Maintains each of the window's repositories that is due, one after another, and the person's own memories."""
+    """Maintains the window's repositories, one after another, and the personal memories, as far as they are due."""
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
         return
     for repo in await sidecar.repos.load():
@@ -48,7 +47,7 @@ async def maintain_when_idle(sidecar: Sidecar) -> None:
 async def _maintain_if_due(
     sidecar: Sidecar, project: Project, maintain: Callable[[], Awaitable[MaintainReport]]
 ) -> None:
-    """One of them, if it is due; what keeps it from being maintained is told in the log."""
+    """Maintains one project if it is due, and logs the outcome."""
     if not await sidecar.run_in_thread(is_maintenance_due, project, sidecar.home, sidecar.clock()):
         return
     try:
@@ -60,7 +59,7 @@ async def _maintain_if_due(
 
 
 def _ignore_line(_: JobLine) -> None:
-    """Nobody looks on."""
+    """Ignores progress, since nobody waits for it."""
 
 
 def _load_idle_minutes(sidecar: Sidecar) -> float:

@@ -1,4 +1,4 @@
-"""Maintain from the editor: when the person asks, and once a day when nobody was there for long."""
+"""Maintains memories from the editor, on request or when the person has been away for long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, res
 
 
 class MaintainProgressParams(msgspec.Struct, frozen=True):
-    """How far a maintain job of a workspace folder's repository is. `total` 0: not counted."""
+    """Progress of a maintenance job of a workspace folder's repository. `total` 0: unknown."""
 
     root: str
     stage: MaintainStage
@@ -22,7 +22,7 @@ class MaintainProgressParams(msgspec.Struct, frozen=True):
 
 
 async def maintain_memories(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
-    """Maintains the memories of a root, or joins the maintaining that runs; its progress goes out as notifications."""
+    """Maintains a root's memories, or joins the running maintenance job. Progress is sent as notifications."""
     sidecar.require_trust("Maintain")
     repo = await sidecar.find_repo(params.root)
     return await follow_maintaining(sidecar, repo, explicit=True, dry_run=params.dry_run)
@@ -31,7 +31,7 @@ async def maintain_memories(sidecar: Sidecar, params: MaintainParams) -> Maintai
 async def follow_maintaining(
     sidecar: Sidecar, repo: Repo, *, explicit: bool, dry_run: bool = False, has_waiter: bool = True
 ) -> MaintainReport:
-    """One maintaining of a repository. `waits`: somebody waits for it and may cancel it."""
+    """Maintains one repository and sends its progress. `has_waiter`: the caller waits for it and may cancel it."""
 
     def send_progress(line: JobLine) -> None:
         if isinstance(line, MaintainProgress):
@@ -54,7 +54,7 @@ async def follow_maintaining(
 
 
 async def _announce_results(sidecar: Sidecar, repo: Repo) -> None:
-    """What a maintaining did, also one that was cancelled half way, shows at once."""
+    """Announces the changes of a maintenance job, even of a cancelled one."""
     if await sidecar.run_in_thread(rescan_repo, repo, True):
         notifications.announce_memories(sidecar, repo)
     await candidate_counts.announce_candidates(sidecar, repo)

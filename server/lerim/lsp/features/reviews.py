@@ -1,7 +1,8 @@
 """The review panel's requests: list, accept, edit, reject, undo, and what was left out.
 
-The work is `review/`'s; here it meets the window: hovers and the panel follow each step at once, not only when the
-editor sees the files."""
+`lerim.review` does the work. This module also updates hovers and the panel after each step, without waiting for the
+editor to report the changed files.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ from lerim.review import (
 
 
 class ReviewList(msgspec.Struct, frozen=True):
-    """What waits for review. `left_out` is how much was left out of the review and is not proposed;
-    `undo` the action that can be taken back."""
+    """The candidates that wait for review. `left_out` counts the items left out of the review; `undo` is the action
+    that can be undone."""
 
     candidates: list[CandidateView]
     blocked: int
@@ -37,14 +38,14 @@ class ReviewList(msgspec.Struct, frozen=True):
 
 
 class LeftOutList(msgspec.Struct, frozen=True):
-    """What was left out of the review, newest first; `total` is how much there is."""
+    """Items left out of the review, newest first; `total` counts all of them."""
 
     items: list[LeftOutView]
     total: int
 
 
 async def list_review(sidecar: Sidecar, params: RootParams) -> ReviewList:
-    """What waits, how much was blocked or left out, what could not be read, and what can be undone."""
+    """Lists the candidates that wait, with the number blocked or left out, problems, and what can be undone."""
     sidecar.require_trust("Review")
     repo = await sidecar.find_repo(params.root)
     return await sidecar.run_in_thread(_load_review_list, sidecar, repo)
@@ -56,23 +57,22 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
     repo = await sidecar.find_repo(params.root)
     own = candidate_counts.find_review_paths(sidecar, repo)
     result = await sidecar.run_in_thread(_act, own if params.scope == "project" else own.personal(), params)
-    if (
-        params.action == "accept" and result.ok and await sidecar.run_in_thread(rescan_repo, repo, True)
-    ):  # it may end others, too
+    # a full rescan, since accepting may end other memories, too
+    if params.action == "accept" and result.ok and await sidecar.run_in_thread(rescan_repo, repo, True):
         notifications.announce_memories(sidecar, repo)
     await candidate_counts.announce_candidates(sidecar, repo)
     return result
 
 
 async def list_left_out(sidecar: Sidecar, params: LeftOutParams) -> LeftOutList:
-    """What was left out of the review, the newest first, and how much there is."""
+    """Lists items left out of the review, newest first, and their total number."""
     sidecar.require_trust("Review")
     repo = await sidecar.find_repo(params.root)
     return await sidecar.run_in_thread(_load_left_out, sidecar, repo, params.session, max(0, params.most))
 
 
 async def propose_left_out(sidecar: Sidecar, params: ProposeParams) -> queue.ReviewResult:
-    """Makes a candidate of what was left out."""
+    """Makes a candidate of an item that was left out."""
     sidecar.require_trust("Review")
     repo = await sidecar.find_repo(params.root)
     own = candidate_counts.find_review_paths(sidecar, repo)
@@ -83,14 +83,14 @@ async def propose_left_out(sidecar: Sidecar, params: ProposeParams) -> queue.Rev
 
 
 async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
-    """Takes back an action, the last one where none is named."""
+    """Undoes an action, by default the last one."""
     sidecar.require_trust("Review")
-    if params.root == path_to_uri(sidecar.home.root):  # an act on the person's own memories
+    if params.root == path_to_uri(sidecar.home.root):  # an action on personal memories
         own = ReviewPaths(personal_project(sidecar.home), sidecar.home)
         return await sidecar.run_in_thread(queue.undo_last, own, params.action)
     repo = await sidecar.find_repo(params.root)
     result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
-    if await sidecar.run_in_thread(rescan_repo, repo, True):  # what it took back may be any file
+    if await sidecar.run_in_thread(rescan_repo, repo, True):  # undoing may change any file
         notifications.announce_memories(sidecar, repo)
     await candidate_counts.announce_candidates(sidecar, repo)
     return result
@@ -129,7 +129,7 @@ def _load_left_out(sidecar: Sidecar, repo: Repo, session: str, limit: int) -> Le
 
 
 def _undo(paths: ReviewPaths, action: str | None) -> queue.ReviewResult:
-    """Takes back an action of the project, or one that is named and was of the person's own."""
+    """Undoes an action of the project. A named action may also be one on personal memories."""
     result = queue.undo_last(paths, action)
     return queue.undo_last(paths.personal(), action) if action and result.code == "nothing" else result
 

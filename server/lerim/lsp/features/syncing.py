@@ -1,4 +1,4 @@
-"""Sync from the editor: when the person asks, and when the editor was idle and something changed."""
+"""Syncs from the editor, on request or when the editor was idle and something changed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("lerim.sync")
 FINAL_STAGES = ("done", "failed", "cancelled")
 COUNT_INTERVAL_SECONDS = 0.25
-"""Seconds between two counts of the review folder while a sync fills it."""
+"""Interval between counts of the candidates while a sync adds them."""
 
 
 class SyncProgressParams(msgspec.Struct, frozen=True):
-    """How far the sync of a workspace folder's repository is."""
+    """Progress of the sync of a workspace folder's repository."""
 
     root: str
     stage: Stage
@@ -38,14 +38,14 @@ class SyncProgressParams(msgspec.Struct, frozen=True):
 
 
 async def sync_root(sidecar: Sidecar, params: SyncParams) -> SyncReport:
-    """Runs or joins a sync of a root; its progress goes out as notifications."""
+    """Syncs a root, or joins the running sync. Progress is sent as notifications."""
     sidecar.require_trust("Sync")
     repo = await sidecar.find_repo(params.root)
     return await follow_sync(sidecar, repo, explicit=params.explicit)
 
 
 async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waiter: bool = True) -> SyncReport:
-    """One sync of a repository. `waits`: somebody waits for it and may cancel it."""
+    """Syncs one repository and sends its progress. `has_waiter`: the caller waits for it and may cancel it."""
     notifier = SyncNotifier(sidecar, repo)
     try:
         report = await sidecar.jobs.sync(
@@ -66,7 +66,7 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
 
 
 class SyncNotifier:
-    """Passes a job's lines on to the editor as they come."""
+    """Sends a job's progress to the editor as notifications."""
 
     def __init__(self, sidecar: Sidecar, repo: Repo) -> None:
         self._sidecar = sidecar
@@ -83,7 +83,7 @@ class SyncNotifier:
             self._sidecar.spawn("Counting candidates", self._announce_counts())
 
     def finish(self, stage: Stage, message: str) -> None:
-        """The last word, if the job did not say it itself."""
+        """Sends the final stage, unless the job already reported one."""
         last = self._last
         if last.stage not in FINAL_STAGES:
             self._send(SyncProgress(stage, last.sessions_done, last.sessions_total, last.candidates, message))
@@ -110,7 +110,7 @@ class SyncNotifier:
 
 
 async def sync_when_idle(sidecar: Sidecar) -> None:
-    """The person does nothing: one stat pass over memories and the agents' stores; a sync only if one would find
+    """Checks memories and the agents' stores by stat when the person is idle, and syncs only if a sync would find
     something."""
     await reload.check_for_changes(sidecar)
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
@@ -127,7 +127,7 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
             log.warning("The sync of %s stopped: %s", repo.project.name, error.message)
             all_synced = False
         else:
-            # Whoever holds the lock may not take it all, and what was cancelled waits: looked at again next time.
+            # A "busy" or cancelled sync may have left something undone, so the next idle check looks again.
             all_synced = all_synced and report.state in ("done", "partial")
     sidecar.last_snapshot = snapshot if all_synced else None
 
@@ -137,7 +137,7 @@ def _check_stores(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.
     from lerim.sessions import Catalog, discover_stores, platform_roots
 
     owners = FolderOwners(list_projects(sidecar.home)[0], home=sidecar.home)
-    with Catalog.open(sidecar.home) as catalog:  # the folders a sync knows: some sessions' stamps tell by which
+    with Catalog.open(sidecar.home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
         folders = [*owners.folders, *catalog.folders()]
     stores = discover_stores(platform_roots(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
@@ -151,10 +151,10 @@ def _check_stores(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.
 def _is_catalog_behind(
     sidecar: Sidecar, projects: Sequence[str], stores: DiscoveredStores, owners: FolderOwners, folders: Sequence[str]
 ) -> bool:
-    """Whether the catalog lacks a transcript as it is, or a sync that was cut short left something to learn from.
+    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
 
-    Some agents write their database all the time, whatever is said: one that changed is listed here, and remembered
-    where it has nothing new, since starting a job costs more. Of a database only the sessions of these projects count.
+    Some agents write to their database all the time. A changed database is listed here and its stamp stored if it has
+    nothing new, since starting a job costs more. Only sessions of these projects count in a database.
     """
     from lerim.files import is_readable
     from lerim.sessions import Catalog, compare_stamps, open_databases

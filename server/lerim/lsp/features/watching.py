@@ -1,4 +1,4 @@
-"""Staying true to the disk: memories and candidates that change, git checkouts, folders. Nothing here polls."""
+"""Reacts to changes on disk: memories, candidates, git checkouts and workspace folders. Nothing here polls."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ FILE_CHECK_DELAY_SECONDS = 0.2
 
 
 async def start_watching(sidecar: Sidecar) -> None:
-    """After `initialized`: reads the memories of the window's repositories, watches them, starts the idle clock."""
+    """Reads and watches the memories of the window's repositories and starts the idle clock, after `initialized`."""
     loop = asyncio.get_running_loop()
-    limit_malloc_arenas()  # before the first thread of ours
+    limit_malloc_arenas()  # must come before our first thread
     sidecar.idle_clock = IdleClock(
         loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _run_idle_work(sidecar))
     )
@@ -54,15 +54,17 @@ async def start_watching(sidecar: Sidecar) -> None:
 
 
 async def _run_idle_work(sidecar: Sidecar) -> None:
-    from lerim.lsp.features import idle_maintenance, syncing  # what only a sync needs is not in memory before one
+    from lerim.lsp.features import idle_maintenance, syncing  # imported late to save memory
 
     await syncing.sync_when_idle(sidecar)
     await idle_maintenance.arm_idle_maintenance(sidecar)
 
 
 async def watch_repos(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
-    """Asks the editor to tell of changed memories and candidates, also outside the window's folders: a repository may
-    lie around them, and a worktree's candidates are in the main one."""
+    """Asks the editor to watch memories and candidates, also outside the window's folders.
+
+    A repository may contain the opened folder, and a worktree's candidates are in the main worktree.
+    """
     capabilities = sidecar.server.client_capabilities.workspace
     watcher_capability = capabilities.did_change_watched_files if capabilities else None
     if watcher_capability is None or not watcher_capability.dynamic_registration:
@@ -83,7 +85,7 @@ async def watch_repos(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
 
 
 def _announce_folders(sidecar: Sidecar, repos: list[Repo]) -> None:
-    """Tells where candidates and memories will lie: the editor's own watcher can miss a folder made in a new folder."""
+    """Sends the folders of candidates and memories: the editor's watcher can miss a folder made inside a new folder."""
     folders = []
     for repo in repos:
         folders += [
@@ -95,7 +97,7 @@ def _announce_folders(sidecar: Sidecar, repos: list[Repo]) -> None:
 
 
 async def handle_changed_files(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -> None:
-    """Memories or candidates were made, changed or removed: only these memories are read again."""
+    """Rereads the memories that were created, changed or removed, and announces changed candidates."""
     paths = [path for event in params.changes if (path := uri_to_path(event.uri)) is not None and path.suffix == ".md"]
     memories, reviewed = await sidecar.run_in_thread(
         _group_by_repo, sidecar, sidecar.repos, [Path(path) for path in paths]
@@ -108,7 +110,7 @@ async def handle_changed_files(sidecar: Sidecar, params: types.DidChangeWatchedF
 
 
 async def handle_changed_folders(sidecar: Sidecar, params: types.DidChangeWorkspaceFoldersParams) -> None:
-    """Folders came or went."""
+    """Updates the repositories after workspace folders were added or removed."""
     gone = {folder.uri for folder in params.event.removed}
     kept = [uri for uri in sidecar.folder_uris if uri not in gone]
     sidecar.folder_uris = list(dict.fromkeys([*kept, *(folder.uri for folder in params.event.added)]))
@@ -137,7 +139,7 @@ async def handle_configuration(sidecar: Sidecar, params: types.DidChangeConfigur
 
 
 async def handle_opened_file(sidecar: Sidecar, uri: str) -> None:
-    """A file was opened or saved: HEAD may have moved, and the file's memories may stand otherwise."""
+    """Checks HEAD and the memories of a file that was opened or saved."""
     await check_for_checkouts(sidecar)
     place = await sidecar.repos.locate_file(uri)
     if place is not None:
@@ -146,8 +148,10 @@ async def handle_opened_file(sidecar: Sidecar, uri: str) -> None:
 
 
 def schedule_file_check(sidecar: Sidecar, place: FileLocation) -> None:
-    """A file's lenses are asked for, as an editor does whenever its text became another one: a moment later it is
-    looked at by stat, in the executor. If it or HEAD is not as it was, it is as if the file had been saved."""
+    """Checks a file by stat shortly after its lenses were requested, which editors do whenever its text changes.
+
+    If the file or HEAD changed, its memories are checked as if the file had been saved.
+    """
     drift_state = place.repo.drift
     if sidecar.options.trusted and place.path not in drift_state.files_in_view:
         drift_state.files_in_view.add(place.path)
@@ -169,7 +173,7 @@ async def _check_changed_files(sidecar: Sidecar, repo: Repo, paths: set[str]) ->
 
 
 def _find_changes(repo: Repo, paths: Iterable[str]) -> tuple[list[str], bool]:
-    """The files that are not as they were when looked at, and whether HEAD moved (in the executor)."""
+    """The files that changed since their last check, and whether HEAD moved (blocking)."""
     return [path for path in paths if drift.has_file_changed(repo, path)], head_stamp(repo.project.root) != repo.head
 
 
@@ -192,8 +196,10 @@ def _outside_globs(sidecar: Sidecar, repos: list[Repo]) -> list[types.GlobPatter
 def _group_by_repo(
     sidecar: Sidecar, repos: Repos, paths: Sequence[Path]
 ) -> tuple[list[tuple[Repo, list[Path]]], list[Repo]]:
-    """The repositories whose memories are among these files, each with them, and those whose candidates are (in the
-    executor)."""
+    """Groups changed files by repository (blocking).
+
+    Returns each repository with its changed memory files, and the repositories whose candidates changed.
+    """
     reals = _resolve_folders(paths)
     memories: dict[int, tuple[Repo, list[Path]]] = {}
     for real in reals:
@@ -206,6 +212,6 @@ def _group_by_repo(
 
 
 def _resolve_folders(paths: Sequence[Path]) -> list[Path]:
-    # The file may be gone, its folder may be a link: the folder is resolved, the name is kept.
+    # The file may no longer exist and its folder may be a symlink, so only the folder is resolved.
     reals = {folder: Path(os.path.realpath(folder)) for folder in {path.parent for path in paths}}
     return [reals[path.parent] / path.name for path in paths]

@@ -12,7 +12,7 @@ import msgspec
 
 from lerim.config import EDITOR_VARIABLE, EditorModel, EditorState
 from lerim.lsp.boundary import EditorRequestError, ask_editor
-from lerim.lsp.protocol import ASK_MODEL, AskedView, AskModelParams, EditorModelsParams, ModelPart, to_wire
+from lerim.lsp.protocol import ASK_MODEL, AskModelParams, EditorModelsParams, ModelAnswerView, ModelPartParams, to_wire
 from lerim.models import EditorAnswer, EditorQuestion, EditorRefusal
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def make_jobs(sidecar: Sidecar) -> Jobs:
 async def receive_part(sidecar: Sidecar, params: object) -> None:
     """Passes on part of an unfinished answer. A part for a question nobody waits for is dropped."""
     try:
-        part = msgspec.convert(params, ModelPart)
+        part = msgspec.convert(params, ModelPartParams)
     except msgspec.ValidationError as error:
         log.warning("A part of an answer was not understood: %s.", error)
         return
@@ -69,7 +69,7 @@ async def ask_editor_model(
     if token:
         sidecar.part_listeners[token] = on_text
     try:
-        answer = msgspec.convert(await ask_editor(sidecar.server, ASK_MODEL, to_wire(params)), AskedView)
+        answer = msgspec.convert(await ask_editor(sidecar.server, ASK_MODEL, to_wire(params)), ModelAnswerView)
     except (EditorRequestError, msgspec.ValidationError) as error:
         log.warning("The editor's model gave no answer: %s", error)
         return EditorRefusal(line.id, "failed")

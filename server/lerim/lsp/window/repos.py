@@ -47,9 +47,9 @@ class Repo:
     """One repository and its references.
 
     `uris` are its URIs in the editor: the window's folders inside it, or else its root. `announced_stamp` identifies
-    the candidates announced last; `announce_lock` allows one announcement at a time. If `is_fast_to_read`, a hover reads files
-    itself, since switching to a thread would take longer. `unindexed_paths` are indexed by the next search, so
-    that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
+    the candidates announced last; `announce_lock` allows one announcement at a time. If `is_fast_to_read`, a hover
+    reads files itself, since switching to a thread would take longer. `unindexed_paths` are indexed by the next search,
+    so that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
     again under `reread_lock`. `generation` changes whenever memories are reread.
     """
 

@@ -1,5 +1,5 @@
-"""Acts by hand on accepted memories, from the editor. The work is `review/acts.py`'s; here it meets the window: hovers,
-lenses and the views follow at once."""
+"""Manual actions on accepted memories. `lerim.review.acts` does the work; this module also updates hovers, lenses and
+views at once."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import get_args
 from lerim.errors import MemoryError_
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.memories import views
-from lerim.lsp.protocol import ActedView, MemoryActParams, MergeParams, MergeView
+from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, MergeView
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
 from lerim.memory import KINDS, Primitive
 from lerim.project import personal_project
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, joining
 
 
-async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> ActedView:
-    """Carries out one act on the memory that a handle names.
+async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActView:
+    """Performs one action on the memory with a handle.
 
     Raises NotFoundError, MemoryError_, StaleError, BusyError.
     """
@@ -33,7 +33,7 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> ActedView:
 
 
 async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
-    """Joins both sides of a memory's file in which git left a conflict, or the files that have one id."""
+    """Merges both sides of a memory file with git conflict markers, or the files that share one id."""
     sidecar.require_trust("Changing memories")
     repo = await sidecar.find_repo(params.root)
     paths = candidate_counts.find_review_paths(sidecar, repo)
@@ -42,13 +42,13 @@ async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
     return MergeView(joined.diff, acted)
 
 
-async def _announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> ActedView:
+async def _announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> MemoryActView:
     for one in sidecar.repos.known if repo is None else [repo]:
         if await sidecar.run_in_thread(rescan_repo, one, True) or repo is None:
             notifications.announce_memories(sidecar, one)
-        await candidate_counts.announce_candidates(sidecar, one)  # what can be undone is another thing now
+        await candidate_counts.announce_candidates(sidecar, one)  # the action that can be undone has changed
     root = path_to_uri(sidecar.home.root) if repo is None else repo.uris[0]
-    return ActedView(result.ok, result.code, result.message, result.action, result.path, root)
+    return MemoryActView(result.ok, result.code, result.message, result.action, result.path, root)
 
 
 def _merge(paths: ReviewPaths, path: Path, preview: bool) -> joining.ConflictMerge:

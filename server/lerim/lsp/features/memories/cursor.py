@@ -1,4 +1,4 @@
-"""What stands under the cursor: a word, or a path. Both bounded, so that a minified line costs nothing."""
+"""Finds the word or path under the cursor. Both have a maximum length, so that minified lines cost little."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ TRAILING_PUNCTUATION = ".,"
 
 
 def word_at(line: str, index: int) -> str:
-    """The identifier that covers `index` or ends right before it; "" where there is none or it is unreasonably long."""
+    """The identifier that covers `index` or ends right before it; "" if there is none or it is too long."""
     start, end = _expand(line, index, lambda character: character.isalnum() or character in "_$", MAX_WORD)
     return line[start:end] if end - start <= MAX_WORD else ""
 
 
 def path_at(line: str, index: int) -> str:
-    """The path-like text that covers `index`, with forward slashes; "" where it has neither a slash nor a dot."""
+    """The path-like text that covers `index`, with forward slashes; "" if it has neither a slash nor a dot."""
     start, end = _expand(line, index, lambda character: character.isalnum() or character in PATH_PUNCTUATION, MAX_PATH)
     text = line[start:end].partition("#")[0].replace("\\", "/").rstrip(TRAILING_PUNCTUATION)
     if end - start > MAX_PATH or not ("/" in text or "." in text.strip(".")):
@@ -27,7 +27,7 @@ def path_at(line: str, index: int) -> str:
 
 
 def possible_paths(text: str, folder: str) -> tuple[str, ...]:
-    """The repo-relative paths `text` may name, in a file whose folder is `folder` ("" for the root); none leads out."""
+    """The paths in the repository that `text` may name in a file of `folder` ("" is the root); none leads outside."""
     joined = (posixpath.join(folder, text), text.lstrip("/"))
     normalized = (posixpath.normpath(path) for path in dict.fromkeys(joined))
     return tuple(

@@ -1,4 +1,4 @@
-"""What the editor asks while a person reads code: hovers and lenses, from memory, in milliseconds."""
+"""The editor's requests for hovers and code lenses, answered within milliseconds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_PREFETCHED = 64
 
 
 async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
-    """The memories about the word, the path or the file under the cursor; None where there are none."""
+    """The memories about the word, path or file under the cursor; None if there are none."""
     settings = sidecar.options.settings
     document = _find_document(sidecar, params.text_document.uri)
     if document is None or not settings.hover:
@@ -49,7 +49,7 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
 
 
 async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.CodeLens]:
-    """What is known about the file, counted on its first line."""
+    """The code lenses of a file."""
     uri = params.text_document.uri
     document = _find_document(sidecar, uri)
     mode = sidecar.options.settings.code_lens
@@ -74,7 +74,7 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
 
 
 def _lens(uri: str, lens_row: lens.Lens) -> types.CodeLens:
-    """`data` tells our extension, which moves the lens to where the editor sees the symbol (docs/PROTOCOL.md)."""
+    """Converts a lens. Our extension uses `data` to move it to the symbol's line in the editor (docs/PROTOCOL.md)."""
     start = types.Position(lens_row.line or 0, 0)
     return types.CodeLens(
         range=types.Range(start, start),
@@ -84,7 +84,7 @@ def _lens(uri: str, lens_row: lens.Lens) -> types.CodeLens:
 
 
 def find_entries(document: Document, position: types.Position, location: FileLocation) -> list[MemoryEntry]:
-    """The memories about what stands at `position`: a symbol of this file, else a path, else on line 1 the file."""
+    """The memories about the symbol at `position`, or else the path there, or else, on line 1, the file itself."""
     references = location.repo.references
     line = document.line(position.line)
     index = document.index_in_line(position)
@@ -100,12 +100,12 @@ def find_entries(document: Document, position: types.Position, location: FileLoc
 
 
 def _make_wrong_key(location: FileLocation) -> Callable[[MemoryEntry], bool]:
-    """What is true comes first: three memories are shown."""
+    """Makes a sort key that puts drifted and gone memories last, since a hover shows only three."""
     return lambda entry: location.repo.drift.wrong_state(entry) != ""
 
 
 def _prefetch(sidecar: Sidecar, location: FileLocation, entries: Sequence[MemoryEntry]) -> None:
-    """The editor asks for lenses when a file comes into view: its memories are read before the first hover."""
+    """Reads a file's memories before the first hover, since the editor requests lenses when a file comes into view."""
     not_cached = [entry.path for entry in entries[:MAX_PREFETCHED] if entry.path not in location.repo.cache]
     if not_cached:
         sidecar.executor.submit(_load_for_hover, location.repo, not_cached)
@@ -113,7 +113,7 @@ def _prefetch(sidecar: Sidecar, location: FileLocation, entries: Sequence[Memory
 
 def _load_for_hover(repo: Repo, paths: Sequence[Path]) -> None:
     for stored in views.load_memories(repo, paths):
-        redact_record(stored.record)  # kept for the hover, of which it would be the longest part
+        redact_record(stored.record)  # cached for the hover: redaction would be its slowest part
 
 
 def _find_document(sidecar: Sidecar, uri: str) -> Document | None:

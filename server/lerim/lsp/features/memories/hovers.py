@@ -1,5 +1,7 @@
-"""A hover's text: what a memory says, how old and how sure it is, and who said it. Short, and nothing in it is active
-but our own two links, whose arguments are opaque handles."""
+"""Renders hovers: what a memory says, its age and confidence, and who said it.
+
+The text is short, and its only active parts are our own links, whose arguments are opaque handles.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,14 @@ _TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 WRONG_STATES = ("drifted", "gone")
 DRIFT_COMMANDS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
-"""What a person can say to a memory that no longer stands."""
+"""Links offered for a memory that is drifted or gone."""
 AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
 
 @dataclass(frozen=True, slots=True)
 class HoverMemory:
-    """A memory and the handle its links carry; `turn`: it names a transcript's turn to open; `standing` where what it
-    speaks of is not as it was."""
+    """A memory to show, with the handle for its links. `turn`: it names a turn of a transcript that can be opened.
+    `standing`: its drift, None if it is fresh."""
 
     record: MemoryRecord
     handle: str
@@ -49,7 +51,7 @@ class HoverMemory:
 
 
 def render_hover(memories: Sequence[HoverMemory], more: int, now: datetime, *, trusted: bool) -> str:
-    """The markdown of at most three memories, and how many `more` there are."""
+    """Renders up to three memories as markdown. `more` is the number of memories not passed."""
     parts = [_render_memory(shown, now, trusted=trusted) for shown in memories[:MAX_MEMORIES]]
     rest = more + max(0, len(memories) - MAX_MEMORIES)
     if rest:
@@ -58,7 +60,7 @@ def render_hover(memories: Sequence[HoverMemory], more: int, now: datetime, *, t
 
 
 def describe_age(then: datetime, now: datetime) -> str:
-    """`today`, `yesterday`, `3 weeks ago`; a time without a zone is UTC, one in the future is today."""
+    """`today`, `yesterday`, `3 weeks ago`. A time without a zone is UTC; one in the future counts as today."""
     aware = then if then.tzinfo else then.replace(tzinfo=UTC)
     days = (now - aware).days
     if days < 1:
@@ -73,7 +75,7 @@ def describe_age(then: datetime, now: datetime) -> str:
 
 
 def body_without_title(title: str, body: str) -> str:
-    """The body without what says the title again at its beginning: the title stands over it."""
+    """Removes the title from the beginning of the body if the body repeats it."""
     end = 0
     for word in _WORD.findall(title):
         found = _WORD.search(body, end)
@@ -87,7 +89,7 @@ def body_without_title(title: str, body: str) -> str:
 
 
 def memory_label(record: MemoryRecord) -> str:
-    """What kind of memory it is: the learning's kind where it has one, else the primitive."""
+    """The kind of a memory if it has one, else its primitive."""
     return record.kind or record.primitive
 
 
@@ -100,7 +102,7 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     if shown.standing is not None and (drift_note := describe_drift(shown.standing)):
         parts.append(f"**{drift_note}**" if shown.standing.state in WRONG_STATES else f"*{drift_note}*")
     text = body_without_title(record.title, record.body).strip()
-    text = text if strip_boilerplate(text).strip() else ""  # nothing but where it stood, which the reader sees
+    text = text if strip_boilerplate(text).strip() else ""  # a body that only names the code's location adds nothing
     body = shorten_text("\n".join(text.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
     if body:
         parts.append(escape_block(body))
@@ -112,8 +114,8 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
 
 
 def describe_drift(standing: Drift) -> str:
-    """`Drifted since 2026-11-21: load changed`, as markdown; "" for what is fresh where it was."""
-    from lerim.redaction import redact_secrets  # as in `redact_record`: its patterns are not for what is started
+    """`Drifted since 2026-11-21: load changed`, as markdown; "" for a memory that is fresh and did not move."""
+    from lerim.redaction import redact_secrets  # imported late: compiling its patterns would slow down the start
 
     detail = escape_line(shorten_text(redact_secrets(standing.detail).text, MAX_TITLE))
     if standing.state in WRONG_STATES:

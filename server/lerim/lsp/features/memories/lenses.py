@@ -1,4 +1,4 @@
-"""Code lenses: what is known about a file, counted, on its first line; by symbol only if the person asked for that."""
+"""Code lenses: counts of a file's memories on its first line, and per symbol if the settings say so."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MAX_SYMBOLS = 50
 
 
 def lens_title(kinds: Iterable[str]) -> str:
-    """`2 decisions · 1 pitfall · 1 drifted`, the weightier kinds first, and last what no longer stands."""
+    """`2 decisions · 1 pitfall · 1 drifted`: the most important kinds first, drifted and gone memories last."""
     counts = Counter(kinds)
     ranked = sorted(counts, key=lambda kind: (KIND_ORDER.index(kind) if kind in KIND_ORDER else len(KIND_ORDER), kind))
     return " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
 
 
 class Lens(NamedTuple):
-    """A count over a line; `symbol` is what it is about ("" the file). `line` None: where that is was not found."""
+    """A lens above a line, for a symbol ("" for the whole file). `line` is None if the symbol was not found."""
 
     line: int | None
     title: str
@@ -47,10 +47,10 @@ def place_lenses(
     symbol_kinds: Mapping[str, Sequence[str]],
     find_line: Callable[[str], int | None],
 ) -> list[Lens]:
-    """The lenses of a file. `whole` are the kinds of every memory of it, `symbols` those of one symbol; `find` says
-    on which line that is defined.
+    """The lenses of a file. `file_kinds` are the kinds of all its memories, `symbol_kinds` those of each symbol.
 
-    The editor knows symbols better than our search of lines; it may move a symbol's lens, or place one not found.
+    `find_line` returns the line that defines a symbol. The editor knows symbols better than our search of lines and may
+    move a symbol's lens, or place one that was not found.
     """
     if mode == "off" or not file_kinds:
         return []

@@ -1,6 +1,6 @@
-"""The Memories view: what waits, then the memories by primitive, by file or by freshness, some rows an answer.
+"""The Memories view: candidates, then memories by primitive, file or freshness, one page of rows per answer.
 
-Rows come from what the sidecar holds; only memories that are over are read from their files, a page at a time.
+Rows come from the reference map. Only ended memories are read from their files, one page at a time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from lerim.errors import LerimError, Problem
 from lerim.lsp.features.memories.memory_rows import TreeGroup, TreeMemory, TreeProposal, TreeView
-from lerim.lsp.protocol import By, TreeParams
+from lerim.lsp.protocol import MemoryGrouping, TreeParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, candidate_counts
 from lerim.memory import MemoryEntry, Primitive, Scope, format_time
 from lerim.redaction import redact_secrets
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lerim.memory import Drift, MemoryFile, Store
 
 PAGE_ROWS = 200
-"""Rows in one answer: ten thousand memories must not make the view stutter, nor a hover wait."""
+"""Rows per answer: ten thousand memories must not make the view slow or delay a hover."""
 STANDING_ORDER = ("gone", "drifted", "unknown", "fresh")
 GROUP_KINDS = ("primitive", "standing", "file", "loose")
 GroupKind = Literal["primitive", "standing", "file", "loose"]
@@ -29,12 +29,12 @@ ScopedEntry = tuple[Scope, MemoryEntry]
 
 
 async def list_tree_rows(sidecar: Sidecar, params: TreeParams) -> TreeView:
-    """The rows below one node. Nothing of what waits is shown in Restricted Mode."""
+    """Lists the rows below one node. Candidates are not listed in Restricted Mode."""
     repo = None if params.root is None else await sidecar.find_repo(params.root)
     return await sidecar.run_in_thread(_list_rows, sidecar, repo, params.by, params.node, max(0, params.start))
 
 
-def _list_rows(sidecar: Sidecar, repo: Repo | None, by: By, node: str, start: int) -> TreeView:
+def _list_rows(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping, node: str, start: int) -> TreeView:
     if node == "":
         groups = list(_list_groups(sidecar, repo, by))
         return TreeView(groups[start : start + PAGE_ROWS], [], [], [], len(groups))
@@ -54,22 +54,28 @@ def _list_rows(sidecar: Sidecar, repo: Repo | None, by: By, node: str, start: in
         return TreeView([], [], shown, [], len(ended))
     drift_by_id = repo.drift.by_id if repo is not None else {}
     kind, _, name = node.partition(":")
-    group_entries = [one for one in _list_entries(sidecar, repo) if (kind, name) in _find_groups(by, one, drift_by_id)]
-    group_entries.sort(key=lambda one: (one[1].created, one[1].name), reverse=True)
+    group_entries = [
+        scoped_entry
+        for scoped_entry in _list_entries(sidecar, repo)
+        if (kind, name) in _find_groups(by, scoped_entry, drift_by_id)
+    ]
+    group_entries.sort(key=lambda scoped_entry: (scoped_entry[1].created, scoped_entry[1].name), reverse=True)
     rows = [
         _make_row(sidecar, repo, scope, entry, drift_by_id) for scope, entry in group_entries[start : start + PAGE_ROWS]
     ]
     return TreeView([], [], rows, [], len(group_entries))
 
 
-def _list_groups(sidecar: Sidecar, repo: Repo | None, by: By) -> Iterator[TreeGroup]:
+def _list_groups(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping) -> Iterator[TreeGroup]:
     waiting = candidate_counts.count_candidates(sidecar, repo) if repo is not None else 0
     if waiting:
         yield TreeGroup("waiting", "waiting", "", waiting)
     if problems := _list_problems(repo):
         yield TreeGroup("problems", "problems", "", len(problems))
     drift_by_id = repo.drift.by_id if repo is not None else {}
-    counts = Counter(group for one in _list_entries(sidecar, repo) for group in _find_groups(by, one, drift_by_id))
+    counts = Counter(
+        group for scoped_entry in _list_entries(sidecar, repo) for group in _find_groups(by, scoped_entry, drift_by_id)
+    )
     for kind, name in sorted(counts, key=_group_order):
         yield TreeGroup(f"{kind}:{name}", kind, name, counts[kind, name])
     if ended := len(_list_ended(sidecar, repo)):
@@ -87,8 +93,8 @@ def _list_entries(sidecar: Sidecar, repo: Repo | None) -> list[ScopedEntry]:
     return [*entries, *(("global", entry) for entry in sidecar.repos.list_personal_memories())]
 
 
-def _find_groups(by: By, one: ScopedEntry, drift_by_id: Mapping[str, Drift]) -> set[TreeGroupKey]:
-    scope, entry = one
+def _find_groups(by: MemoryGrouping, scoped_entry: ScopedEntry, drift_by_id: Mapping[str, Drift]) -> set[TreeGroupKey]:
+    scope, entry = scoped_entry
     if by == "primitive":
         return {("primitive", entry.primitive)}
     if scope == "global" or not entry.references:
@@ -99,7 +105,7 @@ def _find_groups(by: By, one: ScopedEntry, drift_by_id: Mapping[str, Drift]) -> 
 
 
 def _drift_state(entry: MemoryEntry, standing: Drift | None) -> str:
-    """Of what is held only that which is not fresh; what was never compared has no date."""
+    """The drift of a memory. Only drift that is not fresh is kept; a memory never checked has no `verified` date."""
     return standing.state if standing is not None else "fresh" if entry.verified else "unknown"
 
 
@@ -145,30 +151,30 @@ def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
 
     return [
         TreeProposal(
-            id=one.id,
-            action=one.action,
-            primitive=one.record.primitive,
-            kind=one.record.kind,
-            title=redact_record(one.record).title,
-            reason=redact_secrets(one.reason).text,
+            id=scoped_entry.id,
+            action=scoped_entry.action,
+            primitive=scoped_entry.record.primitive,
+            kind=scoped_entry.record.kind,
+            title=redact_record(scoped_entry.record).title,
+            reason=redact_secrets(scoped_entry.reason).text,
             scope="global" if where.project.is_personal else "project",
         )
         for where in candidate_counts.find_shown_review_paths(sidecar, repo)
-        for one in queue.list_pending(where)[0]
+        for scoped_entry in queue.list_pending(where)[0]
     ]
 
 
 def _list_ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, MemoryFile]]:
-    """The files of memories that are over, newest first."""
+    """The files of ended memories, newest first."""
     from lerim.lsp.features.memories.views import personal_store
 
     stores = [*([repo.store] if repo is not None else []), personal_store(sidecar)]
     ended = [(store, found) for store in stores for found in store.find(archived=True)[0] if found.archived]
-    return sorted(ended, key=lambda one: one[1].path.name, reverse=True)
+    return sorted(ended, key=lambda scoped_entry: scoped_entry[1].path.name, reverse=True)
 
 
 def _make_ended_rows(sidecar: Sidecar, repo: Repo | None, store: Store, found: MemoryFile) -> Iterable[TreeMemory]:
-    """The row of a memory that is over; none of one that is gone or cannot be read."""
+    """The row of an ended memory; none if its file no longer exists or cannot be read."""
     from lerim.memory import memory_view
 
     try:

@@ -1,4 +1,4 @@
-"""Accepted memories for the editor: read from their files, as hovers and as `MemoryView`s."""
+"""Reads accepted memories from their files, for hovers and as `MemoryView`s."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class MemoryList(msgspec.Struct, frozen=True):
 
 
 async def search_memories(sidecar: Sidecar, params: SearchParams) -> MemoryList:
-    """The memories that match a query, best first; of every repository of the window where no root is given.
+    """Searches the memories of a root, or of all repositories of the window. Results come best first.
 
-    The query may hold filters (docs/PROTOCOL.md).
+    The query may contain filters (docs/PROTOCOL.md).
     """
     limit = max(1, min(params.limit, MAX_RESULTS))
     repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
@@ -54,7 +54,7 @@ async def show_memory(sidecar: Sidecar, params: ShowParams) -> MemoryView:
 
 
 async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Stored]:
-    """The memory a handle names and its repository (None for a global one). Raises NotFoundError."""
+    """The memory of a handle and its repository (None for a personal memory). Raises NotFoundError."""
     target = await sidecar.run_in_thread(_find_target, sidecar, handle)
     if target is not None and target.root == sidecar.home.root:
         return None, await sidecar.run_in_thread(personal_store(sidecar).read, target.id)
@@ -65,7 +65,7 @@ async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Store
 
 
 async def _find_memory_in_file(sidecar: Sidecar, uri: str) -> tuple[Repo | None, Stored]:
-    """The memory in a file, where it is one of the person's own or of a repository of this window."""
+    """The memory in a file, if it is personal or belongs to a repository of this window. Raises NotFoundError."""
     path = await sidecar.run_in_thread(_resolve_uri, uri)
     if path.is_relative_to(sidecar.home.memory):
         return None, (await sidecar.run_in_thread(personal_store(sidecar).load, path))[0]
@@ -92,7 +92,7 @@ async def list_file_memories(sidecar: Sidecar, params: FileParams) -> MemoryList
 
 
 def load_memories(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
-    """The memories in these files; one that is gone or broken since is left out (diagnostics show it)."""
+    """The memories in these files. Missing and invalid files are skipped (diagnostics show them)."""
     found: list[Stored] = []
     generation = repo.generation
     for path in paths:
@@ -108,7 +108,7 @@ def load_memories(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
 
 
 def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[HoverMemory]:
-    """The memories with the handle a hover's links need."""
+    """Adds to each memory what a hover needs: its handle, whether it names a turn, and its drift."""
     names = [sidecar.handles.make_handle(HandleTarget(repo.project.root, row.record.id)) for row in stored]
     drift_by_id = repo.drift.by_id
     return [
@@ -118,14 +118,16 @@ def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) 
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
-    """(session, turn) a memory rests on: of the first quote that is shown; empty for one made by hand."""
+    """The (session, turn) of a memory's first quote; empty for a memory written by hand."""
     _, session, turn = source_parts(record.source)
     return session, next((evidence.turn for evidence in record.evidence if evidence.quote), turn) if session else ""
 
 
 def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> MemoryView:
-    """A memory for the editor, with a handle of this process; `repo` is None for a global one (in the executor: its
-    secrets are looked for in all of it)."""
+    """Makes the view of a memory with a handle of this process. `repo` is None for a personal memory.
+
+    Blocking, since the whole memory is searched for secrets.
+    """
     root = sidecar.home.root if repo is None else repo.project.root
     handle = sidecar.handles.remember(HandleTarget(root, stored.record.id))
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
@@ -148,9 +150,9 @@ def _find_target(sidecar: Sidecar, handle: str) -> HandleTarget | None:
 
 
 def _list_targets(sidecar: Sidecar) -> Iterator[HandleTarget]:
-    """Every memory there is: the live ones first, which are at hand."""
+    """Every memory, live ones first, since they need no file access."""
     for repo in sidecar.repos.known:
-        with repo.lock:  # a memory that is being read again is missing for a moment
+        with repo.lock:  # without the lock, a memory being reread could be missing
             ids = [entry.id for entry in repo.references.entries]
         yield from (HandleTarget(repo.project.root, memory_id) for memory_id in ids)
     yield from (HandleTarget(sidecar.home.root, entry.id) for entry in sidecar.repos.list_personal_memories())
@@ -163,7 +165,7 @@ def _search_repo(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[H
     from lerim.memory import MemorySearch, parse_memory_query
 
     words, filters = parse_memory_query(query, sidecar.clock())
-    searches_by_scan = not sidecar.options.trusted  # nothing is written for a repository that is not trusted
+    searches_by_scan = not sidecar.options.trusted  # write no index for an untrusted repository
     with repo.lock:
         if repo.index is None or repo.searches_by_scan != searches_by_scan:
             repo.index, repo.searches_by_scan = (
@@ -175,7 +177,7 @@ def _search_repo(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[H
 
 
 def personal_store(sidecar: Sidecar) -> Store:
-    """The person's own memories, of no repository."""
+    """The store of the personal memories."""
     from lerim.memory import GLOBAL_KEY
 
     return Store(sidecar.home.memory, sidecar.home.project(GLOBAL_KEY), sidecar.home.root)

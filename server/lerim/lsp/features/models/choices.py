@@ -1,4 +1,4 @@
-"""What the editor lists to choose a model from: everything there is, by where it comes from."""
+"""The list of models to choose from, by where they come from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lerim.lsp.window import Sidecar
 
 MAX_SERVER_MODELS = 30
-"""Models of one server that are listed."""
+"""Most models listed for one server."""
 PROVIDER_NAMES: Mapping[str, str] = {
     "openrouter": "OpenRouter",
     "openai": "OpenAI",
@@ -28,9 +28,9 @@ PROVIDER_NAMES: Mapping[str, str] = {
 
 
 async def list_choices(sidecar: Sidecar, _params: NoParams) -> ChoicesView:
-    """Everything there is to ask. Servers of this machine are asked what they have, on loopback alone.
+    """Lists all models that can be chosen. Local servers are asked for their models, on loopback only.
 
-    Raises SettingsError where LERIM_CONFIG names no file.
+    Raises SettingsError if LERIM_CONFIG names no file.
     """
     sidecar.require_trust("Choosing a model")
     environ, now = editor_models.make_job_environ(sidecar), sidecar.clock().astimezone()
@@ -55,9 +55,10 @@ def _load_choices(home: Home, environ: Mapping[str, str], now: datetime) -> Choi
 
 
 def list_options(view: ModelsView, role: Role, role_without_editor: Role, current: RoleView) -> Iterator[OptionView]:
-    """One option for each thing that can be chosen, in the order they are shown.
+    """Yields one option for each possible choice, in display order.
 
-    `role` is what the settings say now, `below` what they would say without the editor's, `asked` what that leads to.
+    `role` is the configured role, `role_without_editor` the one without the editor's settings, and `current` the model
+    that `role` resolves to.
     """
     yield OptionView("none", "none", chosen=role.provider == "none")
     yield OptionView(
@@ -87,7 +88,7 @@ def list_options(view: ModelsView, role: Role, role_without_editor: Role, curren
             yield OptionView("server", provider, name, server.base_url, name=name, detail=detail, chosen=chosen)
     for name, provider_view in ((one.name, one) for one in view.providers):
         chosen = role.provider == name and role_address == provider_view.base_url
-        # A lower layer's address for this provider would go on counting if none were written.
+        # Without an explicit address, the one that lower-priority settings give for this provider would still apply.
         base_url = (
             provider_view.base_url if role_without_editor.provider == name and role_without_editor.base_url else ""
         )

@@ -1,4 +1,4 @@
-"""Trying the chosen model: one tiny question, or one session, by a process with a job's environment."""
+"""Tries the chosen model with one tiny question or one session, in a process with a job's environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from lerim.errors import reason_of
 from lerim.jobs import FailureLine, JobLine, ModelTestLine, SessionTrialLine
-from lerim.lsp.protocol import FoundView, NoParams, RootParams, SessionTrialView, TrialView
+from lerim.lsp.protocol import ModelTestView, NoParams, ProposalView, RootParams, SessionTrialView
 from lerim.lsp.window import JobError, JobQuestions, editor_models, kill_and_wait, send_line, start_process
 from lerim.models import EditorCancellation, EditorQuestion, Usage
 from lerim.process import build_lerim_launch
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from lerim.lsp.window import Sidecar
 
 
-async def try_model(sidecar: Sidecar, _params: NoParams) -> TrialView:
-    """Whether the chosen model answers. Cancelled, the process is killed.
+async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
+    """Tests whether the chosen model answers. Cancelling kills the process.
 
-    Raises JobError where it cannot be started.
+    Raises JobError if the process cannot be started.
     """
     result = await _run_trial(sidecar, ModelTestLine, "model")
     if isinstance(result, FailureLine):
-        return TrialView(ok=False, code=result.code, message=_failure_message(result))
+        return ModelTestView(ok=False, code=result.code, message=_failure_message(result))
     usage = result.usage
-    return TrialView(
+    return ModelTestView(
         ok=True,
         model=result.model,
         message=f"{result.model} answered.",
@@ -40,9 +40,9 @@ async def try_model(sidecar: Sidecar, _params: NoParams) -> TrialView:
 
 
 async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionTrialView:
-    """What the chosen model finds in one session, beside what the rules find. Cancelled, the process is killed.
+    """Compares what the chosen model and the rules find in one session. Cancelling kills the process.
 
-    Raises JobError where it cannot be started.
+    Raises JobError if the process cannot be started.
     """
     repo = await sidecar.find_repo(params.root)
     result = await _run_trial(sidecar, SessionTrialLine, "try", "--repo", str(repo.project.root))
@@ -54,8 +54,8 @@ async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionT
         message="",
         model=trial.model,
         session=trial.session,
-        rules=[FoundView(one.primitive, one.title, one.quote) for one in trial.rules],
-        found=[FoundView(one.primitive, one.title, one.quote) for one in trial.found],
+        rules=[ProposalView(one.primitive, one.title, one.quote) for one in trial.rules],
+        found=[ProposalView(one.primitive, one.title, one.quote) for one in trial.found],
         seconds=usage.seconds,
         tokens=usage.input_tokens + usage.output_tokens,
         cost=_known_cost(usage),
@@ -72,7 +72,7 @@ def _known_cost(usage: Usage) -> float | None:
 
 
 async def _run_trial(sidecar: Sidecar, result_type: type[ResultLine], *arguments: str) -> ResultLine | FailureLine:
-    """The last line of a job process that asks the chosen model. Raises JobError."""
+    """Runs a process that asks the chosen model, and returns its result or failure. Raises JobError."""
     sidecar.require_trust("Asking a model")
     jobs, environ = sidecar.jobs, editor_models.make_job_environ(sidecar)
     try:
@@ -94,7 +94,7 @@ async def _run_trial(sidecar: Sidecar, result_type: type[ResultLine], *arguments
 async def _read_result(
     sidecar: Sidecar, process: asyncio.subprocess.Process
 ) -> ModelTestLine | SessionTrialLine | FailureLine:
-    """The last line of the process; its questions go to the editor, as those of a sync the person asked for."""
+    """Reads the result of the process. Its questions go to the editor, like those of a sync the person started."""
     assert process.stdout is not None
     decoder = msgspec.json.Decoder(JobLine)
     result: ModelTestLine | SessionTrialLine | FailureLine | None = None

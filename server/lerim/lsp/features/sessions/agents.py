@@ -1,6 +1,6 @@
-"""The Agents view's requests: what is known of each agent's store, the queue, connecting and disconnecting.
+"""The Agents view's requests: the state of each agent's store, the queue, connecting and disconnecting.
 
-Looking at the stores needs the readers, which a sidecar has no other use for: they are imported at the first look.
+Examining the stores needs the transcript readers, which the sidecar does not use otherwise, so they are imported late.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from lerim.errors import UsageError
 from lerim.jobs import AgentView, examine_agents
 from lerim.lsp.features.sessions import views as sessions
-from lerim.lsp.protocol import AgentsParams, ConnectParams, DoneView, JobView, QueueParams
+from lerim.lsp.protocol import AgentsParams, ConnectParams, JobView, OutcomeView, QueueParams
 from lerim.lsp.window import Repo, Sidecar, release_heap
 from lerim.sessions import Catalog, JobRow, Platform, browsing, columns, platforms, queue
 
@@ -22,8 +22,8 @@ MAX_JOBS = 200
 
 
 class AgentsView(msgspec.Struct, frozen=True):
-    """Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: how many jobs are in each
-    state, and those in trouble."""
+    """Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: the number of jobs in each
+    state, and the jobs that failed."""
 
     project: str
     agents: list[AgentView]
@@ -32,21 +32,21 @@ class AgentsView(msgspec.Struct, frozen=True):
 
 
 async def list_agents(sidecar: Sidecar, params: AgentsParams) -> AgentsView:
-    """Every agent, and the queue of one repository."""
+    """Lists every agent, and the queue of one repository."""
     sidecar.require_trust("The list of agents")
     repo = await _find_repo(sidecar, params.root)
     return await sidecar.run_in_thread(_load_agents, sidecar, repo)
 
 
-async def connect_agent(sidecar: Sidecar, params: ConnectParams) -> DoneView:
-    """Reads an agent's sessions from now on, or no more."""
+async def connect_agent(sidecar: Sidecar, params: ConnectParams) -> OutcomeView:
+    """Connects or disconnects an agent."""
     sidecar.require_trust("Connecting agents")
     platform = _parse_platform(params.platform)
     return await sidecar.run_in_thread(_change_connection, sidecar, platform, params)
 
 
-async def act_on_job(sidecar: Sidecar, params: QueueParams) -> DoneView:
-    """Lets a job of one of the window's repositories run once more, or leaves it alone."""
+async def act_on_job(sidecar: Sidecar, params: QueueParams) -> OutcomeView:
+    """Retries or skips a job of one of the window's repositories."""
     sidecar.require_trust("The queue")
     keys = await sessions.list_project_keys(sidecar, everywhere=False) or []
     return await sidecar.run_in_thread(_change_job, sidecar, keys, params)
@@ -67,12 +67,12 @@ def _parse_platform(name: str) -> Platform:
 def _load_agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     project = repo.project if repo is not None else None
     views = examine_agents(sidecar.home, sidecar.environ, project)
-    release_heap()  # what every transcript on the machine was compared with
+    release_heap()  # frees the stamps of every transcript on the machine
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
         rows = catalog.jobs(project.key, (columns.EXTRACT, queue.MODEL_JOB))
-        # what waits for a model waits for ever where none is chosen; that one was asked in vain is told all the same
+        # Model jobs wait for ever if no model is chosen, so they are not counted; their failures are listed.
         state_counts: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT))
         failed_rows = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
         jobs = [_make_job_view(catalog, row) for row in failed_rows]
@@ -93,23 +93,23 @@ def _make_job_view(catalog: Catalog, row: JobRow) -> JobView:
     )
 
 
-def _change_connection(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> DoneView:
+def _change_connection(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> OutcomeView:
     name = sessions.AGENT_NAMES[platform]
     if params.action == "disconnect":
         if not platforms.remove_platform(sidecar.home, platform):
-            return DoneView(True, f"{name} was not connected.")
-        return DoneView(
+            return OutcomeView(True, f"{name} was not connected.")
+        return OutcomeView(
             True, (f"{name} is disconnected: its sessions are no longer read. What was learned from them stays.")
         )
     platforms.connect_platform(sidecar.home, platform, Path(params.path) if params.path is not None else None)
-    return DoneView(True, f"{name} is connected. The next sync reads its sessions.")
+    return OutcomeView(True, f"{name} is connected. The next sync reads its sessions.")
 
 
-def _change_job(sidecar: Sidecar, projects: list[str], params: QueueParams) -> DoneView:
+def _change_job(sidecar: Sidecar, projects: list[str], params: QueueParams) -> OutcomeView:
     with Catalog.open(sidecar.home) as catalog:
         change = catalog.retry if params.action == "retry" else catalog.skip
         if not any(change(project, [params.job]) for project in projects):
-            return DoneView(False, "This job is gone, or is running.")
+            return OutcomeView(False, "This job is gone, or is running.")
     if params.action == "retry":
-        return DoneView(True, "It runs again in the next sync.")
-    return DoneView(True, "This session is skipped until it has new turns.")
+        return OutcomeView(True, "It runs again in the next sync.")
+    return OutcomeView(True, "This session is skipped until it has new turns.")

@@ -1,4 +1,4 @@
-"""Search in sessions: what a person typed as words and filters, and the matches as the editor may show them."""
+"""Searches sessions: parses a query into words and filters, and makes snippets that are safe to show."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lerim.times import parse_time
 MAX_QUERY = 1000
 MAX_HITS = 200
 MAX_SNIPPET_SOURCE = 200_000
-"""Characters of a turn that are looked at for its snippet; all before the match, since a secret may begin anywhere."""
+"""Characters of a turn searched for its snippet. All text before the match is redacted: a secret may begin anywhere."""
 BEFORE, AFTER, MARGIN = 60, 140, 2_000
 FILTER = re.compile(r'(?<!\S)(agent|repo|branch|model|file|since|until|failed):(?:"([^"]*)"|(\S*))', re.IGNORECASE)
 WORD = re.compile(r"\w+")
@@ -29,7 +29,7 @@ SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query taken apart: its words, what it is narrowed to, the repository it names, what was not understood."""
+    """A parsed query: its words, its filters, the repository it names, and problems with its filters."""
 
     words: str
     filters: SessionFilters
@@ -38,7 +38,7 @@ class ParsedQuery:
 
 
 async def search_sessions(sidecar: Sidecar, params: SessionSearchParams) -> HitsView:
-    """Turns that match, best first."""
+    """Finds matching turns, best first."""
     sidecar.require_trust("Search in sessions")
     query = parse_session_query(params.query[:MAX_QUERY], sidecar.clock())
     projects = await views.list_project_keys(sidecar, params.everywhere or bool(query.repo))
@@ -47,7 +47,7 @@ async def search_sessions(sidecar: Sidecar, params: SessionSearchParams) -> Hits
 
 
 def parse_session_query(query: str, now: datetime) -> ParsedQuery:
-    """Takes a query apart. Any text is one: what is no filter of ours is words."""
+    """Parses a query. Any text is valid: whatever is not a known filter counts as words."""
     filters, repo = SessionFilters(), ""
     problems: list[str] = []
     for found in FILTER.finditer(query):
@@ -121,8 +121,8 @@ def _make_hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | Non
 
 
 def make_snippet(text: str, words: str) -> str:
-    """The text around the first of the words, as one line without secrets; '' where it holds none of them. Without
-    words, how it begins."""
+    """The text around the first match of any word, as one line without secrets; '' if none occurs. Without words, the
+    beginning of the text."""
     search_words = [word.lower() for word in WORD.findall(words)]
     position = _find_first(text[:MAX_SNIPPET_SOURCE].lower(), search_words)
     if position is None:

@@ -1,6 +1,6 @@
-"""The transcript viewer's requests: where a turn stands, a session's outline, its turns by pages, where words stand.
+"""The transcript viewer's requests: locating a turn, a session's outline, its turns in pages, and text search.
 
-All from the catalog, and no text leaves it that was not cleaned of secrets and of characters that do not show.
+Everything comes from the catalog, cleaned of secrets and invisible characters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lerim.lsp.protocol import (
     FindParams,
     OpenParams,
     OutlineView,
-    PlacesView,
+    PositionsView,
     SessionTurn,
     TurnParams,
     TurnsParams,
@@ -32,13 +32,13 @@ from lerim.redaction import clean_text
 from lerim.sessions import RedactedTurn, StoredCall, browsing, parse_stored_calls
 
 PAGE_CHARACTERS = 200_000
-"""Characters after which an answer ends: redaction of so many takes some 30 ms, in which a hover may have to wait."""
+"""Characters per answer: redacting so many takes about 30 ms, during which a hover may have to wait."""
 PAGE_TURNS = 200
 MAX_TEXT = 20_000
-"""Characters of one turn in a page; what is left out is said, and had by asking for the turn whole."""
+"""Characters of one turn in a page. The answer says how much was cut; a request for the whole turn returns it."""
 MAX_WHOLE = 400_000
 MARGIN = 4_000
-"""Characters looked at beyond those kept: a secret at the cut is seen as one."""
+"""Characters redacted beyond the cut, so that a secret across it is recognized."""
 MAX_CALL_TITLE = 300
 MAX_SUMMARY = 4_000
 MAX_FOUND = 10_000
@@ -49,7 +49,7 @@ ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 async def session_outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
-    """A session without its text, and the position of a turn in it. Raises NotFoundError."""
+    """The outline of a session, and the position of a turn in it. Raises NotFoundError."""
     sidecar.require_trust("The transcript")
     found: OutlineView | None = await sidecar.run_in_thread(
         sessions.query_catalog, sidecar, _load_outline, None, params, sidecar.home
@@ -60,7 +60,10 @@ async def session_outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
 
 
 async def find_turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
-    """Where a turn stands, by the handle of a hover's link or by its id; if it is gone, whose it was and when."""
+    """Locates a turn by the handle of a hover's link or by its id. For a missing turn, describes where it came from.
+
+    Raises NotFoundError if no turn is given.
+    """
     sidecar.require_trust("The transcript")
     session, turn, record = params.session, params.turn, None
     if params.handle:
@@ -75,17 +78,17 @@ async def find_turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
 
 
 async def list_turns(sidecar: Sidecar, params: TurnsParams) -> TurnsView:
-    """Turns from a position on, as many as fit into one answer."""
+    """The turns from a position on, as many as fit into one answer."""
     sidecar.require_trust("The transcript")
     return await sidecar.run_in_thread(
         sessions.query_catalog, sidecar, _load_turns, TurnsView(params.start, []), params
     )
 
 
-async def find_text(sidecar: Sidecar, params: FindParams) -> PlacesView:
-    """The positions of the turns that hold a text."""
+async def find_text(sidecar: Sidecar, params: FindParams) -> PositionsView:
+    """The positions of the turns that contain a text."""
     sidecar.require_trust("The transcript")
-    return await sidecar.run_in_thread(sessions.query_catalog, sidecar, _find_positions, PlacesView([]), params)
+    return await sidecar.run_in_thread(sessions.query_catalog, sidecar, _find_positions, PositionsView([]), params)
 
 
 def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> OutlineView | None:
@@ -100,7 +103,7 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
-    """What the session was about and how it ended, by its summary; the ids of turns are left out."""
+    """The session's summary: title, description and outcome, without the ids of turns."""
     found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session)
     if found is None:
         return ""
@@ -135,16 +138,16 @@ def _load_turns(db: sqlite3.Connection, params: TurnsParams) -> TurnsView:
     return TurnsView(start, shown)
 
 
-def _find_positions(db: sqlite3.Connection, params: FindParams) -> PlacesView:
+def _find_positions(db: sqlite3.Connection, params: FindParams) -> PositionsView:
     words = params.text.strip()
     if not words:
-        return PlacesView([])
+        return PositionsView([])
     found: list[int] = []
     for position in browsing.find_positions(db, params.id, words):
         found.append(position)
         if len(found) >= MAX_FOUND:
             break
-    return PlacesView(found)
+    return PositionsView(found)
 
 
 def _make_turn(stored_turn: RedactedTurn, limit: int) -> SessionTurn:
@@ -162,7 +165,7 @@ def _make_turn(stored_turn: RedactedTurn, limit: int) -> SessionTurn:
 
 def _make_calls(tools: str, limit: int) -> list[CallView]:
     parsed = parse_stored_calls(tools)
-    calls = parsed or ([StoredCall("ok", None, tools)] if tools else [])  # from before they were kept apart
+    calls = parsed or ([StoredCall("ok", None, tools)] if tools else [])  # older catalogs store all calls as one text
     views: list[CallView] = []
     size = 0
     for position, call in enumerate(calls):
@@ -180,7 +183,7 @@ def _make_calls(tools: str, limit: int) -> list[CallView]:
 
 
 def _cut_text(text: str, limit: int) -> tuple[str, int]:
-    """The first `most` characters as they may be shown, and how many more there are."""
+    """The first `limit` characters, cleaned, and the number of characters cut off."""
     cleaned = _clean_transcript(text[: limit + MARGIN])
     if len(text) <= limit:
         return cleaned, 0
@@ -192,7 +195,7 @@ def _clean_transcript(text: str) -> str:
 
 
 def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> TurnView:
-    """What can be said of a turn that is not on this machine."""
+    """Describes a turn that is not on this machine."""
     platform = record.source.partition(":")[0] if record is not None else ""
     agent = sessions.AGENT_NAMES.get(platform, platform) or "An agent's"
     text = [

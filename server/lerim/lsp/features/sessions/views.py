@@ -1,4 +1,4 @@
-"""The Sessions view's requests: days, the sessions of a day, search. The catalog answers; what leaves it is clean."""
+"""The Sessions view's requests: days and the sessions of a day, from the catalog, cleaned for display."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lerim.sessions import Catalog, SessionListItem, browsing, convert_sqlite_er
 R = TypeVar("R")
 
 PAGE_SESSIONS = 200
-"""Sessions in one answer."""
+"""Sessions per answer."""
 MAX_TITLE = 200
 MAX_NAMES = 20
-"""Branches, models or folders named of one session."""
+"""Most branches or models listed for one session."""
 AGENT_NAMES = {
     "claude": "Claude Code",
     "codex": "Codex",
@@ -29,12 +29,12 @@ AGENT_NAMES = {
     "copilot": "GitHub Copilot",
     "gemini": "Gemini CLI",
 }
-"""What people call each agent; the readers say the same, but are not to be imported for it."""
+"""Display names of the agents. The transcript readers have them, too, but must not be imported here."""
 SPACES = re.compile(r"\s+")
 
 
 async def list_days(sidecar: Sidecar, params: DaysParams) -> DaysView:
-    """The days with sessions of the window's repositories, or of the whole machine."""
+    """Lists the days with sessions of the window's repositories, or of the whole machine."""
     sidecar.require_trust("The list of sessions")
     projects = await list_project_keys(sidecar, params.everywhere)
     return await sidecar.run_in_thread(query_catalog, sidecar, _load_days, DaysView([]), projects)
@@ -53,7 +53,7 @@ async def list_project_keys(sidecar: Sidecar, everywhere: bool) -> list[str] | N
 
 
 def query_catalog(sidecar: Sidecar, work: Callable[..., R], default: R, *arguments: object) -> R:
-    """Looks something up in the catalog (in the executor); `without` where there is none, and none is made."""
+    """Queries the catalog (blocking). Returns `default` if there is no catalog; none is created."""
     if not sidecar.home.catalog.exists():
         return default
     with Catalog.open(sidecar.home) as catalog, convert_sqlite_errors(catalog.path):
@@ -70,7 +70,7 @@ def _load_sessions(db: sqlite3.Connection, projects: Sequence[str] | None, param
 
 
 def make_session_view(session: SessionListItem) -> SessionView:
-    """A session as the editor may show it."""
+    """Makes the view of a session, cleaned for display."""
     return SessionView(
         id=session.place,
         session=clean_line(session.session),
@@ -98,22 +98,22 @@ def make_session_view(session: SessionListItem) -> SessionView:
 
 
 def session_title(session: SessionListItem) -> str:
-    """What a session is called: its title, else how it begins, else its id."""
+    """The title of a session, or else its opening text, or else its id."""
     return clean_line(session.title or session.opening) or f"Session {clean_line(session.session)[:8]}"
 
 
 def clean_line(text: str) -> str:
-    """A text from a session as one short line that may be shown; redacted whole, then cut."""
+    """Cleans text from a session into one short line for display; it is redacted as a whole before it is cut."""
     return shorten_line(SPACES.sub(" ", clean_text(text)).strip(), MAX_TITLE)
 
 
 def shorten_line(text: str, limit: int) -> str:
-    """At most `limit` characters, the last an ellipsis where something is left out."""
+    """Cuts text to `limit` characters, ending in an ellipsis if anything was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def wire_time(time: datetime | None) -> str:
-    """A time as it goes over the wire, '' for none."""
+    """A time as sent to the editor; '' for None."""
     return format_time(time) if time is not None else ""
 
 
