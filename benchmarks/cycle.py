@@ -164,10 +164,10 @@ def make(home: Path, sessions: int) -> None:
 def look(home: Home, environ: dict[str, str]) -> tuple[DiscoveredStores, TranscriptChanges]:
     """One cycle as a sync begins it."""
     with Catalog.open(home) as catalog:
-        folders = catalog.folders()
+        folders = catalog.list_folders()
         stores = discover_stores(platform_roots(environ, home), folders)
-        open_databases(stores, catalog.stores(), folders)
-        return stores, compare_stamps(stores, catalog.stamps())
+        open_databases(stores, catalog.load_store_stamps(), folders)
+        return stores, compare_stamps(stores, catalog.load_stamps())
 
 
 def take(home: Home, environ: dict[str, str]) -> int:
@@ -175,12 +175,12 @@ def take(home: Home, environ: dict[str, str]) -> int:
     stores, found = look(home, environ)
     stale = (*found.new, *found.changed)
     with Catalog.open(home) as catalog:
-        for done in catalog.index_all(
-            ((one, read_session(one, catalog.resume_of(one.place), brief=True)) for one in stale), FolderOwners()
+        for done in catalog.index_transcripts(
+            ((one, read_session(one, catalog.load_resume(one.place), brief=True)) for one in stale), FolderOwners()
         ):
             if done.failed or done.problems:
                 sys.exit(f"a session could not be read: {done.problems}")
-        catalog.keep_stores(stores.opened)
+        catalog.keep_store_stamps(stores.opened_databases)
     return len(stale)
 
 

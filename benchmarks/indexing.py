@@ -93,8 +93,8 @@ def index(platform: Platform, folder: Path, home: Home) -> None:
     transcripts = discover_stores({platform: [folder]}).transcripts
     owners = FolderOwners()
     with Catalog.open(home) as catalog:
-        readings = ((one, read_session(one, catalog.resume_of(one.place), brief=True)) for one in transcripts)
-        for done in catalog.index_all(readings, owners):
+        readings = ((one, read_session(one, catalog.load_resume(one.place), brief=True)) for one in transcripts)
+        for done in catalog.index_transcripts(readings, owners):
             if done.failed:
                 sys.exit(f"a session could not be read: {done.problems}")
 
@@ -141,7 +141,7 @@ def cycle(folder: Path, home: Home) -> float:
         started = time.perf_counter()
         stores = discover_stores({"claude": [folder]})
         with Catalog.open(home) as catalog:
-            found = compare_stamps(stores, catalog.stamps())
+            found = compare_stamps(stores, catalog.load_stamps())
         best = min(best, time.perf_counter() - started)
         if found.new or found.changed or found.vanished:
             sys.exit(f"an unchanged folder seemed changed: {len(found.new)} new, {len(found.changed)} changed")

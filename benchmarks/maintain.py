@@ -24,7 +24,7 @@ from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.maintenance.merges import ALIKE_FROM
 from lerim.maintenance.pairs import find_near_pairs
 from lerim.maintenance.plan import plan_maintenance
-from lerim.memory.claim import claim_words
+from lerim.memory.claims.claim_words import claim_words
 from lerim.memory.record import render_record
 from lerim.memory.store import Stored
 from lerim.paths import Home

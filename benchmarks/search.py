@@ -105,7 +105,7 @@ class Told:
 class Names:
     """A folder's last part is its project."""
 
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         return cwd.rpartition("/")[2]
 
 
@@ -163,7 +163,7 @@ def questions(samples: Sequence[Sample]) -> Iterator[Question]:
 
 def index(home: Home, readings: Iterable[tuple[Transcript, Told]]) -> None:
     with Catalog.open(home) as catalog:
-        for done in catalog.index_all(readings, Names()):
+        for done in catalog.index_transcripts(readings, Names()):
             if done.failed:
                 sys.exit(f"a session could not be taken in: {done.problems}")
 
@@ -177,7 +177,7 @@ def recalled(catalog: Catalog, asked: Iterable[Question]) -> Recall:
     seconds: list[float] = []
     for question in asked:
         started = time.perf_counter()
-        found = [turn.id for turn in catalog.search(question.text, f"c{question.conversation}", DEPTH)]
+        found = [turn.id for turn in catalog.search_turns(question.text, f"c{question.conversation}", DEPTH)]
         seconds.append(time.perf_counter() - started)
         sessions = catalog.search_sessions(question.text, f"c{question.conversation}", DEPTH)
         ranked = [turn.id.partition(":")[0] for turn in sessions]
@@ -350,10 +350,10 @@ def many(folder: Path, number: int) -> list[Row]:
         text = sum(len(part.encode()) for (body,) in bodies for part in unpack_turn_text(body))
         ratio = home.catalog.stat().st_size / text
         asked = queries(catalog, 200)
-        plain = p95(catalog.search, asked)
-        own = p95(lambda query: catalog.search(query, "p7"), asked)
+        plain = p95(catalog.search_turns, asked)
+        own = p95(lambda query: catalog.search_turns(query, "p7"), asked)
         narrowed = p95(
-            lambda query: catalog.search(query, filters=SessionFilters(file="src/app.py", failed=True)), asked
+            lambda query: catalog.search_turns(query, filters=SessionFilters(file="src/app.py", failed=True)), asked
         )
         near = neighbours(catalog)
     name = f"{number:,} sessions of {TURNS} turns"

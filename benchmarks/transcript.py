@@ -82,10 +82,12 @@ def fill(home: Home, root: Path, megabytes: int, sessions: int) -> str:
             for number in range(sessions)
             if (path := Path(f"/claude/{number}.jsonl"))
         )
-        for _ in catalog.index_all(readings, owners):
+        for _ in catalog.index_transcripts(readings, owners):
             pass
         turns = megabytes * 1_000_000 // (len(WORDS) * 20)
-        catalog.index(Transcript("claude", long, "long", 1, 1, 1), Told(long, sessions, turns, 20, str(root)), owners)
+        catalog.index_transcript(
+            Transcript("claude", long, "long", 1, 1, 1), Told(long, sessions, turns, 20, str(root)), owners
+        )
     return str(long)
 
 

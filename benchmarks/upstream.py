@@ -71,11 +71,11 @@ def ours(folder: Path, home: Path) -> dict[str, float]:
             for one in stores.transcripts:
                 yield one, read_session(one, None, brief=True)
 
-        for done in catalog.index_all(readings(), FolderOwners()):
+        for done in catalog.index_transcripts(readings(), FolderOwners()):
             if done.failed:
                 sys.exit(f"a session could not be read: {done.problems}")
         seconds, busy = time.perf_counter() - started, time.process_time() - worked
-        held = len(catalog.sessions(limit=1_000_000))
+        held = len(catalog.list_sessions(limit=1_000_000))
         words = catalog.db.execute("SELECT sum(length(body)) FROM turns").fetchone()[0]
     return {"seconds": seconds, "busy": busy, "sessions": held, "characters": words}
 

@@ -38,27 +38,27 @@ ROWS = (
 class ByName:
     """Every folder is the project of its last part."""
 
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         return Path(cwd).name.encode("ascii", "replace").decode()
 
 
 def index_all(catalog: Catalog, root: Path) -> list[IndexResult]:
     """One cycle as a sync does it: only what is new or changed, from where it was left; marks what is gone."""
-    found = compare_stamps(discover_stores({"claude": [root]}), catalog.stamps())
-    catalog.vanished(found.vanished)
+    found = compare_stamps(discover_stores({"claude": [root]}), catalog.load_stamps())
+    catalog.mark_vanished(found.vanished)
 
     def readings() -> Iterator[tuple[Transcript, ClaudeReading]]:
         for one in (*found.new, *found.changed):
-            yield one, ClaudeReading(one, catalog.resume_of(one.place), brief=True)
+            yield one, ClaudeReading(one, catalog.load_resume(one.place), brief=True)
 
-    return list(catalog.index_all(readings(), ByName()))
+    return list(catalog.index_transcripts(readings(), ByName()))
 
 
 def dump(catalog: Catalog, *words: str) -> list[object]:
     """All rows without their numbers, and which turns are found by each word."""
     catalog.db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab (main, words, instance)")
     rows: list[object] = [catalog.db.execute(rows).fetchall() for rows in ROWS]
-    rows += [sorted(turn.id for turn in catalog.search(word, limit=10_000)) for word in words]
+    rows += [sorted(turn.id for turn in catalog.search_turns(word, limit=10_000)) for word in words]
     catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     return rows
 

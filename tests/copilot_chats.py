@@ -9,7 +9,7 @@ from typing import Any
 
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.copilot_chat.store import open_chat
-from lerim.sessions.readers.engine.whole import WholeReading
+from lerim.sessions.readers.engine.whole_session import WholeReading
 
 SESSION = "6b1c0d2e-0000-4000-8000-00000000bb01"
 FOLDER = "/home/ana/app"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lerim.sessions.model import Transcript, Turn
-from lerim.sessions.readers.engine.whole import WholeReading
+from lerim.sessions.readers.engine.whole_session import WholeReading
 from lerim.sessions.readers.gemini_family import open_session
 
 SESSION = "5f0c1d2e-0000-4000-8000-00000000aa01"

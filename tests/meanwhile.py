@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import select
+import signal
 import subprocess
 import sys
 import traceback
@@ -11,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from hang import HANG
 from lerim.errors import LerimError
 
 Way = Literal["append", "rename", "held"]
@@ -50,7 +54,7 @@ def save(path):
     written.write(line + "\\n")
 
 for command in sys.stdin:
-    what, which = command.split()
+    what, which, request = command.split()
     if what == "save":
         found = [path for place in map(Path, places) for path in (place, *sorted(place.rglob("*.md")))]
         found = [path for path in found if path.is_file() and not path.name.startswith(".")]
@@ -61,7 +65,7 @@ for command in sys.stdin:
             os.write(handle, text.encode())
             os.close(handle)
         held.clear()
-    print("done", flush=True)
+    print("done", request, flush=True)
 """
 
 
@@ -72,6 +76,7 @@ class Person:
     def __init__(self, way: Way, log: Path, *places: Path) -> None:
         log.touch()
         self._log = log
+        self._requests = itertools.count()
         command = [sys.executable, "-c", WRITER, way, str(log), *map(str, places)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
@@ -84,11 +89,21 @@ class Person:
         self._process.communicate()
         assert kind or self._process.returncode == 0
 
-    def tell(self, what: Literal["save", "finish"], which: Which = "all") -> None:
-        """Has them save, or finish what they hold open, and returns when it is done."""
+    def tell(self, what: Literal["save", "finish"], which: Which = "all", blocked: int | None = None) -> None:
+        """Has them save, or finish what they hold open, and returns when it is done, or as soon as `blocked` can be
+        read: then their save waits for us."""
         assert self._process.stdin and self._process.stdout
-        os.write(self._process.stdin.fileno(), f"{what} {which}\n".encode())
-        assert self._process.stdout.readline() == b"done\n"
+        request = f"{os.getpid()}-{next(self._requests)}"
+        os.write(self._process.stdin.fileno(), f"{what} {which} {request}\n".encode())
+        answers = self._process.stdout.fileno()
+        told = b""
+        while f"done {request}\n".encode() not in told:
+            ready = select.select([answers] if blocked is None else [answers, blocked], [], [], HANG)[0]
+            assert ready, "the person does not answer"
+            if answers not in ready:
+                return
+            told += os.read(answers, 4096)
+            assert told, "the person is gone"
 
     def saved(self) -> list[str]:
         return self._log.read_text().splitlines()
@@ -97,7 +112,7 @@ class Person:
 def instants(work: Callable[[], object]) -> int:
     """At how many instants of this work somebody could save a file; the work is done, in a child."""
     ready, go = os.pipe()
-    code = _in_child(work, lambda at: os.write(go, b".") if at >= 0 else 0)
+    code = _in_child(work, lambda _at, _blocked: os.write(go, b"."))
     os.close(go)
     with os.fdopen(ready, "rb") as counted:
         count = len(counted.read())
@@ -108,18 +123,20 @@ def instants(work: Callable[[], object]) -> int:
 def saved_at(instant: int, person: Person, which: Which, work: Callable[[], object]) -> int:
     """Does the work in a child while the person saves at this instant of it: whether it was done or refused."""
 
-    def meanwhile(at: int) -> None:
+    def meanwhile(at: int, blocked: int) -> None:
         if at == instant:
-            person.tell("save", which)
+            person.tell("save", which, blocked)
         elif at == instant + 1:
-            person.tell("finish")
+            person.tell("finish", blocked=blocked)
 
     code = _in_child(work, meanwhile)
     person.tell("finish")
     return code
 
 
-def _in_child(work: Callable[[], object], meanwhile: Callable[[int], object]) -> int:
+def _in_child(work: Callable[[], object], meanwhile: Callable[[int, int], object]) -> int:
+    """Does the work in a child, which calls `meanwhile` at each instant: with its number, and with a handle that can be
+    read once the system told the child that somebody waits to write a file it holds a lease on."""
     pid = os.fork()
     if pid:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -129,8 +146,12 @@ def _in_child(work: Callable[[], object], meanwhile: Callable[[int], object]) ->
         nonlocal at
         if event in TOUCHES or (event == "open" and str(given[0]).endswith(OURS)):
             at += 1
-            meanwhile(at - 1)
+            meanwhile(at - 1, blocked)
 
+    blocked, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGURG, lambda *_: None)
+    signal.set_wakeup_fd(wake)
     try:
         sys.addaudithook(count)
         work()

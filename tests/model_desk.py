@@ -120,7 +120,7 @@ def codes(report: dict) -> list[str]:
 
 def model_jobs(desk: Desk) -> Counter[str]:
     with Catalog.open(desk.home) as catalog:
-        return Counter(catalog.counts(desk.place.project.key, "model"))
+        return Counter(catalog.count_jobs_by_state(desk.place.project.key, "model"))
 
 
 def paid(name: str = "openai/gpt-5-nano", base_url: str = "https://openrouter.ai/api/v1", **changes: object) -> Model:

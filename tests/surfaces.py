@@ -193,12 +193,12 @@ def _memories(desk: Desk, found: Surfaces) -> None:
 def _sessions(desk: Desk, found: Surfaces, count: int) -> None:
     with Catalog.open(desk.home) as catalog:
         for number in range(count):
-            for row in catalog.search(f"module{number:04}", limit=10):
+            for row in catalog.search_turns(f"module{number:04}", limit=10):
                 found.add("search", number, f"{row.text}\n{row.tools}")
-        for place in catalog.stamps():
+        for place in catalog.load_stamps():
             brief = browsing.find_list_item(catalog.db, place)
             if brief is not None:
-                found.add("title", int(brief.session[:8]), editor_sessions.session_title(brief))
+                found.add("title", int(brief.session_id[:8]), editor_sessions.session_title(brief))
     for number in range(count):
         found.add("sessions search", number, _command("sessions", "search", f"module{number:04}", "--json"))
 

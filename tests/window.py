@@ -30,6 +30,8 @@ NOTIFICATIONS = (
     core.WATCH_FOLDERS,
 )
 
+REFRESH = types.WORKSPACE_CODE_LENS_REFRESH
+
 RECORD = MemoryRecord(
     id="20260801-keep-load-small",
     primitive="decision",
@@ -60,8 +62,7 @@ class Editor:
     def __init__(self, client: LanguageClient, repo: Path) -> None:
         self.client = client
         self.repo = repo
-        self.told: dict[str, list[Any]] = {method: [] for method in NOTIFICATIONS}
-        self.refreshes = 0
+        self.told: dict[str, list[Any]] = {method: [] for method in (*NOTIFICATIONS, REFRESH)}
         self.watched: list[Any] = []
 
     async def start(self, options: object = None, *, root: Path | None = None, process_id: int | None = None) -> Any:
@@ -114,8 +115,13 @@ class Editor:
 
     def memories(self) -> int | None:
         """The number of memories the server told last."""
-        told = self.told[core.MEMORIES_CHANGED]
-        return told[-1].memories if told else None
+        told = [event.memories for event in self.told[core.MEMORIES_CHANGED] if event.root == self.root]
+        return told[-1] if told else None
+
+    @property
+    def refreshes(self) -> int:
+        """How often the server asked for new lenses."""
+        return len(self.told[REFRESH])
 
     @property
     def root(self) -> str:
@@ -138,6 +144,27 @@ class Editor:
         return found
 
 
+class Visitor(Editor):
+    """An editor that opens its repository as a further folder of a window that is there already."""
+
+    def __init__(self, window: Editor, repo: Path) -> None:
+        super().__init__(window.client, repo)
+        self.told = window.told
+        for events in self.told.values():
+            events.clear()
+
+    async def start(self, options: object = None, *, root: Path | None = None, process_id: int | None = None) -> Any:
+        assert (options, root, process_id) == (None, None, None), "what is set at the start needs a server of its own"
+        self._change_folders(types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(self.root, "repo")], []))
+        await self.until(lambda: self.memories() is not None)
+
+    def leave(self) -> None:
+        self._change_folders(types.WorkspaceFoldersChangeEvent([], [types.WorkspaceFolder(self.root, "repo")]))
+
+    def _change_folders(self, event: types.WorkspaceFoldersChangeEvent) -> None:
+        self.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+
+
 def server_environ() -> dict[str, str]:
     """The test's own environment, with the package to test on the module path."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))}
@@ -157,9 +184,9 @@ async def opened(repo: Path, through: Sequence[str] = ()) -> AsyncIterator[Edito
     for method in NOTIFICATIONS:
         client.feature(method)(functools.partial(editor.told[method].append))
 
-    @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
-    def refresh(_params: Any) -> None:
-        editor.refreshes += 1
+    @client.feature(REFRESH)
+    def refresh(params: Any) -> None:
+        editor.told[REFRESH].append(params)
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
     def register(params: types.RegistrationParams) -> None:

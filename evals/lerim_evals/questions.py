@@ -95,7 +95,7 @@ def index(catalog: Catalog, sessions: Path, stores: Sequence[Store]) -> list[Pro
     discovery.open_databases(found, {}, ())
     here, _ = discovery.deduplicate_transcripts(found, {})
     problems = [one for one in found.problems if one.code != SKIPPED_CODE]
-    for indexed in catalog.index_all(_readings(here), _Nobody()):
+    for indexed in catalog.index_transcripts(_readings(here), _Nobody()):
         problems += indexed.problems
     return problems
 
@@ -106,12 +106,12 @@ def ask(catalog: Catalog, questions: Sequence[Question]) -> tuple[Found, list[Pr
     answers: list[Answered] = []
     problems: list[Problem] = []
     for one in questions:
-        if not any(catalog.turn(turn) for turn in one.turns):
+        if not any(catalog.load_turn(turn) for turn in one.turns):
             problems.append(
                 Problem("question", one.session, f"Nothing that answers “{one.question}” is there; left out.")
             )
             continue
-        ids = [row.id for row in catalog.search(one.question, limit=LOOKED_AT)]
+        ids = [row.id for row in catalog.search_turns(one.question, limit=LOOKED_AT)]
         rank = next((place for place, turn in enumerate(ids, 1) if turn in one.turns), 0)
         answers.append(Answered(one.question, one.platform, one.about, rank, ids[0] if ids else ""))
     platforms = {name: _recall([one for one in answers if one.platform == name]) for name in PLATFORM_NAMES}
@@ -145,5 +145,5 @@ def _readings(transcripts: Sequence[Transcript]) -> Iterator[tuple[Transcript, R
 class _Nobody:
     """All folders are of no project: what is asked is asked of everything."""
 
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         return ""

@@ -116,7 +116,10 @@ def test_stores_that_are_damaged_in_every_way_at_once_cost_only_themselves_and_h
     names = sorted(Path(problem.path).name.partition("@")[0] for problem in report.problems)
     assert names == ["opencode-folder.db", "opencode-new.db", "opencode-none.db", "opencode-torn.db", rollout.name]
     with Catalog.open(machine.home) as catalog:
-        assert {turn.text for word in ("Before", "After") for turn in catalog.search(word)} == {"Before it", "After it"}
+        assert {turn.text for word in ("Before", "After") for turn in catalog.search_turns(word)} == {
+            "Before it",
+            "After it",
+        }
 
     again = machine.sync()
     assert sorted(Path(problem.path).name for problem in again.problems) == names[:4]
@@ -187,7 +190,7 @@ def test_a_file_that_is_closed_for_good_does_not_have_every_database_listed_anew
     with bound():
         machine.sync()
     with Catalog.open(machine.home) as catalog:
-        assert {path.name for path in catalog.stores()} == {"opencode.db", "state.vscdb"}
+        assert {path.name for path in catalog.load_store_stamps()} == {"opencode.db", "state.vscdb"}
 
 
 def test_names_that_are_no_unicode_are_read_and_told(machine: Desk, terminal: Terminal) -> None:
@@ -238,4 +241,4 @@ def test_working_folders_of_any_kind_are_nobodys_and_stop_nothing(machine: Desk,
     whole(machine)
     whole(machine)
     with Catalog.open(machine.home) as catalog:
-        assert len(catalog.search("Said", limit=100)) == 2 * len(FOLDERS)
+        assert len(catalog.search_turns("Said", limit=100)) == 2 * len(FOLDERS)

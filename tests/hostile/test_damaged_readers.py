@@ -94,7 +94,7 @@ STORES: dict[str, Callable[[Path, Path], None]] = {
 
 
 class Nobody:
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         del cwd
         return ""
 
@@ -137,7 +137,7 @@ def read_all(home: Path, lerim: Home) -> list[Problem]:
         assert isinstance(find_working_folder(one), str)
     with Catalog.open(lerim) as catalog:
         readings = ((one, read_session(one, None, brief=True)) for one in stores.transcripts)
-        for done in catalog.index_all(readings, Nobody()):
+        for done in catalog.index_transcripts(readings, Nobody()):
             problems += done.problems
     return problems
 
@@ -171,7 +171,7 @@ def test_a_damaged_store_keeps_no_other_agent_from_being_read(
             report = desk.sync()
             assert report.state in ("done", "partial"), f"{name}, seed {seed}: {what}"
             with Catalog.open(desk.home) as catalog:
-                read = {row.session.id for row in catalog.sessions(desk.place.project.key)}
+                read = {row.session.id for row in catalog.list_sessions(desk.place.project.key)}
             assert len(read) >= len(others), f"{name}, seed {seed}: {what}: {report.problems}"
             views = examine_agents(desk.home, os.environ, desk.place.project)
             failed = sum(one.found - one.parsed - one.waiting for one in views)

@@ -101,7 +101,7 @@ def test_a_folder_too_long_for_any_machine_is_none(machine: Desk, isolated: Path
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["sessions"]["found"] >= len(AGENTS) - 1
     with Catalog.open(machine.home) as catalog:
-        assert max(map(len, catalog.folders())) < 4096
+        assert max(map(len, catalog.list_folders())) < 4096
 
 
 def test_what_follows_blank_lines_is_read(machine: Desk, isolated: Path) -> None:

@@ -68,7 +68,7 @@ def look(desk: Desk, *, all_of_them: bool) -> DiscoveredStores:
     """The databases, of which those that the catalog says it has taken in are listed, or all of them."""
     stores = discover_stores(platform_roots(os.environ, desk.home))
     with Catalog.open(desk.home) as catalog:
-        known = catalog.stores()
+        known = catalog.load_store_stamps()
     if not all_of_them:
         stores.databases = [one for one in stores.databases if known.get(one.path) == one.stamp]
     open_databases(stores, {})
@@ -79,14 +79,14 @@ def check_honest(desk: Desk) -> None:
     """What the catalog says it has taken in, it has."""
     stores = look(desk, all_of_them=False)
     with Catalog.open(desk.home) as catalog:
-        found = compare_stamps(stores, catalog.stamps())
+        found = compare_stamps(stores, catalog.load_stamps())
     assert (found.new, found.changed) == ((), ())
 
 
 def everything(desk: Desk) -> Counter[str]:
     with Catalog.open(desk.home) as catalog:
         places = [place for (place,) in catalog.db.execute("SELECT place FROM transcripts")]
-        return Counter(turn.text for place in places for turn in catalog.turns_of(place))
+        return Counter(turn.text for place in places for turn in catalog.load_turns(place))
 
 
 @pytest.mark.parametrize("seed", range(2))

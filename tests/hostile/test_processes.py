@@ -19,11 +19,12 @@ from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from hang import HANG
 from lerim.lsp.protocol import core
+from long import times
 from window import Editor, opened, server_environ
 
 pytestmark = pytest.mark.asyncio
 Window = Callable[..., Awaitable[Editor]]
-KILLS = 15
+KILLS = times(3)
 
 
 def rules(desk: Desk, count: int) -> None:
@@ -90,7 +91,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
 async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and_the_others_say_who(
     desk: Desk, window: Window
 ) -> None:
-    rules(desk, 20)
+    rules(desk, 6)
     windows = [await window(), await window()]
     terminal = in_terminal(desk, "sync")
     asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
@@ -107,9 +108,9 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
             assert "process" in message
             assert "is syncing" in message
     waiting = desk.waiting()
-    assert len(waiting) == len(set(waiting)) == 20
+    assert len(waiting) == len(set(waiting)) == 6
     for editor in windows:
-        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 20
+        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 6
 
 
 async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memory(desk: Desk, window: Window) -> None:

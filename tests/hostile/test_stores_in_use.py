@@ -28,7 +28,7 @@ def texts(desk: Desk) -> list[str]:
     """What was said, of every transcript that the catalog knows."""
     with Catalog.open(desk.home) as catalog:
         places = [place for (place,) in catalog.db.execute("SELECT place FROM transcripts")]
-        return sorted(turn.text for place in places for turn in catalog.turns_of(place))
+        return sorted(turn.text for place in places for turn in catalog.load_turns(place))
 
 
 def said(desk: Desk, path: Path, native: str, words: str) -> None:

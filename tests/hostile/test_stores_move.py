@@ -21,7 +21,7 @@ def numbers(desk: Desk) -> dict[str, int]:
     """How many turns stand in the catalog, how often the busiest of them, and how many sessions are listed."""
     with Catalog.open(desk.home) as catalog:
         (turns,) = catalog.db.execute("SELECT count(*) FROM turns").fetchone()
-        return {"turns": turns, "listed": len(catalog.sessions(desk.place.project.key))}
+        return {"turns": turns, "listed": len(catalog.list_sessions(desk.place.project.key))}
 
 
 def test_a_session_deleted_in_its_database_and_then_the_database_itself_take_nothing_that_was_learned(
@@ -93,7 +93,7 @@ def test_a_store_that_was_moved_counts_its_sessions_once_and_goes_on_where_it_wa
     again = desk.sync()
     assert (again.sessions.found, again.sessions.unchanged) == (1, 1)
     with Catalog.open(desk.home) as catalog:
-        assert len([row for row in catalog.sessions(desk.place.project.key) if not row.vanished]) == 1
+        assert len([row for row in catalog.list_sessions(desk.place.project.key) if not row.vanished]) == 1
 
 
 def test_files_of_opencode_that_it_moves_into_a_database_in_the_middle_count_once(desk: Desk, isolated: Path) -> None:
@@ -117,7 +117,7 @@ def test_files_of_opencode_that_it_moves_into_a_database_in_the_middle_count_onc
     with Catalog.open(desk.home) as catalog:
         rows = catalog.db.execute("SELECT turn FROM turns").fetchall()
         assert len(rows) == 4
-        assert [turn.text for turn in catalog.search("update")] == ["Said after the update"]
+        assert [turn.text for turn in catalog.search_turns("update")] == ["Said after the update"]
     again = desk.sync()
     assert (again.sessions.found, again.sessions.unchanged, again.candidates) == (2, 2, [])
     (data / "opencode.db").unlink()

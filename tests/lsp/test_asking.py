@@ -12,8 +12,8 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 from test_editor_models import MODEL, Models, talk
 from test_sync import jobs_of, server_pid
 
-from conftest import Editor
 from lerim.lsp.protocol import core
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 QUESTION = "Why are amounts of Money kept in cents?"

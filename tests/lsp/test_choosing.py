@@ -16,10 +16,10 @@ from test_editor_models import MODEL, Models, refused
 from test_sync import jobs_of, server_pid
 
 from chat_server import KEY, chat, fails, hangs, says
-from conftest import Editor
 from hang import HANG
 from lerim.lsp.protocol import core
 from models_server import models
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 

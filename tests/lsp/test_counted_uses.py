@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from conftest import RECORD, Editor, write_memory
 from lerim.lsp.protocol import core
 from lerim.memory.uses import Uses
 from lerim.paths import Home
 from lerim.project.project import locate_project
+from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio
 def used(editor: Editor, home: Path) -> int:
     project = locate_project(editor.repo, Home(home))
     assert project is not None
-    found = Uses(Home(home).project(project.key)).all().get(RECORD.id)
+    found = Uses(Home(home).project(project.key)).of_all().get(RECORD.id)
     return found.count if found else 0
 
 

@@ -15,9 +15,9 @@ from test_sync import jobs_of, server_pid, session
 
 from chat_server import item, marked
 from claude_lines import prompt, reply, text
-from conftest import Editor
 from hang import HANG
 from lerim.lsp.protocol import core
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from conftest import server_environ, write_memory
 from lerim.lsp.protocol import core
 from long import times
+from window import server_environ, write_memory
 
 SECONDS = 60
 """For hangs only."""

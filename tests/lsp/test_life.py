@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from conftest import Editor, server_environ, write_memory
 from hang import HANG
 from lerim.lsp.protocol import core
 from lerim.lsp.server import LAZY_HANDLERS, create_server
 from lerim.paths import Home
+from window import Editor, server_environ, write_memory
 
 NOISE = """
 import os, sys, threading, time

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from claude_lines import encoded, prompt, reply, text
-from conftest import Editor
 from lerim.lsp.protocol import core
 from lerim.models.money import consent
 from lerim.models.money.spending import DayBudget
 from lerim.models.money.usage import Usage
 from lerim.paths import Home
 from model_desk import paid
-from window import opened
+from window import Editor, opened
 
 pytestmark = pytest.mark.asyncio
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from test_review import memory_files, propose
 
-from conftest import Editor
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from terminal import run
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 

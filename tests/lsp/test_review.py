@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from conftest import Editor
 from lerim.extraction.candidate import Candidate, drop_candidate
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.review import queue
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from conftest import Editor
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.sessions.catalog.catalog import Catalog
+from window import Editor
 
 pytestmark = pytest.mark.asyncio
 
@@ -86,75 +86,75 @@ async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_s
     assert (one.session, one.parent, one.parentMissing) == ("agent-a1", FIRST, True)
 
 
-async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
-    await editor.start()
-    await synced(editor)
-    one = await the_session(editor)
-    opened = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
+async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(visitor: Editor, home: Path) -> None:
+    write(home, visitor.repo, FIRST, *talk(visitor.repo))
+    await visitor.start()
+    await synced(visitor)
+    one = await the_session(visitor)
+    opened = await visitor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
     assert (opened.kinds, opened.at, opened.session.id) == ("prrp", -1, one.id)
     assert len(opened.sizes) == 4
-    page = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
+    page = await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
     first, second, third = page.turns
     assert first.text.startswith("Use the key [redacted:") and "U+202E" in first.text
     assert [(done.title, done.status, done.exitCode) for done in second.calls] == [("$ pytest -q", "error", 2)]
     assert "1 failed" in second.calls[0].text
-    assert [(done.title, done.status) for done in third.calls] == [(f"Edit {editor.repo}/src/app.py", "ok")]
-    last = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
+    assert [(done.title, done.status) for done in third.calls] == [(f"Edit {visitor.repo}/src/app.py", "ok")]
+    last = await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
     assert [turn.text for turn in last.turns] == ["thanks"]
-    at = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": third.turn})
+    at = await visitor.ask(core.SESSION_OPEN, {"id": one.id, "turn": third.turn})
     assert at.at == 2
-    found = await editor.ask(core.SESSION_FIND, {"id": one.id, "text": "GETusername"})
+    found = await visitor.ask(core.SESSION_FIND, {"id": one.id, "text": "GETusername"})
     assert found.positions == [2]
-    unknown = await editor.refused(core.SESSION_OPEN, {"id": "nowhere", "turn": ""})
+    unknown = await visitor.refused(core.SESSION_OPEN, {"id": "nowhere", "turn": ""})
     assert unknown.data["kind"] == "not-found"
 
 
-async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
-    await editor.start()
-    await synced(editor)
-    one = await the_session(editor)
-    [cut, _] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
+async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(visitor: Editor, home: Path) -> None:
+    write(home, visitor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
+    await visitor.start()
+    await synced(visitor)
+    one = await the_session(visitor)
+    [cut, _] = (await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
     assert len(cut.text) == 20_000
     assert cut.left > 100_000
-    [whole] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
+    [whole] = (await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
     assert len(whole.text) == len(cut.text) + cut.left
     assert whole.left == 0
 
 
-async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Editor, isolated: Path) -> None:
+async def test_an_answer_is_bounded_however_many_turns_are_asked_for(visitor: Editor, home: Path) -> None:
     exchanges = [(prompt(f"part {n}"), reply(f"m{n}", text(f"{n} " + "words and words " * 600))) for n in range(60)]
-    write(isolated, editor.repo, FIRST, *(record for pair in exchanges for record in pair))
-    await editor.start()
-    await synced(editor)
-    one = await the_session(editor)
+    write(home, visitor.repo, FIRST, *(record for pair in exchanges for record in pair))
+    await visitor.start()
+    await synced(visitor)
+    one = await the_session(visitor)
     start, seen = 0, []
-    while turns := (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
+    while turns := (await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
         assert sum(len(turn.text) for turn in turns) <= 210_000
         seen += [turn.turn for turn in turns]
         start += len(turns)
     assert len(seen) == len(set(seen)) == 120
 
 
-async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
-    await editor.start()
+async def test_search_finds_turns_with_filters_and_any_text_is_safe(visitor: Editor, home: Path) -> None:
+    write(home, visitor.repo, FIRST, *talk(visitor.repo))
+    await visitor.start()
     ask = {"everywhere": False, "limit": 10}
-    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
-    await synced(editor)
-    hits = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
+    assert (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
+    await synced(visitor)
+    hits = (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
     [hit] = [one for one in hits if "`getUserName` is mended" in one.snippet]
     assert (hit.platform, hit.role) == ("claude", "assistant")
-    assert hit.id == (await the_session(editor)).id
-    key = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
+    assert hit.id == (await the_session(visitor)).id
+    key = (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
     assert SECRET not in str(key) and "[redacted:" in key.snippet
-    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
-    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "since:2d mended"})).problems == []
-    refused = await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:nobody since:never mended"})
+    assert (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
+    assert (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "since:2d mended"})).problems == []
+    refused = await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:nobody since:never mended"})
     assert [problem.partition(":")[0] for problem in refused.problems] == ["agent", "since"]
     for odd in ('"', "C++ OR", "* NEAR(", "\x00", "路径", "'); DROP TABLE words; --", "file:", "🦉" * 5000):
-        await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": odd})
+        await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": odd})
 
 
 async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnected(
@@ -195,9 +195,9 @@ async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(ed
     assert project
     with Catalog.open(home) as catalog:
         catalog.db.execute("UPDATE jobs SET state = 'pending', not_before = 0")
-        job = catalog.claim(project.key)
+        job = catalog.claim_job(project.key)
         assert job
-        catalog.fail(job, f"The reader stopped at {SECRET}.")
+        catalog.fail_job(job, f"The reader stopped at {SECRET}.")
     [failed] = (await editor.ask(core.AGENTS, {"root": None})).jobs
     assert (failed.state, failed.tries) == ("failed", 1)
     assert failed.error.startswith("The reader stopped at [redacted:")
@@ -208,13 +208,13 @@ async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(ed
     assert not (await editor.ask(core.QUEUE_ACT, {"job": 999, "action": "retry"})).ok
 
 
-async def test_a_transcript_opens_with_what_the_session_was_about(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
-    (editor.repo / ".lerim").mkdir(exist_ok=True)
-    await editor.start()
-    await synced(editor)
-    one = await the_session(editor)
-    opened = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
+async def test_a_transcript_opens_with_what_the_session_was_about(visitor: Editor, home: Path) -> None:
+    write(home, visitor.repo, FIRST, *talk(visitor.repo))
+    (visitor.repo / ".lerim").mkdir(exist_ok=True)
+    await visitor.start()
+    await synced(visitor)
+    one = await the_session(visitor)
+    opened = await visitor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
     lines = opened.summary.splitlines()
     assert "src/app.py" in lines[0]
     assert lines[1].startswith("A Claude Code session of 2 prompts")

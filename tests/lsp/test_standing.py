@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from conftest import RECORD, Editor, write_memory
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import render_record
 from lerim.paths import Home
 from lerim.project.project import locate_project
+from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 

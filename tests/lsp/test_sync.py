@@ -16,12 +16,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from conftest import Editor, server_environ, write_memory
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project.lock import project_lock
 from lerim.project.project import locate_project
+from window import Editor, server_environ, write_memory
 
 pytestmark = pytest.mark.asyncio
 
@@ -60,7 +60,7 @@ def long_work(home: Path, repo: Path) -> None:
     """So many sessions that a sync is still at work when a test looks at it."""
     words = "It uses `load` in src/app.py and goes on about it at some length. " * 100
     for number in range(8):
-        turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(25)]
+        turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(10)]
         session(home, repo, f"{number:08d}-0000-4000-8000-000000000000", *itertools.chain(*turns))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from test_review import is_there, propose
 
-from conftest import RECORD, Editor, write_memory
 from lerim.lsp.protocol import core
+from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 

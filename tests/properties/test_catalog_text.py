@@ -57,18 +57,18 @@ def home(tmp_path_factory):
 def test_any_turns_are_kept_in_order_and_any_query_is_answered(home, texts, query):
     path = Path("/claude/one.jsonl")
     with Catalog.open(home) as catalog:
-        done = catalog.index(Transcript("claude", path, "s", 1, 1, 1), Told(path, texts), FolderOwners())
+        done = catalog.index_transcript(Transcript("claude", path, "s", 1, 1, 1), Told(path, texts), FolderOwners())
         assert not done.failed
-        kept = [turn.text for turn in catalog.turns_of(str(path))][: len(texts)]
+        kept = [turn.text for turn in catalog.load_turns(str(path))][: len(texts)]
         assert kept == [replace_surrogates(text) for text in texts]
-        for hit in catalog.search(query):
+        for hit in catalog.search_turns(query):
             assert hit.path == path
         catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
 
 
 @given(anything)
 def test_any_working_folder_has_an_owner_or_none(cwd):
-    assert re.fullmatch("[0-9a-f]{16}|", FolderOwners().owner(cwd))
+    assert re.fullmatch("[0-9a-f]{16}|", FolderOwners().find_owner(cwd))
 
 
 @given(anything)

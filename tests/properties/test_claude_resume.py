@@ -13,7 +13,7 @@ import claude_lines as lines
 import reading_laws as laws
 from lerim.sessions.readers.claude.files import find_first_cwd
 from lerim.sessions.readers.claude.store import ClaudeReading
-from lerim.sessions.readers.engine.lines import HEAD
+from lerim.sessions.readers.engine.line_stream import HEAD_BYTES
 from reading_laws import SETTINGS
 
 words = st.sampled_from(
@@ -102,7 +102,7 @@ def test_a_file_rewritten_at_its_head_is_read_from_the_start(tmp_path, parts, ch
     offset = json.loads(first.resume)["offset"]
     if offset == 0:
         return
-    at = change % min(offset, HEAD)
+    at = change % min(offset, HEAD_BYTES)
     path.write_bytes(whole[:at] + bytes([whole[at] ^ byte]) + whole[at + 1 :])
     turns, second = lines.reading(path, first.resume)
     assert second.restarted

@@ -12,7 +12,7 @@ from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
 from lerim.sessions.queue.jobs import MOST_TRIES, QueueJob
-from lerim.sessions.tables.columns import EXTRACT
+from lerim.sessions.tables.columns import EXTRACT_JOB
 from long import at_most
 
 PLACES = [
@@ -41,7 +41,7 @@ class Queue(RuleBasedStateMachine):
     @initialize()
     def transcripts(self) -> None:
         for one in PLACES:
-            self.catalog.failed(one, Problem("x", "x", "x"))
+            self.catalog.mark_failed(one, Problem("x", "x", "x"))
 
     def states(self) -> dict[str, str]:
         rows = self.catalog.db.execute(
@@ -52,14 +52,14 @@ class Queue(RuleBasedStateMachine):
     @rule(one=st.sampled_from(PLACES))
     def grow(self, one: Transcript) -> None:
         before = self.states().get(one.place)
-        assert self.catalog.enqueue(EXTRACT, one.place, "app")
+        assert self.catalog.enqueue_job(EXTRACT_JOB, one.place, "app")
         if before in (None, "dead", "skipped"):
             self.failures[one.place] = 0
         assert self.states()[one.place] in ("pending", "running", "failed")
 
     @rule(explicit=st.booleans())
     def claim(self, explicit: bool) -> None:
-        job = self.catalog.claim("app", started=self.now if explicit else None)
+        job = self.catalog.claim_job("app", started=self.now if explicit else None)
         if job is not None:
             assert job.transcript.place not in self.live, "two workers have one job"
             assert job.tries < MOST_TRIES
@@ -75,11 +75,11 @@ class Queue(RuleBasedStateMachine):
         before = self.states()
         dead = False
         if how == "fail":
-            dead = self.catalog.fail(job, "no")
+            dead = self.catalog.fail_job(job, "no")
         elif how == "put back":
-            self.catalog.put_back(job)
+            self.catalog.put_back_job(job)
         else:
-            self.catalog.done(job, b"", b"", self.now + 900 if how == "later" else None)
+            self.catalog.finish_job(job, b"", b"", self.now + 900 if how == "later" else None)
         if not current:
             assert self.states() == before, "a claim that was lost changes nothing"
             assert not dead
@@ -94,7 +94,7 @@ class Queue(RuleBasedStateMachine):
     @rule()
     def kill(self) -> None:
         """The process that held them all is gone; the next holder of the lock puts them back."""
-        assert self.catalog.recover("app") == len(self.live)
+        assert self.catalog.recover_jobs("app") == len(self.live)
         self.live.clear()
         assert "running" not in self.states().values()
 
@@ -103,14 +103,14 @@ class Queue(RuleBasedStateMachine):
         self.now += seconds
 
     def chosen(self, number: int) -> list[int]:
-        ids = [row.id for row in self.catalog.jobs("app")]
+        ids = [row.id for row in self.catalog.list_open_jobs("app")]
         return [ids[number % len(ids)]] if number and ids else []
 
     @rule(number=st.integers(0, 4))
     def retry(self, number: int) -> None:
         before = self.states()
         jobs = self.chosen(number)
-        changed = self.catalog.retry("app", jobs)
+        changed = self.catalog.retry_jobs("app", jobs)
         after = self.states()
         if jobs:
             assert changed <= 1
@@ -120,20 +120,20 @@ class Queue(RuleBasedStateMachine):
         if not jobs:
             assert not {"dead", "failed"} & set(after.values())
         else:  # a waiting one that is retried has all its tries again
-            [place] = [row.place for row in self.catalog.jobs("app") if row.id == jobs[0]]
+            [place] = [row.place for row in self.catalog.list_open_jobs("app") if row.id == jobs[0]]
             if changed:
                 self.failures[place] = 0
 
     @rule(number=st.integers(0, 4))
     def skip(self, number: int) -> None:
-        self.catalog.skip("app", self.chosen(number))
+        self.catalog.skip_jobs("app", self.chosen(number))
         if not number:
             assert "dead" not in self.states().values()
 
     @rule(removed=st.sets(st.sampled_from(["claude", "codex"])))
     def hold(self, removed: set[str]) -> None:
         before = self.states()
-        self.catalog.hold(removed)  # type: ignore[arg-type]
+        self.catalog.hold_removed_platforms(removed)  # type: ignore[arg-type]
         for one in PLACES:
             if one.platform in removed:
                 assert self.states().get(one.place) in (None, "running", "done", "skipped")
@@ -149,7 +149,7 @@ class Queue(RuleBasedStateMachine):
         for place, state in states.items():
             if state == "dead":
                 assert self.failures[place] >= MOST_TRIES
-        for row in self.catalog.jobs("app"):
+        for row in self.catalog.list_open_jobs("app"):
             assert row.tries <= self.failures[row.place]
             assert (row.next_try is not None) == (row.state in ("pending", "failed"))
 

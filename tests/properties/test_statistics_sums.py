@@ -17,8 +17,7 @@ from lerim.models.money.prices import PRICES
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import NO_TOKENS, Platform, Session, Tokens, ToolCall, Transcript, Turn
-from lerim.sessions.readers.engine.fold import sum_session
-from lerim.sessions.readers.engine.whole import LoadedSession, WholeReading
+from lerim.sessions.readers.engine.whole_session import LoadedSession, WholeReading, sum_session
 from lerim.statistics.figures import Figures, Statistics, compute_statistics
 from lerim.statistics.session_parts import PAUSE_SECONDS
 
@@ -78,7 +77,7 @@ def sessions(draw: st.DrawFn) -> list[tuple[Session, list[Turn]]]:
 
 
 class ByName:
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         return Path(cwd).name
 
 
@@ -88,7 +87,7 @@ def all_statistics(given_: list[tuple[Session, list[Turn]]], folder: str) -> tup
         for session, own in given_:
             at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
             loaded = LoadedSession(session, own, len(own))
-            list(catalog.index_all([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
+            list(catalog.index_transcripts([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
         four = [compute_statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
         return four, compute_statistics(catalog, "day", "app")
 

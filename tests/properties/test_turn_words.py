@@ -47,9 +47,11 @@ def test_the_index_is_what_filling_it_anew_would_give(home, steps, vanished):
     home.catalog.unlink(missing_ok=True)
     with Catalog.open(home) as catalog:
         for number in (1, 2):
-            catalog.index(Transcript("claude", Path(f"/x/{number}"), str(number), 1, 1, 1), Nothing(), Nobody())
+            catalog.index_transcript(
+                Transcript("claude", Path(f"/x/{number}"), str(number), 1, 1, 1), Nothing(), Nobody()
+            )
         if vanished:
-            catalog.vanished(["/x/1"])
+            catalog.mark_vanished(["/x/1"])
         catalog.db.execute("INSERT INTO folders VALUES (1, '/home/ana/app', 'app')")
         catalog.db.execute("CREATE VIRTUAL TABLE temp.v USING fts5vocab (main, words, instance)")
         for one in steps:
@@ -79,7 +81,7 @@ def test_behind_a_text_stand_the_parts_of_every_name_that_has_humps(text):
 
 
 class Nobody:
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         return ""
 
 

@@ -93,7 +93,7 @@ def stopping_after_indexing(desk: Desk) -> Any:
         if not desk.home.catalog.exists():
             return False
         with Catalog.open(desk.home) as catalog:
-            return bool(catalog.jobs(desk.place.project.key))
+            return bool(catalog.list_open_jobs(desk.place.project.key))
 
     return cancelled
 

@@ -27,15 +27,15 @@ def desk(repo: Path, isolated: Path) -> Desk:
     desk.sync(cancelled=lambda: desk.home.catalog.exists() and bool(jobs_of(desk)))
     with Catalog.open(desk.home) as catalog:
         for _ in range(3):
-            job = catalog.claim(desk.place.project.key, started=9e12)
+            job = catalog.claim_job(desk.place.project.key, started=9e12)
             assert job is not None
-            catalog.fail(job, "The file was locked.")
+            catalog.fail_job(job, "The file was locked.")
     return desk
 
 
 def jobs_of(desk: Desk) -> Any:
     with Catalog.open(desk.home) as catalog:
-        return catalog.jobs(desk.place.project.key)
+        return catalog.list_open_jobs(desk.place.project.key)
 
 
 def run(desk: Desk, *arguments: str) -> Result:

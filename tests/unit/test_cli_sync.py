@@ -124,7 +124,7 @@ def test_accept_above_keeps_the_choice_made_for_quotes(sample: Sample):
     sync(sample, "--accept-above", "0.45", "--quotes", "local")
     sync(sample, "--accept-above", "0.1")
     assert all("“" not in path.read_text(encoding="utf-8").split("---")[1] for path in memories(sample))
-    assert sample.place.store().quotes.choice() == "local"
+    assert sample.place.store().quotes.read_choice() == "local"
 
 
 def test_since_and_until_bound_the_sessions_by_time(sample: Sample):

@@ -152,9 +152,9 @@ def test_a_job_that_failed_is_the_last_error(desk: Desk) -> None:
     desk.sync()
     with Catalog.open(desk.home) as catalog:
         catalog.db.execute("UPDATE jobs SET state = 'pending' WHERE kind = 'extract'")
-        job = catalog.claim(desk.place.project.key)
+        job = catalog.claim_job(desk.place.project.key)
         assert job is not None
-        catalog.fail(job, "The disk was full.")
+        catalog.fail_job(job, "The disk was full.")
     last = claude(desk).last_error
     assert last is not None
     assert last.message == "The disk was full."

@@ -117,7 +117,7 @@ def test_a_kill_between_the_proposal_and_the_position_loses_and_doubles_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Catalog, "done", killed)
+        patched.setattr(Catalog, "finish_job", killed)
         with pytest.raises(KeyboardInterrupt):
             desk.sync()
     assert len(desk.waiting()) == 1

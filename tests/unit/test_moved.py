@@ -51,7 +51,7 @@ def assert_whole(desk: Desk) -> None:
     assert listed["problems"] == []
     [memory] = answer("memory", "list", *here)["memories"]
     assert "pathlib" in memory["evidence"][0]["quote"]
-    assert desk.place.store().quotes.choice() == "local"
+    assert desk.place.store().quotes.read_choice() == "local"
     [undone] = answer("review", "undo", *here)["results"]
     assert undone["path"].startswith(str(desk.repo))
     assert desk.memories() == []
@@ -116,8 +116,8 @@ def test_a_new_repository_in_the_old_place_has_nothing_of_the_moved_one(before: 
     assert other.place.project.key != desk.place.project.key
     assert other.waiting() == []
     owners = project.FolderOwners(project.list_projects(desk.home)[0])
-    assert owners.owner(str(other.repo)) == other.place.project.key
-    assert owners.owner(str(desk.repo)) == desk.place.project.key
+    assert owners.find_owner(str(other.repo)) == other.place.project.key
+    assert owners.find_owner(str(desk.repo)) == desk.place.project.key
     assert len(answer("project", "list")["projects"]) == 2
 
 

@@ -276,8 +276,8 @@ class TestOwners:
         inner.mkdir()
         git(inner, "init", "-q")
         own, owners = self.owners(repo, home)
-        assert owners.owner(str(repo / "src")) == own
-        assert owners.owner(str(inner)) not in {"", own}
+        assert owners.find_owner(str(repo / "src")) == own
+        assert owners.find_owner(str(inner)) not in {"", own}
 
     def test_what_ran_in_the_lerim_home_is_nobody_s_though_a_repository_lies_around_it(self, repo, home, tmp_path):
         inner = Home(repo / "dotfiles" / ".lerim")
@@ -287,49 +287,49 @@ class TestOwners:
         found = project.add_alias(locate_project(repo, home), str(inner.root))
         owners = FolderOwners([found], home=inner)
         for below in (inner.root, inner.root / "projects" / "gone", link):
-            assert owners.owner(str(below)) == ""
-        assert owners.owner(str(inner.root.parent)) == found.key
+            assert owners.find_owner(str(below)) == ""
+        assert owners.find_owner(str(inner.root.parent)) == found.key
         linked = FolderOwners([found], home=Home(link))
-        assert [linked.owner(str(path)) for path in (inner.root, link / "x")] == ["", ""]
+        assert [linked.find_owner(str(path)) for path in (inner.root, link / "x")] == ["", ""]
 
     def test_a_vanished_folder_is_owned_by_the_repository_around_it(self, repo, home):
         own, owners = self.owners(repo, home)
-        assert owners.owner(str(repo / ".worktrees" / "gone" / "src")) == own
-        assert owners.owner(str(repo.parent / "gone")) == ""
+        assert owners.find_owner(str(repo / ".worktrees" / "gone" / "src")) == own
+        assert owners.find_owner(str(repo.parent / "gone")) == ""
 
     def test_an_alias_owns_its_folder_and_what_was_below_it_by_whole_components(self, repo, home):
         own, owners = self.owners(repo, home, "/old/place")
-        assert owners.owner("/old/place") == own
-        assert owners.owner("/old/place/src/../lib") == own
-        assert owners.owner("/old/place-two") == ""
-        assert owners.owner("/old/place/../other") == ""
-        assert owners.owner("/OLD/place") == ""
+        assert owners.find_owner("/old/place") == own
+        assert owners.find_owner("/old/place/src/../lib") == own
+        assert owners.find_owner("/old/place-two") == ""
+        assert owners.find_owner("/old/place/../other") == ""
+        assert owners.find_owner("/OLD/place") == ""
 
     def test_a_moved_repository_keeps_its_sessions_through_an_alias(self, repo, home, tmp_path):
         old = str(repo / "src")
         moved = repo.rename(tmp_path / "moved")
         own, owners = self.owners(moved, home, str(repo))
-        assert owners.owner(old) == own
+        assert owners.find_owner(old) == own
 
     def test_windows_folders_match_without_case_and_with_either_slash(self, repo, home):
         own, owners = self.owners(repo, home, "C:\\Work\\App", "\\\\server\\share\\app")
         for cwd in ("c:\\work\\app", "C:/WORK/app/src", "C:\\Work\\.\\App\\lib\\..", "\\\\SERVER\\share\\App\\x"):
-            assert owners.owner(cwd) == own
+            assert owners.find_owner(cwd) == own
         for cwd in ("C:\\Work\\Apple", "D:\\Work\\App", "/C:/Work/App", "\\\\server\\share\\apple"):
-            assert owners.owner(cwd) == ""
+            assert owners.find_owner(cwd) == ""
 
     def test_a_posix_folder_on_windows_is_owned_by_an_alias_only(self, repo, home):
         own, owners = self.owners(repo, home, "/workspaces/app", platform="win32")
-        assert owners.owner("/workspaces/app/src") == own
-        assert owners.owner(str(repo)) == ""
+        assert owners.find_owner("/workspaces/app/src") == own
+        assert owners.find_owner(str(repo)) == ""
 
     def test_no_alias_takes_over_another_repository_that_is_there(self, repo, home, git, tmp_path):
         other = tmp_path / "other"
         other.mkdir()
         git(other, "init", "-q")
         own, owners = self.owners(repo, home, str(tmp_path))
-        assert owners.owner(str(other)) == key(other, home)
-        assert owners.owner(str(tmp_path / "gone")) == own
+        assert owners.find_owner(str(other)) == key(other, home)
+        assert owners.find_owner(str(tmp_path / "gone")) == own
 
     def test_of_two_aliases_the_longer_one_decides(self, repo, home, git, tmp_path):
         other = tmp_path / "other"
@@ -339,12 +339,12 @@ class TestOwners:
         assert wide is not None
         assert narrow is not None
         owners = FolderOwners([project.add_alias(wide, "/old"), project.add_alias(narrow, "/old/inner")])
-        assert owners.owner("/old/inner/x") == narrow.key
-        assert owners.owner("/old/x") == wide.key
+        assert owners.find_owner("/old/inner/x") == narrow.key
+        assert owners.find_owner("/old/x") == wide.key
 
     @pytest.mark.parametrize(
         "cwd", ["", "relative", "~", "\0", "/\0", "C:", "\\\\", "/" + "x" * 9000, "\udc80", "/\ud800"]
     )
     def test_any_text_as_a_working_folder_is_safe(self, repo, home, cwd):
         _, owners = self.owners(repo, home)
-        assert owners.owner(cwd) == ""
+        assert owners.find_owner(cwd) == ""

@@ -44,6 +44,6 @@ def test_it_waits_without_a_word_and_is_learned_from_in_the_next_sync(desk: Desk
     first = desk.sync(emit=cut)
     assert (first.candidates, first.problems, first.sessions.failed) == ([], [], 0)
     with Catalog.open(desk.home) as catalog:
-        assert catalog.counts(desk.place.project.key) == {"pending": 1}
+        assert catalog.count_jobs_by_state(desk.place.project.key) == {"pending": 1}
     path.write_bytes(complete)
     assert len(desk.sync().candidates) == 1

@@ -74,7 +74,7 @@ def test_a_sync_writes_a_summary_of_each_session_beside_the_candidates(desk: Des
     assert list(split_sections(record.body)) == ["", "User intent", "What happened", "Outcome", "Files"]
     with Catalog.open(desk.home) as catalog:
         for turn in re.findall(r"[0-9a-f]{12}", record.body):
-            assert catalog.turn(turn) is not None
+            assert catalog.load_turn(turn) is not None
 
 
 def test_summaries_are_ignored_by_git_and_seen_by_no_list_of_memories(desk: Desk) -> None:
@@ -216,8 +216,8 @@ def test_what_is_summarized_waits_for_a_model_from_then_on(desk: Desk) -> None:
     sync(desk)
     with Catalog.open(desk.home) as catalog:
         key = desk.place.project.key
-        assert catalog.counts(key, SUMMARY_JOB) == {"done": 1}
-        assert catalog.counts(key, SUMMARY_MODEL_JOB) == {"pending": 1}
+        assert catalog.count_jobs_by_state(key, SUMMARY_JOB) == {"done": 1}
+        assert catalog.count_jobs_by_state(key, SUMMARY_MODEL_JOB) == {"pending": 1}
 
 
 def test_turns_said_in_another_project_are_not_in_it(desk: Desk, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessio
     def look(event: SyncEvent) -> None:
         if isinstance(event, CandidateFound):
             with Catalog.open(desk.home) as catalog:
-                known.append(str(odd) in catalog.stamps())
+                known.append(str(odd) in catalog.load_stamps())
 
     assert len(desk.sync(emit=look).candidates) == 2
     assert known == [False, True]

@@ -157,7 +157,7 @@ def _used(
             for one in passages
             if one.path and one.citation.number in cited and (key == GLOBAL_KEY) == _personal(home, one)
         ]
-        Uses(home.project(key)).note(ids, "cited", now)
+        Uses(home.project(key)).record_use(ids, "cited", now)
 
 
 def _personal(home: Home, passage: Passage) -> bool:

@@ -95,7 +95,7 @@ def find_passages(project: Project, home: Home, question: Question, problems: li
     ranked.sort(key=lambda one: -one[0])
     kept = [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
     withheld = 0 if question.everything else sum(not _current(hit) and _says(hit, asked) for hit in hits)
-    unknown = sum(hit.stored.status == "active" and hit.state == "unknown" and _says(hit, asked) for hit in hits)
+    unknown = sum(hit.stored.status == "active" and hit.drift == "unknown" and _says(hit, asked) for hit in hits)
     return FoundPassages(kept, withheld, unknown)
 
 
@@ -140,7 +140,7 @@ def _hits(project: Project, home: Home, text: str, everything: bool, problems: l
 
 
 def _current(hit: Hit) -> bool:
-    return hit.stored.status == "active" and hit.state not in ("drifted", "gone")
+    return hit.stored.status == "active" and hit.drift not in ("drifted", "gone")
 
 
 def _over(hits: Iterable[Hit]) -> frozenset[str]:
@@ -158,7 +158,7 @@ def _asked(project: Project, home: Home, query: SearchQuery, hits: Sequence[Hit]
     in_turns, turns = [0] * len(query.terms), 0
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
-            in_turns, turns = catalog.holding(query, SessionFilters(projects=(project.key,)))
+            in_turns, turns = catalog.count_matching_turns(query, SessionFilters(projects=(project.key,)))
     in_memories = [find_held_words(query, _words(hit)) for hit in hits]
     both = [many + sum(found[at] for found in in_memories) for at, many in enumerate(in_turns)]
     return weigh_words(query, turns + len(hits), both)
@@ -196,7 +196,7 @@ def _memories(hits: Iterable[Hit], asked: WordWeights, everything: bool) -> Iter
 
 def _said_of(hit: Hit) -> str:
     record, stored = hit.record, hit.stored
-    parts = (record.kind or record.primitive, hit.scope, stored.status, hit.state)
+    parts = (record.kind or record.primitive, hit.scope, stored.status, hit.drift)
     return ", ".join(part for part in parts if part not in _USUAL)
 
 
@@ -213,7 +213,7 @@ def _turns(project: Project, home: Home, text: str, asked: WordWeights) -> Itera
     if not home.catalog.exists():
         return
     with Catalog.open(home) as catalog:
-        for row in catalog.search(text, limit=TURNS, filters=SessionFilters(projects=(project.key,))):
+        for row in catalog.search_turns(text, limit=TURNS, filters=SessionFilters(projects=(project.key,))):
             said = _excerpt(row, asked)
             if said:
                 title = _session_title(catalog, row)
@@ -267,7 +267,7 @@ def cut_excerpt(text: str, query: SearchQuery) -> str:
 
 
 def _stems(query: SearchQuery) -> frozenset[str]:
-    return frozenset(one for term in query.terms for one in (*term.stems, *term.names))
+    return frozenset(one for term in query.terms for one in (*term.stems, *term.unsplit_stems))
 
 
 def _session_title(catalog: Catalog, row: TurnRow) -> str:

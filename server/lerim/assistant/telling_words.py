@@ -59,7 +59,7 @@ def find_held_words(query: SearchQuery, text: str) -> list[bool]:
 def _holds(term: QueryTerm, words: set[str], lowered: str) -> bool:
     if is_unspaced(term.joined):
         return term.joined in lowered
-    return all(one in words for one in term.stems) or all(one in words for one in term.names)
+    return all(one in words for one in term.stems) or all(one in words for one in term.unsplit_stems)
 
 
 def _weight(term: QueryTerm, many: int, number: int) -> float:

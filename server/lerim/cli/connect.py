@@ -180,7 +180,7 @@ def _hold() -> None:
     mine = find_home()
     if mine.catalog.exists():
         with Catalog.open(mine) as catalog:
-            catalog.hold(removed_platforms(mine))
+            catalog.hold_removed_platforms(removed_platforms(mine))
 
 
 def _agents(project: Project | None = None) -> list[AgentView]:

@@ -19,7 +19,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.config import EXTRACT, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_choice
+from lerim.config import EXTRACT_TABLE, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_choice
 from lerim.errors import Problem, SettingsError
 from lerim.models import (
     AGENTS,
@@ -107,7 +107,7 @@ def use_command(
     given = {"provider": provider, "model": model, "base_url": base_url}
     for name, value in given.items():
         try:
-            SETTING_KEYS[f"{EXTRACT}.{name}"].check(value)
+            SETTING_KEYS[f"{EXTRACT_TABLE}.{name}"].check(value)
         except ValueError as error:
             raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
     write_choice(mine, provider, model, base_url)
@@ -182,7 +182,7 @@ def _chosen(settings: load.Settings) -> Model:
     model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
     if model is None:
         told = problems[0].message if problems else "No model is chosen or found."
-        where = problems[0].path if problems else EXTRACT
+        where = problems[0].path if problems else EXTRACT_TABLE
         raise SettingsError(
             told, where=where, todo=("Choose one with `lerim model use`; `lerim model list` shows what there is.")
         )
@@ -195,7 +195,7 @@ def _agreed(model: Model, *, ask: bool) -> bool:
     if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
         todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to agree for good."
         raise SettingsError(
-            (f"{model.label} costs money, and you have not agreed to pay for it."), where=EXTRACT, todo=todo
+            (f"{model.label} costs money, and you have not agreed to pay for it."), where=EXTRACT_TABLE, todo=todo
         )
     sys.stderr.write(
         f"{output.escape_controls(model.label)} costs money; this test costs very little. Continue? [y/N] "

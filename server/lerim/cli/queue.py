@@ -86,7 +86,9 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
 @with_error_exit
 def retry(jobs: Which = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Try jobs again at the next sync: those you name, or all that failed or were given up."""
-    changed = _change(open_command_context(repo), jobs, lambda catalog, project: catalog.retry(project, jobs or ()))
+    changed = _change(
+        open_command_context(repo), jobs, lambda catalog, project: catalog.retry_jobs(project, jobs or ())
+    )
     _say(
         changed, f"{output.pluralize(changed, 'job')} will run at the next sync.", "Nothing to retry.", as_json=as_json
     )
@@ -96,7 +98,7 @@ def retry(jobs: Which = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOp
 @with_error_exit
 def skip(jobs: Which = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Skip sessions until they have new turns: those you name, or all that were given up."""
-    changed = _change(open_command_context(repo), jobs, lambda catalog, project: catalog.skip(project, jobs or ()))
+    changed = _change(open_command_context(repo), jobs, lambda catalog, project: catalog.skip_jobs(project, jobs or ()))
     said = f"{output.pluralize(changed, 'job')} skipped until the session grows, or until `lerim queue retry`."
     _say(changed, said, "Nothing to skip.", as_json=as_json)
 
@@ -126,20 +128,20 @@ def _queue(at: CommandContext) -> QueueView:
     """What waits for a model is told only where the settings name one that can be asked."""
     from lerim.models import choose_model
     from lerim.redaction import clean_text
-    from lerim.sessions import EXTRACT, MODEL_JOB, Catalog
+    from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog
 
     if not at.home.catalog.exists():
         return QueueView([], {})
     kinds = (
-        (EXTRACT, MODEL_JOB)
+        (EXTRACT_JOB, MODEL_JOB)
         if choose_model("extract", at.settings, os.environ, editor.read_editor_state(os.environ)[0])[0]
-        else (EXTRACT,)
+        else (EXTRACT_JOB,)
     )
     counts: dict[str, int] = {}
     with Catalog.open(at.home) as catalog:
-        rows = catalog.jobs(at.project.key, kinds)
+        rows = catalog.list_open_jobs(at.project.key, kinds)
         for kind in kinds:
-            for state, number in catalog.counts(at.project.key, kind).items():
+            for state, number in catalog.count_jobs_by_state(at.project.key, kind).items():
                 counts[state] = counts.get(state, 0) + number
     shown = [
         msgspec.structs.replace(row, title=clean_text(row.title)[:200], reason=clean_text(row.reason)) for row in rows

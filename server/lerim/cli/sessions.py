@@ -140,7 +140,7 @@ def list_command(
     """List this repository's sessions, most recently ended first."""
     filters = _filters(repo, everywhere, agent, branch, model, file, failed, since, until)
     with _catalog() as catalog:
-        found = catalog.briefs(filters, limit) if catalog else []
+        found = catalog.list_filtered_sessions(filters, limit) if catalog else []
     if as_json:
         output.show_json(SessionListOutput([_session(one) for one in found]))
         return
@@ -187,7 +187,7 @@ def search_command(
         elif by == "session":
             found = catalog.search_sessions(query, limit=limit, filters=filters)
         else:
-            found = catalog.search(query, limit=limit, filters=filters)
+            found = catalog.search_turns(query, limit=limit, filters=filters)
         titles = [] if as_json or not catalog else [_title_of(catalog, one) for one in found]
     if as_json:
         output.show_json(TurnSearchOutput([_turn(one) for one in found]))
@@ -210,15 +210,15 @@ def show_command(
 ) -> None:
     """Print a session, starting with its summary, or one of its turns."""
     with _catalog() as catalog:
-        one = catalog.named(session) if catalog else []
+        one = catalog.find_sessions_by_id(session) if catalog else []
         if not one or not catalog:
             raise NotFoundError(
                 f"No session begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
             )
         if len(one) > 1:
-            ids = ", ".join(brief.session for brief in one[:5])
+            ids = ", ".join(brief.session_id for brief in one[:5])
             raise UsageError(f"Several sessions begin with {session!r}: {ids}.", todo="Give more characters of the id.")
-        rows = [row for row in catalog.turns_of(one[0].place) if turn in ("", row.id, str(row.ordinal))]
+        rows = [row for row in catalog.load_turns(one[0].place) if turn in ("", row.id, str(row.ordinal))]
     if turn and not rows:
         raise NotFoundError(
             f"The session has no turn {turn!r}.",
@@ -247,7 +247,7 @@ def show_command(
 
 def _summary(one: SessionListItem) -> SummaryView | None:
     mine = find_home()
-    return find_summary_view(find_folder_projects(one.cwds, mine), mine, one.platform, one.session)
+    return find_summary_view(find_folder_projects(one.cwds, mine), mine, one.platform, one.session_id)
 
 
 def _say_summary(summary: SummaryView) -> None:
@@ -300,7 +300,7 @@ def _catalog() -> AbstractContextManager[Catalog | None]:
 def _session(one: SessionListItem) -> SessionOutput:
     spent = one.tokens
     return SessionOutput(
-        id=clean_text(one.session),
+        id=clean_text(one.session_id),
         platform=one.platform,
         title=_title(one),
         started=format_time(one.started) if one.started else "",

@@ -159,7 +159,7 @@ def _sessions(at: CommandContext, *, model: bool) -> tuple[int, int, str]:
 
     Folders are asked whose they are now, so that an alias counts before the next sync moves their turns.
     """
-    from lerim.sessions import EXTRACT, MODEL_JOB, Catalog
+    from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog
 
     if not at.home.catalog.exists():
         return 0, 0, ""
@@ -167,9 +167,9 @@ def _sessions(at: CommandContext, *, model: bool) -> tuple[int, int, str]:
     owners = FolderOwners([at.project, *others], home=at.home)
     waits: set[str] = set()
     with Catalog.open(at.home) as catalog:
-        own = [cwd for cwd in catalog.folders() if owners.owner(cwd) == at.project.key]
-        for kind in (EXTRACT, MODEL_JOB) if model else (EXTRACT,):
-            rows = catalog.sessions(at.project.key, folders=own, limit=1_000_000, kind=kind)
-            waits |= {row.session.id if row.main else row.session.parent for row in rows if row.waits}
+        own = [cwd for cwd in catalog.list_folders() if owners.find_owner(cwd) == at.project.key]
+        for kind in (EXTRACT_JOB, MODEL_JOB) if model else (EXTRACT_JOB,):
+            rows = catalog.list_sessions(at.project.key, folders=own, limit=1_000_000, kind=kind)
+            waits |= {row.session.id if row.is_main else row.session.parent for row in rows if row.is_waiting}
     newest = max((row.last for row in rows if row.last), default=None)
-    return sum(row.main for row in rows), len(waits), format_time(newest) if newest else ""
+    return sum(row.is_main for row in rows), len(waits), format_time(newest) if newest else ""

@@ -183,7 +183,7 @@ def offer_model(at: CommandContext, options: SyncOptions, report: SyncReport) ->
 
 def _quotes(at: CommandContext) -> Quotes | None:
     """What was chosen for this repository, else what the settings say."""
-    return at.place.store().quotes.choice() or (None if at.settings.quotes == "ask" else at.settings.quotes)
+    return at.place.store().quotes.read_choice() or (None if at.settings.quotes == "ask" else at.settings.quotes)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from .editor import EditorState as EditorState
 from .editor import read_editor_state as read_editor_state
 from .load import DEFAULT_ORIGIN as DEFAULT_ORIGIN
 from .load import Settings as Settings
-from .model_choice import EXTRACT as EXTRACT
+from .model_choice import EXTRACT_TABLE as EXTRACT_TABLE
 from .model_choice import write_choice as write_choice
 from .providers import OTHER_KEY as OTHER_KEY
 from .providers import PROVIDERS as PROVIDERS

@@ -6,7 +6,7 @@ from lerim.config import edit, load
 from lerim.config.schema import SettingValue
 from lerim.paths import Home
 
-EXTRACT = "roles.extract"
+EXTRACT_TABLE = "roles.extract"
 
 
 def write_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
@@ -16,8 +16,8 @@ def write_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
     values: dict[str, SettingValue] = {"provider": provider}
     broken = bool(before.faults["extract"])  # the file may contain an invalid value, which is not in `before`
     for name, value in given.items():
-        if value or broken or before.values[f"{EXTRACT}.{name}"]:
+        if value or broken or before.values[f"{EXTRACT_TABLE}.{name}"]:
             values[name] = value
     if broken or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
         values["fallback_models"] = ()
-    edit.change(mine, EXTRACT, values)
+    edit.change(mine, EXTRACT_TABLE, values)

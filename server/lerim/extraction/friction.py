@@ -62,11 +62,11 @@ def draft_friction(now: Friction, before: list[Friction], platform: Platform) ->
     """Returns the candidate for an error that earlier sessions also ran into."""
     all_of = sorted([*before, now], key=lambda one: one.time)
     first = all_of[0]  # its words make the claim in every session, so that a repetition is recognized
-    error = wording.squeeze_spaces(first.quote)
+    error = wording.squeeze_spaces(first.message)
     start = f"`{first.command}` fails" if len(first.command) <= 30 else f"`{first.command.split()[0]}` fails"
     title = f"{start} in session after session: {error}"
     body = f"`{first.command}` met “{error}” in more than one session, and each of them spent time on it."
-    evidence = tuple(Evidence(one.quote, one.turn, "tool") for one in (first, *all_of[1:][-2:]))
+    evidence = tuple(Evidence(one.message, one.turn_id, "tool") for one in (first, *all_of[1:][-2:]))
     marks = find_flags(title, body)
     return Candidate(
         primitive="learning",
@@ -78,8 +78,8 @@ def draft_friction(now: Friction, before: list[Friction], platform: Platform) ->
         references=(),
         evidence=evidence,
         platform=platform,
-        session=now.session,
-        turn=now.turn,
+        session=now.session_id,
+        turn=now.turn_id,
         time=datetime.fromtimestamp(now.time, UTC),
         signal="friction",
         flags=marks,

@@ -209,7 +209,7 @@ class Extraction:
         source = SessionSource(self._platform, self._session, make_words_lookup(scene))
         for turn in scene.now.replies:
             for friction in find_frictions(turn, self._session, source):
-                self.met.setdefault(friction.mark, friction)
+                self.met.setdefault(friction.fingerprint, friction)
 
     def _watch(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Draft]:
         out: list[Draft] = []

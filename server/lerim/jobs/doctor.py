@@ -114,8 +114,8 @@ def examine_agents(home: Home, environ: Mapping[str, str], project: Project | No
     health = Health()
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
-            health = catalog.health(project.key if project else "")
-            folders = [*folders, *catalog.folders()]
+            health = catalog.load_health(project.key if project else "")
+            folders = [*folders, *catalog.list_folders()]
     own = (str(project.root), *project.folders) if project else ()
     look = _Look(health, folders, own)
     return [
@@ -141,14 +141,14 @@ class _Look:
 
     def agent(self, platform: Platform, roots: list[Path]) -> AgentView:
         stores = discover_stores({platform: roots}, self.folders)
-        open_databases(stores, self.health.stores, self.folders, self.health.damaged)
+        open_databases(stores, self.health.store_stamps, self.folders, self.health.damaged_stores)
         main = self._main(deduplicate_transcripts(stores, self.health.stamps)[0])
         there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
         there |= self._kept(platform, stores)
         mine = self._mine(main, there)
         skipped = self._skipped(stores, there)
         parsed = sum(self._reads(place, there[place]) for place in mine)
-        failed = sum(map(self.health.unread, mine))
+        failed = sum(map(self.health.is_unread, mine))
         views = [_store(root) for root in roots]
         anything = stores.transcripts or stores.databases or stores.problems
         exists = any(view.exists and (anything or root.name != SHARED) for view, root in zip(views, roots, strict=True))
@@ -164,17 +164,17 @@ class _Look:
             skipped=skipped,
             redactions=self.health.redactions.get(platform, 0),
             last_error=self._last_error(platform, stores),
-            last_sync=_iso(self.health.synced),
+            last_sync=_iso(self.health.last_sync),
         )
 
     def _kept(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
         """The sessions of databases that did not change, and so were not listed again."""
-        opened = {database.path for database in stores.opened}
+        opened = {database.path for database in stores.opened_databases}
         unopened = {one.path for one in stores.databases if one.path not in opened}
         return {
             place: one.stamp
             for place, one in self.health.transcripts.items()
-            if one.platform == platform and one.within and one.main
+            if one.platform == platform and one.within and one.is_main
             if place_file(place, one.within) in unopened
         }
 
@@ -186,22 +186,22 @@ class _Look:
         for one in transcripts:
             known = self.health.transcripts.get(one.place)
             there = one.parent in ids or one.parent[:8] in beginnings
-            if known.main if known else not one.parent or not there:
+            if known.is_main if known else not one.parent or not there:
                 main.append(one)
         return main
 
     def _mine(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:
         """The project's sessions: those it has turns of, and those that look so and were never read."""
-        unread = [one for one in main if one.place not in self.health.own and not self._known(one.place)]
+        unread = [one for one in main if one.place not in self.health.project_places and not self._known(one.place)]
         named = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
-        return [*(place for place in there if place in self.health.own), *(one.place for one in named)]
+        return [*(place for place in there if place in self.health.project_places), *(one.place for one in named)]
 
     def _known(self, place: str) -> bool:
-        return place in self.health.transcripts and not self.health.unread(place)
+        return place in self.health.transcripts and not self.health.is_unread(place)
 
     def _reads(self, place: str, stamp: Stamp | None) -> bool:
         one = self.health.transcripts.get(place)
-        return one is not None and not self.health.unread(place) and stamp is not None and one.stamp == stamp
+        return one is not None and not self.health.is_unread(place) and stamp is not None and one.stamp == stamp
 
     def _skipped(self, stores: DiscoveredStores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
         met: dict[str, list[tuple[str, str]]] = {}
@@ -212,9 +212,9 @@ class _Look:
             one = self.health.transcripts.get(place)
             if one is None:
                 continue
-            if one.fault and (place in self.health.own or not one.elsewhere):
+            if one.fault and (place in self.health.project_places or not one.is_in_other_project):
                 met.setdefault(one.fault, []).append((place, one.error))
-            elif one.homeless:
+            elif one.has_no_folder:
                 met.setdefault(NO_FOLDER, []).append((place, _HOMELESS))
         return [
             SkippedView(reason, len(places), clean_text(places[0][0]), clean_text(places[0][1]))
@@ -225,11 +225,13 @@ class _Look:
         now = [problem for problem in stores.problems if problem.code != SKIPPED_CODE]
         if now:
             return LastErrorView(clean_text(now[0].message), clean_text(now[0].path), "")
-        told = [(when, place, error) for of, place, error, when in self.health.failures if of == platform]
+        told = [(when, place, error) for of, place, error, when in self.health.failed_jobs if of == platform]
         told += [
-            (one.failed, place, one.error)
+            (one.failed_at, place, one.error)
             for place, one in self.health.transcripts.items()
-            if one.platform == platform and one.fault and (place in self.health.own or not one.elsewhere)
+            if one.platform == platform
+            and one.fault
+            and (place in self.health.project_places or not one.is_in_other_project)
         ]
         if not told:
             return None

@@ -198,19 +198,19 @@ class _Job:
             freshness.check(now=now, subjects=subjects, whole=True, tell=found.append, go_on=self.go_on)
         except MemoryError_ as error:  # all else can be done without it
             self.problem(error)
-        standings, moved = (found[-1].standings, found[-1].moved) if found else ({}, {})
+        standings, moved = (found[-1].drift_by_memory, found[-1].moved_references) if found else ({}, {})
         self.stale = find_stale_memories(live, standings)
         self.counts.update(one.standing for one in self.stale)
         self.tell("planning")
         uses = Uses(self.place.private)
-        last = {name: one.last for name, one in uses.all().items()}
+        last = {name: one.last for name, one in uses.of_all().items()}
         accepted = review.acceptance_times(self.place)
         known = {name: last.get(name, accepted.get(name)) for name in (one.record.id for one in memories)}
         used = {one.record.id: unused_since(one, known[one.record.id]) for one in memories}
-        kept = uses.kept()
+        kept = uses.last_kept()
         refused = {
             name: why
-            for name, (word, at) in uses.said().items()
+            for name, (word, at) in uses.last_feedback().items()
             if (why := find_unwanted_reason(word, at, kept.get(name)))
         }
         self.problems += uses.problems
@@ -275,7 +275,9 @@ class _Job:
             if self.cancelled():
                 return
             self.tell("proposing", number, len(found))
-            known = waits.get((tuple(Target(target.record.id, target.hash) for target in one.targets), _about(one)))
+            known = waits.get(
+                (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _about(one))
+            )
             if known is not None:
                 self.counts[why if self.settled(known, one) else "waiting"] += 1
                 continue

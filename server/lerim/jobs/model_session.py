@@ -269,11 +269,11 @@ def work_off(
             error = session.ask(partial(ask, job, tell), str(job.transcript.path))
         wait = next((seconds for kind, seconds in PUT_BACK if isinstance(error, kind)), None)
         if wait is not None:
-            catalog.put_back(job, wait)
+            catalog.put_back_job(job, wait)
         elif isinstance(error, ModelRefusedError):  # whose fault that is shows with the next one
             refused.append((job, error.message))
         elif isinstance(error, LerimError):
-            catalog.fail(job, error.message)
+            catalog.fail_job(job, error.message)
         if isinstance(error, TooDearError):
             session.note("dear", error.explanation.rstrip("."), name)
         if isinstance(error, WindowTooLargeError):  # it takes less than any session needs
@@ -283,8 +283,8 @@ def work_off(
             break
     for job, message in refused:
         if not refusals_count:
-            catalog.put_back(job)
+            catalog.put_back_job(job)
         elif session.over:
-            catalog.put_back(job, REFUSED_SECONDS)
+            catalog.put_back_job(job, REFUSED_SECONDS)
         else:
-            catalog.fail(job, message)
+            catalog.fail_job(job, message)

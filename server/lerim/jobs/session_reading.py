@@ -51,7 +51,7 @@ class SessionReading:
     def __iter__(self) -> Iterator[Turn]:
         for turn in self._turns:
             self._context.raise_if_cancelled()
-            if self._owners.owner(turn.cwd) == self._context.project.key:
+            if self._owners.find_owner(turn.cwd) == self._context.project.key:
                 yield turn
 
     def guarded(self) -> AbstractContextManager[None]:

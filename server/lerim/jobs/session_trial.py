@@ -149,15 +149,15 @@ def _session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
     key = trial.project.key
     jobs: list[QueueJob] = []
     with project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
-        again = catalog.pending(key, MODEL_JOB)
-        while len(jobs) < LOOKED_AT and (job := catalog.claim(key, kind=MODEL_JOB, started=time.time())):
+        again = catalog.count_due_jobs(key, MODEL_JOB)
+        while len(jobs) < LOOKED_AT and (job := catalog.claim_job(key, kind=MODEL_JOB, started=time.time())):
             jobs.append(job)
         for job in jobs:
-            catalog.put_back(job)
+            catalog.put_back_job(job)
     owners = FolderOwners([trial.project, *projects.list_projects(trial.home)[0]], home=trial.home)
     longest: tuple[Transcript, list[Turn]] | None = None
     for job in jobs:
-        turns = [turn for turn in read_session(job.transcript) if owners.owner(turn.cwd) == key]
+        turns = [turn for turn in read_session(job.transcript) if owners.find_owner(turn.cwd) == key]
         if longest is None or len(turns) > len(longest[1]):
             longest = job.transcript, turns
         if len(turns) >= FEWEST:

@@ -88,7 +88,7 @@ def _run(context: SyncContext) -> SyncReport:
 
 def _pending(project: Project, home: Home) -> int:
     with Catalog.open(home) as catalog:
-        return catalog.pending(project.key)
+        return catalog.count_due_jobs(project.key)
 
 
 def _models(report: SyncReport, context: SyncContext) -> SyncReport:
@@ -132,15 +132,15 @@ def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]
 
         waiting: set[Path] = set()
         damaged: list[Problem] = []
-        for indexed in catalog.index_all(readings(), owners, context.cancelled):
-            if indexed.taken or (
+        for indexed in catalog.index_transcripts(readings(), owners, context.cancelled):
+            if indexed.is_busy or (
                 indexed.failed and any(problem.code == UNREADABLE_ERROR for problem in indexed.problems)
             ):
                 waiting.add(indexed.transcript.path)
             elif indexed.failed or any(problem.code in DAMAGE_CODES for problem in indexed.problems):
                 folders = indexed.session.cwds if indexed.session else (find_working_folder(indexed.transcript),)
-                if not any(map(owners.owner, folders)):
+                if not any(map(owners.find_owner, folders)):
                     damaged += indexed.problems
         if not context.cancelled():
-            catalog.keep_stores(database for database in stores.opened if database.path not in waiting)
+            catalog.keep_store_stamps(database for database in stores.opened_databases if database.path not in waiting)
     return select_reader_problems(damaged, context.folders)

@@ -107,7 +107,7 @@ class SyncContext:
         return self.options.explicit
 
     def started(self) -> float | None:
-        """Now, where the person asked for this sync: see `started` of `Catalog.claim`."""
+        """Now, where the person asked for this sync: see `started` of `Catalog.claim_job`."""
         return self.clock().timestamp() if self.explicit else None
 
     def raise_if_cancelled(self) -> None:
@@ -129,7 +129,7 @@ class SyncContext:
         Raises BusyError while another process works on the project, CatalogError.
         """
         place, options = self.place, self.options
-        quotes = options.quotes or place.store().quotes.choice() or "shared"
+        quotes = options.quotes or place.store().quotes.read_choice() or "shared"
         sink = ProposalSink(place, self.emit, options.accept_above, quotes, RunFolder(place, self.clock()))
         lock = project_lock(self.home, self.project.key, doing)
         with lock, Catalog.open(self.home) as catalog, closing(sink):
@@ -137,13 +137,13 @@ class SyncContext:
 
     def stale(self, catalog: Catalog, owners: FolderOwners) -> tuple[DiscoveredStores, list[Transcript]]:
         """What lies in the agents' stores, and what of it is new or changed, newest first."""
-        folders = [*owners.folders, *catalog.folders()]
+        folders = [*owners.folders, *catalog.list_folders()]
         stores = discover_stores(platform_roots(self.environ, self.home), folders)
         stores.problems.extend(relative_variables(self.environ))
-        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores(), self.listings)
-        catalog.keep_damaged(stores.damaged)
-        found = compare_stamps(stores, catalog.stamps())
-        catalog.vanished(found.vanished)
+        open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores(), self.listings)
+        catalog.keep_damaged_stores(stores.damaged_stores)
+        found = compare_stamps(stores, catalog.load_stamps())
+        catalog.mark_vanished(found.vanished)
         return stores, sorted((*found.new, *found.changed), key=lambda one: one.mtime_ns, reverse=True)
 
 
@@ -162,11 +162,11 @@ class SyncPart:
         """Claim the project's waiting jobs of a kind, the newest session first, and tell how far that is.
 
         Each comes with a function that tells what is done for it now. `started` and `since` are those of
-        `Catalog.claim`. Raises CatalogError.
+        `Catalog.claim_job`. Raises CatalogError.
         """
         key, until, number = self.context.project.key, self.context.options.until, 0
-        waiting = self.catalog.pending(key, kind)
-        while job := self.catalog.claim(key, kind=kind, started=started, since=since, until=until):
+        waiting = self.catalog.count_due_jobs(key, kind)
+        while job := self.catalog.claim_job(key, kind=kind, started=started, since=since, until=until):
             tell = partial(self.tell, number, max(waiting, number + 1))
             tell(message)
             yield job, tell
@@ -224,4 +224,4 @@ class SyncPart:
 
 def resume_reading(catalog: Catalog, transcript: Transcript) -> Readable:
     """A reading of a transcript from where the catalog's last one stopped."""
-    return read_session(transcript, catalog.resume_of(transcript.place), brief=True)
+    return read_session(transcript, catalog.load_resume(transcript.place), brief=True)

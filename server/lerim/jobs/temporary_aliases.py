@@ -41,7 +41,7 @@ def temporary_aliases(project: Project, home: Home) -> Iterator[None]:
         yield
         return
     with project_lock(home, project.key), Catalog.open(home) as catalog:
-        lent = _Lent(aliases, sorted(catalog.folders(project.key)))
+        lent = _Lent(aliases, sorted(catalog.list_folders(project.key)))
         files.replace_file(path, msgspec.json.encode(lent).decode(), 0o600)
     try:
         yield
@@ -63,11 +63,11 @@ def _give_back(project: Project, home: Home, path: Path) -> None:
     owners = FolderOwners([registered, *others], home=home)
     with project_lock(home, project.key, "giving folders back"), Catalog.open(home) as catalog:
         came = {
-            folder: owners.owner(folder)
-            for folder in catalog.folders(project.key)
+            folder: owners.find_owner(folder)
+            for folder in catalog.list_folders(project.key)
             if folder not in lent.had and any(projects.is_below(folder, old) for old in lent.aliases)
         }
-        catalog.give_back(project.key, {folder: owner for folder, owner in came.items() if owner != project.key})
+        catalog.return_folders(project.key, {folder: owner for folder, owner in came.items() if owner != project.key})
         files.remove_file(path)
 
 

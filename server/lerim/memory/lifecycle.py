@@ -43,8 +43,8 @@ _ENDS: dict[Primitive, frozenset[Status]] = {
 class ThemeGround:
     """What a theme is about: whether any of its paths exists, and when a session last worked on one."""
 
-    paths_alive: bool
-    worked_on: datetime | None
+    has_existing_paths: bool
+    last_worked_on: datetime | None
 
 
 def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: Rules) -> float:
@@ -128,8 +128,8 @@ def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rule
 
 
 def _stale(record: MemoryRecord, ground: ThemeGround, now: datetime, rules: Rules) -> str | None:
-    unworked = now - max(record.updated, ground.worked_on or record.updated)
-    if not ground.paths_alive and unworked > rules.grace_days * _DAY:
+    unworked = now - max(record.updated, ground.last_worked_on or record.updated)
+    if not ground.has_existing_paths and unworked > rules.grace_days * _DAY:
         return f"None of its files exist any more, and no session worked on them for {unworked.days} days."
     if unworked > rules.theme_days * _DAY:
         return f"No session worked on its files for {unworked.days} days."

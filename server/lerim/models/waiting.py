@@ -36,7 +36,7 @@ def estimate_waiting(
     """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
     then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
     """
-    left = catalog.unsent(project, since, until)
+    left = catalog.count_pending_turns(project, since, until)
     if model is None:
         return WaitingWork(left.sessions, estimate_shown_tokens(left), why=why or "none")
     if not left.sessions:

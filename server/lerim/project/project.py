@@ -272,7 +272,7 @@ class FolderOwners:
         aliases = [(_parts(folder), project.key) for folder, project in named]
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         """Returns the project key of a working folder as written by an agent; '' for none.
 
         Without a `home` nothing is personal, because sessions of Lerim's own command could not be told apart.

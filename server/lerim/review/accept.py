@@ -91,13 +91,13 @@ def accept_candidate(
             path = store.path_of(known.memory)
             return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
         proposal = _waiting(place, known, store)
-        shared = quotes or store.quotes.choice()
+        shared = quotes or store.quotes.read_choice()
         if shared is None:
             message = "Shall the quotes of memories be shared in git, or stay on this machine?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
-        if shared != store.quotes.choice():
+        if shared != store.quotes.read_choice():
             place.make_private()
-            store.quotes.choose(shared)
+            store.quotes.write_choice(shared)
         final = proposal
         if edit is not None:
             final = parse_candidate(apply_edit(proposal, edit), proposal.path, store, proposal.text)
@@ -147,7 +147,7 @@ def _carry_out(
         answer_to_record(book, final, effect, near),
     )
     if final.action == "same":
-        Uses(place.private).note([effect.memory_id], "said", final.record.updated)
+        Uses(place.private).record_use([effect.memory_id], "said", final.record.updated)
     elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
         note_kept(place, effect.memory_id, now)
     return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
@@ -192,14 +192,14 @@ def _inherited(place: ReviewPaths, memory: MemoryRecord, sources: Sequence[Memor
 
 def note_kept(place: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
     """A person wants this memory kept: that is a use of it, and disuse begins here."""
-    Uses(place.private).note([memory_id], "kept", now or datetime.now(UTC))
+    Uses(place.private).record_use([memory_id], "kept", now or datetime.now(UTC))
 
 
 def _note_ours(book: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
     """Remember which texts no person wrote a word of: these alone may be changed unseen."""
     if proposal.edited:
         return
-    unedited = all(book.is_ours(one.hash) for one in proposal.about)
+    unedited = all(book.is_ours(one.text_hash) for one in proposal.about)
     for change in effect.changes:
         if (
             change.home == "memory"
@@ -285,7 +285,7 @@ def add_memory(
         memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
         if references:
             memory = _verified(place, now, memory)
-        path = store.place(memory)
+        path = store.path_for(memory)
         change = FileChange("memory", str(store.anchor), str(path), None, render_record(memory))
         label = f"Added: {memory.title}"
         done = actions.perform_action(place, book, "add", label, "", ("pending", "accepted"), [change], memory.id)
@@ -299,7 +299,7 @@ def _said_by(store: Store, memory: MemoryRecord) -> Stored | None:
     """The active memory of this primitive that has the same title and text, in any case of letters; of those alone that
     were named after this title."""
     name = slug.make_slug(memory.title)
-    for path in (store.path_of(one) for one in sorted(store.ids()) if slug.has_slug(one, name)):
+    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.has_slug(one, name)):
         if path is None:
             continue
         with suppress(MemoryError_):  # a file that cannot be read says nothing
@@ -358,7 +358,7 @@ def _check_unwanted(place: ReviewPaths, book: Ledger, proposal: Proposal) -> Non
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
     uses = Uses(place.private)
-    said, kept = uses.said(), uses.kept()
+    said, kept = uses.last_feedback(), uses.last_kept()
     counts = any(one.id in said and find_unwanted_reason(*said[one.id], kept.get(one.id)) for one in proposal.targets)
     if counts or uses.problems:  # what cannot be read denies nothing
         return
@@ -373,7 +373,7 @@ def _check_unwanted(place: ReviewPaths, book: Ledger, proposal: Proposal) -> Non
 def _check_changed(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
     """Raises StaleError where a memory the proposal is about was changed since; it then shows the new difference."""
     as_now = {one.record.id: one for one in proposal.about}
-    changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].hash != one.hash]
+    changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].text_hash != one.hash]
     if changed:
         _show_again(place, book, proposal)
         raise StaleError(
@@ -406,7 +406,7 @@ def withdraw_archiving(place: ReviewPaths, book: Ledger, memory_id: str, reason:
 
 def _show_again(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
     """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
-    hashes = {one.record.id: one.hash for one in proposal.about}
+    hashes = {one.record.id: one.text_hash for one in proposal.about}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)
     actions.rewrite_candidate(place, book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

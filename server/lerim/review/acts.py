@@ -128,7 +128,7 @@ def hold_memory(place: ReviewPaths, memory_id: str) -> Iterator[HeldMemory]:
         if len(paths) > 1:
             todo = f"Merge them with `lerim memory merge {memory_id}`, or move one away."
             raise MemoryError_("Two files have this id.", where=str(paths[0]), todo=todo)
-        text = store.text(paths[0])
+        text = store.read_text(paths[0])
         yield HeldMemory(place, book, store, paths[0], text, parse_record(text, paths[0]))
 
 
@@ -193,7 +193,7 @@ def archive_memory(place: ReviewPaths, memory_id: str, reason: str = "") -> Revi
     def put_away(memory: HeldMemory) -> ReviewResult:
         if not memory.may("archived"):
             return ReviewResult(True, "already", f"It is {memory.status} already.", path=str(memory.path))
-        to = memory.store.place(memory.record, archived=True)
+        to = memory.store.path_for(memory.record, archived=True)
         return memory.do("archive", archived_label(memory.record.title, join_lines(reason)), memory.moved(to), to)
 
     return _as_it_is_now(place, memory_id, put_away)
@@ -219,7 +219,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
         enders = links.find_enders(links.find_linked_memories(memory.store), memory_id)
         if not memory.may("active") and not enders:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
-        to = memory.store.place(old)
+        to = memory.store.path_for(old)
         changes = [_rid(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
         ended: dict[str, Value] = {
             "superseded_by": None,
@@ -234,7 +234,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
 
 def _rid(store: Store, ender: Stored, memory_id: str) -> FileChange:
     """The change by which a memory does not end another any more."""
-    text = store.text(ender.path)
+    text = store.read_text(ender.path)
     gone = links.changes_without_link(ender.record, memory_id)
     return file_change(store, ender.path, text, record.update_record_text(text, gone, where=str(ender.path)))
 
@@ -254,7 +254,7 @@ def change_kind(
         if primitive == "learning":
             kind = kind or memory.record.kind or _kind_before(memory) or "insight"
         text = memory.updated({"kind": kind})
-        to = memory.store.place(replace(memory.record, primitive=primitive), archived=memory.archived)
+        to = memory.store.path_for(replace(memory.record, primitive=primitive), archived=memory.archived)
         if (text, to) == (memory.text, memory.path):
             return ReviewResult(True, "unchanged", _UNCHANGED, path=str(to))
         what = f"{primitive}/{kind}" if kind else primitive
@@ -307,11 +307,11 @@ def promote_question(
         decision = replace(decision, id=memory.store.new_id(decision, lambda name: name in states))
         if decision.references:
             decision = verifying.verify_record(place.project, place.home, decision, now)
-        path = memory.store.place(decision)
+        path = memory.store.path_for(decision)
         over = memory.updated({"resolved_by": decision.id})
         changes = [
             file_change(memory.store, path, None, render_record(decision)),
-            *memory.moved(memory.store.place(old, archived=True), over),
+            *memory.moved(memory.store.path_for(old, archived=True), over),
         ]
         return memory.do("promote", f"Decided: {decision.title}", changes, path)
 
@@ -337,17 +337,17 @@ def globalize_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
             {
                 **dict.fromkeys(("references", "verified", "supersedes", "resolves"), None),
                 **dict.fromkeys(("superseded_by", "resolved_by", "related"), None),
-                "evidence": evidence_values(memory.store.quotes.join(old)[0].evidence) or None,
+                "evidence": evidence_values(memory.store.quotes.join_quotes(old)[0].evidence) or None,
             }
         )
         for there in store.paths_of(old.id):
-            if store.text(there) == text:
+            if store.read_text(there) == text:
                 return ReviewResult(True, "already", "It is already among your own memories.", path=str(there))
         copy = parse_record(text, memory.path)
         if store.path_of(copy.id):
             copy = replace(copy, id=store.new_id(copy))
             text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
-        path = store.place(copy)
+        path = store.path_for(copy)
         made = FileChange("global", str(store.anchor), str(path), None, text)
         return memory.do("globalize", f"Copied to your own memories: {old.title}", [made], path)
 
@@ -379,9 +379,9 @@ def give_feedback(place: ReviewPaths, memory_id: str, said: Feedback) -> ReviewR
         old = memory.record
         now = lifecycle.confidence_after_feedback(old.confidence, said)
         uses, at = Uses(place.private), datetime.now(UTC)
-        uses.feedback(memory_id, said, at)
+        uses.record_feedback(memory_id, said, at)
         if said == "useful":
-            uses.note([memory_id], "useful", at)
+            uses.record_use([memory_id], "useful", at)
             withdraw_archiving(place, memory.book, memory_id, "it was rated useful since")
         text = memory.updated({"confidence": now})
         if text == memory.text:
@@ -402,7 +402,7 @@ class RepairResult:
 
 
 def repair_links(place: ReviewPaths) -> RepairResult:
-    """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed is a
+    """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed is a
     problem. Where the index says that all agree no file is read but those that changed since it was brought up.
 
     Raises MemoryError_ where the ledger cannot be used, BusyError.
@@ -418,8 +418,10 @@ def repair_links(place: ReviewPaths) -> RepairResult:
         problems: list[Problem] = []
         for one in links.plan_link_repairs(links.find_linked_memories(store)):
             try:
-                memory = HeldMemory(place, book, store, one.stored.path, store.text(one.stored.path), one.stored.record)
-                to = store.place(memory.record, archived=True) if one.archive else memory.path
+                memory = HeldMemory(
+                    place, book, store, one.stored.path, store.read_text(one.stored.path), one.stored.record
+                )
+                to = store.path_for(memory.record, archived=True) if one.should_archive else memory.path
                 changes += memory.moved(to, memory.updated(dict(one.changes)))
             except LerimError as error:
                 problems.append(error.problem(code="memory-links"))

@@ -344,7 +344,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
     left: list[Target] = []
     for target in proposal.targets:
         try:
-            stored = store.read(target.id)
+            stored = store.load_by_id(target.id)
         except NotFoundError:
             continue
         except (MemoryError_, BoundaryError):
@@ -383,7 +383,7 @@ def _rewritten(proposal: Proposal, store: Store) -> str:
     if kept is None or len(proposal.about) <= kept or len(proposal.about) < len(proposal.targets):
         return ""
     stored = proposal.about[kept]
-    before = store.text(stored.path)
+    before = store.read_text(stored.path)
     others = [one.record for one in proposal.about if one is not stored]
     if proposal.action == "refer":
         after = referring_text(before, stored.path, proposal.record.references)

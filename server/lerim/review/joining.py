@@ -93,11 +93,11 @@ def _removed(path: Path) -> ConflictError:
 
 def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
     """What joins all there is of an id: the change of the file that stays first, and that file."""
-    store.name(path)
+    store.relative_name(path)
     paths = store.paths_of(path.stem)
     if not paths:
         raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="Refresh the list.")
-    texts = {one: store.text(one) for one in paths}
+    texts = {one: store.read_text(one) for one in paths}
     found = [(one, side) for one in paths for side in split_conflict(texts[one]) or (texts[one],)]
     if len(found) == 1:
         if any(one.path == str(paths[0]) for one in find_unmerged_problems(place)):
@@ -112,7 +112,7 @@ def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileCha
     record = parse_record(text, kept)
     live = [one for one in paths if not one.is_relative_to(store.memory_dir / "archived")]
     if record.superseded_by or record.resolved_by:
-        kept = store.place(record, archived=True)
+        kept = store.path_for(record, archived=True)
     elif live and kept not in live:
         kept = live[0]
     changes = [file_change(store, kept, texts.get(kept), text)]
@@ -123,6 +123,6 @@ def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileCha
 def _difference(store: Store, changes: Sequence[FileChange]) -> str:
     """The change of the file that stays; of the others only that they go."""
     kept, *others = changes
-    parts = [redacted_diff(kept.before or "", kept.after or "", store.name(Path(kept.path)))]
-    parts += [f"{store.name(Path(one.path))} is removed; the file above has its text." for one in others]
+    parts = [redacted_diff(kept.before or "", kept.after or "", store.relative_name(Path(kept.path)))]
+    parts += [f"{store.relative_name(Path(one.path))} is removed; the file above has its text." for one in others]
     return "\n".join(filter(None, parts))

@@ -46,7 +46,7 @@ def updated_text(
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
     Sentences of the memory that the new record does not say again stay, its title as one of them
-    (`memory/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
+    (`memory/claims/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
     names them. Raises MemoryError_.
     """
     old = parse_record(before, path)
@@ -129,9 +129,9 @@ def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]
 
 def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
     """The evidence of both as the file shows it; what is the same is seen by its words, wherever they lie."""
-    known = quotes.join(old)[0].evidence[: len(old.evidence)]
+    known = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
     written = dict(zip(known, old.evidence, strict=True))
-    if quotes.choice() == "local":
+    if quotes.read_choice() == "local":
         written = {**dict(zip(new, strip_quotes(new), strict=True)), **written}
     else:
         written |= dict(zip(new, new, strict=True))

@@ -104,7 +104,7 @@ def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str,
 
 
 def _targets(suggestion: Suggestion) -> list[Target]:
-    return [Target(one.record.id, one.hash) for one in suggestion.targets]
+    return [Target(one.record.id, one.text_hash) for one in suggestion.targets]
 
 
 def _met(place: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> ClaimBlocked | AlreadyKnown | None:

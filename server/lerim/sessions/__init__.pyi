@@ -68,7 +68,7 @@ from .search import SessionListItem as SessionListItem
 from .search import browsing as browsing
 from .search import parse_query as parse_query
 from .search import tokenize_text as tokenize_text
-from .tables import EXTRACT as EXTRACT
+from .tables import EXTRACT_JOB as EXTRACT_JOB
 from .tables import IS_MAIN_SESSION as IS_MAIN_SESSION
 from .tables import UNREADABLE_ERROR as UNREADABLE_ERROR
 from .tables import Friction as Friction

@@ -31,15 +31,16 @@ class TranscriptChanges:
 class DiscoveredStores:
     """What `discover_stores` and `open_databases` found on this machine.
 
-    `copies` are the places of files that are not read because another file contains the same session. `opened` are the
-    databases whose sessions were listed, `damaged` those that turned out to be unreadable.
+    `copied_places` are those of files that are not read because another file contains the same session.
+    `opened_databases` are the databases whose sessions were listed, `damaged_stores` those that turned out to be
+    unreadable.
     """
 
     transcripts: list[Transcript] = field(default_factory=list)
-    copies: set[str] = field(default_factory=set)
+    copied_places: set[str] = field(default_factory=set)
     databases: list[Database] = field(default_factory=list)
-    opened: list[Database] = field(default_factory=list)
-    damaged: list[DamagedStore] = field(default_factory=list)
+    opened_databases: list[Database] = field(default_factory=list)
+    damaged_stores: list[DamagedStore] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -60,7 +61,7 @@ def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStor
         for root in places:
             found = find_sessions(platform, root, folders)
             stores.transcripts += found.transcripts
-            stores.copies |= {one.place for one in found.copies}
+            stores.copied_places |= {one.place for one in found.copies}
             had = {one.path for one in stores.databases}  # OPENCODE_DB may name one that lies in the data folder
             stores.databases += [one for one in found.databases if one.path not in had]
             stores.problems += found.problems
@@ -93,7 +94,7 @@ def open_databases(
             problem = error.problem(str(database.path))
             stores.problems.append(problem)
             if not isinstance(error.__cause__, OSError):
-                stores.damaged.append(DamagedStore(database, problem))
+                stores.damaged_stores.append(DamagedStore(database, problem))
             continue
         stores.problems += problems
         if any(problem.code == OLDER_STATE for problem in problems):
@@ -101,7 +102,7 @@ def open_databases(
             # newer.
             stores.transcripts += transcripts if database.path not in known else []
             continue
-        stores.opened.append(database)
+        stores.opened_databases.append(database)
         stores.transcripts += transcripts
 
 
@@ -117,7 +118,7 @@ def _listed(
 
 
 def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> TranscriptChanges:
-    """Compares the discovered transcripts with `Catalog.stamps`.
+    """Compares the discovered transcripts with `Catalog.load_stamps`.
 
     A known transcript that was not found counts as gone only if it no longer exists: a folder that could not be listed
     only hides its files, and the sessions of a database that was not opened are unchanged. If a session is both in a
@@ -139,9 +140,9 @@ def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> Tra
             unchanged += 1
         else:
             changed.append(transcript)
-    opened = {encode_path(database.path) for database in stores.opened}
+    opened = {encode_path(database.path) for database in stores.opened_databases}
     closed = {encode_path(database.path) for database in stores.databases} - opened
-    moved |= stores.copies
+    moved |= stores.copied_places
     gone = [place for place in missing if place in moved or _is_gone(place, opened, closed)]
     return TranscriptChanges(tuple(new), tuple(changed), unchanged, tuple(gone))
 
@@ -198,8 +199,9 @@ def split_likely_transcripts(
     """Splits transcripts into those that probably belong to a project and the rest, both newest first, without opening
     any.
 
-    `own` are places known to contain turns of the project (`Catalog.places_of`), `folders` its worktrees and aliases.
-    Claude Code names a session's folder after the working folder it was started in; other stores record that folder.
+    `own` are places known to contain turns of the project (`Catalog.find_project_places`), `folders` its worktrees and
+    aliases. Claude Code names a session's folder after the working folder it was started in; other stores record that
+    folder.
     """
     known = frozenset(own)
     begun = tuple(str(folder) for folder in folders)

@@ -59,7 +59,7 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
     cache_write: int = 0
 
     @classmethod
-    def told(cls, *counts: int | None) -> Tokens:
+    def from_columns(cls, *counts: int | None) -> Tokens:
         """Builds the counts from the columns of a row; None counts as 0."""
         return cls(*(count or 0 for count in counts))
 
@@ -95,7 +95,7 @@ class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
     descriptions: tuple[str, ...] = ()
 
     @property
-    def chosen(self) -> str:
+    def chosen_descriptions(self) -> str:
         """The agent's descriptions of the options the person chose; '' if they typed their own answer."""
         picked = self.answer.partition("\n")[0]
         both = zip(self.options, self.descriptions, strict=False)

@@ -30,7 +30,7 @@ def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) 
     own = StoreFolderNames(folders)
     alike: dict[tuple[str, str], list[Problem]] = {}
     for one in dict.fromkeys(problems):
-        if one.code != SKIPPED_CODE and not own.elsewhere(Path(one.path)):
+        if one.code != SKIPPED_CODE and not own.is_of_other_project(Path(one.path)):
             alike.setdefault((one.code, one.message), []).append(one)
     found: list[Problem] = []
     for (code, message), same in alike.items():
@@ -52,13 +52,13 @@ class StoreFolderNames:
         self._cursor_slugs = tuple(cursor_folders.cursor_slug(folder) for folder in folders)
         self._digests = {*folders_by_hash(folders), *cursor_folders.folders_by_digest(folders)}
 
-    def elsewhere(self, path: Path) -> bool:
+    def is_of_other_project(self, path: Path) -> bool:
         """Returns whether `path` is named after a folder that is unrelated to the project's folders."""
         for place in (path, *path.parents):
             match place.parent.name:
                 case "workspaceStorage":
                     folder = cursor_folders.folder_of_storage(place)
-                    return bool(folder) and not self._near(PurePath(folder))
+                    return bool(folder) and not self._is_related(PurePath(folder))
                 case "projects":
                     own = place.name.startswith(self._slugs)
                     return not own and not cursor_folders.cursor_slug(place.name).startswith(self._cursor_slugs)
@@ -66,5 +66,5 @@ class StoreFolderNames:
                     return place.name not in self._digests
         return False
 
-    def _near(self, folder: PurePath) -> bool:
+    def _is_related(self, folder: PurePath) -> bool:
         return any(folder.is_relative_to(own) or own.is_relative_to(folder) for own in self._folders)

@@ -63,7 +63,7 @@ class _Sum:
     sessions: set[int] = field(default_factory=set)
     untold: set[int] = field(default_factory=set)
     unpriced: set[int] = field(default_factory=set)
-    told: bool = False
+    has_tokens: bool = False
     priced: bool = False
     prompts: int = 0
     calls: int = 0
@@ -73,10 +73,10 @@ class _Sum:
     cache_read: int = 0
     cache_write: int = 0
     milliseconds: int = 0
-    pico: int = 0
+    cost_pico_usd: int = 0
 
-    def figures(self, key: str | None) -> Figures:
-        told = self.told
+    def to_figures(self, key: str | None) -> Figures:
+        told = self.has_tokens
         return Figures(
             key=key,
             sessions=len(self.sessions),
@@ -88,7 +88,7 @@ class _Sum:
             cache_read=self.cache_read if told else None,
             cache_write=self.cache_write if told else None,
             seconds=self.milliseconds / 1000,
-            cost=self.pico / 1e12 if self.priced else None,
+            cost=self.cost_pico_usd / 1e12 if self.priced else None,
             untold=len(self.untold),
             unpriced=len(self.unpriced),
         )
@@ -121,11 +121,11 @@ def compute_statistics(
                 key = _key(by, session, piece)
                 for one in (sums.setdefault(key, _Sum()), total):
                     _add(one, session, piece)
-    groups = [one.figures(key) for key, one in sums.items()]
+    groups = [one.to_figures(key) for key, one in sums.items()]
     groups.sort(
         key=lambda one: (one.key is None, one.key or "") if by == "day" else (-(one.output or 0), one.key or "")
     )
-    return Statistics(by, groups, total.figures(None))
+    return Statistics(by, groups, total.to_figures(None))
 
 
 def _key(by: GroupBy, session: SessionTotals, piece: CountedPart) -> str | None:
@@ -142,13 +142,13 @@ def _day(time: float | None) -> str | None:
 
 
 def _add(one: _Sum, session: SessionTotals, piece: CountedPart) -> None:
-    if session.main:
+    if session.is_main:
         one.sessions.add(session.transcript)
         if session.input is None:
             one.untold.add(session.transcript)
-        if piece.unknown:
+        if piece.is_unpriced:
             one.unpriced.add(session.transcript)
-    one.told = one.told or session.input is not None or piece.tokens != NO_TOKENS
+    one.has_tokens = one.has_tokens or session.input is not None or piece.tokens != NO_TOKENS
     one.prompts += piece.prompt
     one.calls += piece.calls
     one.errors += piece.errors
@@ -157,6 +157,6 @@ def _add(one: _Sum, session: SessionTotals, piece: CountedPart) -> None:
     one.cache_read += piece.tokens.cache_read
     one.cache_write += piece.tokens.cache_write
     one.milliseconds += piece.milliseconds
-    if piece.pico is not None:
+    if piece.cost_pico_usd is not None:
         one.priced = True
-        one.pico += piece.pico
+        one.cost_pico_usd += piece.cost_pico_usd

@@ -35,15 +35,15 @@ class CountedTurn(NamedTuple):
 
     @property
     def tokens(self) -> Tokens:
-        return Tokens.told(self.input, self.output, self.cache_read, self.cache_write)
+        return Tokens.from_columns(self.input, self.output, self.cache_read, self.cache_write)
 
 
 class SessionTotals(NamedTuple):
-    """A session's totals from the catalog. `main`: it counts as a session rather than as part of another."""
+    """A session's totals from the catalog. `is_main`: it counts as a session rather than as part of another."""
 
     transcript: int
     platform: str
-    main: int
+    is_main: int
     turns: int
     prompts: int
     calls: int
@@ -59,7 +59,7 @@ class SessionTotals(NamedTuple):
 
     @property
     def tokens(self) -> Tokens:
-        return Tokens.told(self.input, self.output, self.cache_read, self.cache_write)
+        return Tokens.from_columns(self.input, self.output, self.cache_read, self.cache_write)
 
 
 class CountedPart(NamedTuple):
@@ -73,8 +73,8 @@ class CountedPart(NamedTuple):
     errors: int = 0
     tokens: Tokens = NO_TOKENS
     milliseconds: int = 0
-    pico: int | None = None
-    unknown: bool = False
+    cost_pico_usd: int | None = None
+    is_unpriced: bool = False
 
 
 def read_counted_sessions(db: sqlite3.Connection) -> Iterator[tuple[SessionTotals, list[CountedTurn]]]:
@@ -106,7 +106,7 @@ def split_session(
     """Yields the parts of a session: its turns, and one part for what only its totals know."""
     cost = session.cost or 0  # agents also write 0 if they know no price
     recorded = math.isfinite(cost) and cost > 0
-    main = bool(session.main)
+    main = bool(session.is_main)
     named = Counter(turn.model for turn in turns if turn.model)
     model = named.most_common(1)[0][0] if named else session.models.partition("\n")[0]
     answered = model

@@ -122,7 +122,9 @@ def test_what_answers_100_questions_about_real_sessions_is_found_early(sessions_
     assert len({one.question for one in asked.questions}) == 100
     with Catalog.open(Home(tmp_path / "home")) as catalog:
         assert index(catalog, sessions_folder, asked.stores) == []
-        missing = [(one.question, turn) for one in asked.questions for turn in one.turns if catalog.turn(turn) is None]
+        missing = [
+            (one.question, turn) for one in asked.questions for turn in one.turns if catalog.load_turn(turn) is None
+        ]
         assert missing == []
         found, absent = ask(catalog, asked.questions)
 

@@ -55,7 +55,7 @@ def said(turn: Turn, who: Speaker) -> str:
         answers = [one.answer for call in calls for one in call.answers]
         return turn.text if turn.role == "user" else "\n".join([*(call.feedback for call in calls), *answers])
     if who == "assistant":
-        asked = [f"{one.question}\n{one.chosen}" for call in calls for one in call.answers]
+        asked = [f"{one.question}\n{one.chosen_descriptions}" for call in calls for one in call.answers]
         own = [f"{call.command}\n{call.plan}" for call in calls]
         made = [edit.new for call in calls for edit in call.edits]
         return "\n".join(["" if turn.role == "user" else turn.text, *own, *asked, *made])

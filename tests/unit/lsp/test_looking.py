@@ -97,7 +97,9 @@ def test_a_database_that_is_written_all_the_time_asks_for_a_sync_only_when_somet
         editor.put("window.state", {"scrolled": number}, table="ItemTable")
         assert not wants_a_sync(desk)
         with Catalog.open(desk.home) as catalog:
-            assert set(catalog.stores().values()) == {entry.stamp for entry in scan_root(editor.root, ()).databases}
+            assert set(catalog.load_store_stamps().values()) == {
+                entry.stamp for entry in scan_root(editor.root, ()).databases
+            }
     grown(editor, "u2")
     assert wants_a_sync(desk)
     assert desk.sync().sessions.changed == 1
@@ -114,7 +116,7 @@ def test_what_is_said_of_other_projects_in_a_database_waits_and_is_not_taken_for
     assert not wants_a_sync(desk)
     desk.sync()
     with Catalog.open(desk.home) as catalog:
-        assert [turn.text for turn in catalog.search("More")] == ["More"]
+        assert [turn.text for turn in catalog.search_turns("More")] == ["More"]
 
 
 def test_a_file_that_stays_closed_and_a_torn_database_ask_for_no_sync_whatever_else_changes(

@@ -142,11 +142,11 @@ def test_an_open_search_follows_single_files_and_other_processes(project: Projec
     write(project.memory_dir, "One", "alpha")
     with MemorySearch(project, home) as first, MemorySearch(project, home) as second:
         path = write(project.memory_dir, "Two", "beta")
-        first.apply(path)
+        first.update_file(path)
         assert [hit.record.title for hit in first.search("beta")] == ["Two"]
         second.refresh()
         path.unlink()
-        second.apply(path)
+        second.update_file(path)
         assert second.search("beta") == []
         assert first.search("beta") == []
         shutil.rmtree(project.lerim / "index")
@@ -273,7 +273,7 @@ def test_between_equals_the_surer_the_later_and_the_used_come_first(project: Pro
         write(folder, f"Beta {name}", updated=NOW - timedelta(days=400)).rename(folder / "decisions" / "moved")
         (folder / "learnings").mkdir(exist_ok=True)
         (folder / "decisions" / "moved").rename(folder / "learnings" / f"20260801-beta-{name}.md")
-    Uses(home.project(project.key)).note(["20260801-beta-used"], "opened", NOW)
+    Uses(home.project(project.key)).record_use(["20260801-beta-used"], "opened", NOW)
     with MemorySearch(project, home, scan=scan) as one:
         assert [hit.record.title for hit in one.search("alpha", now=NOW)] == [
             "Alpha certain",
@@ -296,13 +296,13 @@ def test_what_became_of_its_places_decides_between_equals_and_can_be_asked_for(p
     with baselines.open_baselines(home.project(project.key), project.root) as kept:
         for state in ("gone", "drifted"):
             found = baselines.DriftRecord(f"20260801-alpha-{state}", Reference("src/a.py"), "", "src/a.py", (), state)
-            kept.put(found)
+            kept.store_drift(found)
     assert titles(project, home, "alpha") == ["Alpha fresh", "Alpha drifted", "Alpha gone"]
-    assert titles(project, home, "alpha", filters=MemoryFilters(standings=("drifted", "gone"))) == [
+    assert titles(project, home, "alpha", filters=MemoryFilters(drift_states=("drifted", "gone"))) == [
         "Alpha drifted",
         "Alpha gone",
     ]
-    assert titles(project, home, "alpha", filters=MemoryFilters(standings=("fresh",))) == ["Alpha fresh"]
+    assert titles(project, home, "alpha", filters=MemoryFilters(drift_states=("fresh",))) == ["Alpha fresh"]
 
 
 def test_on_equal_ground_the_projects_come_before_the_persons_own_and_a_copy_is_shown_once(
@@ -385,7 +385,7 @@ FILTERS = [
     EVERY_STATUS,
     MemoryFilters(tags=("waits",)),
     MemoryFilters(files=("src",)),
-    MemoryFilters(by_session="s"),
+    MemoryFilters(session_prefix="s"),
 ]
 
 
@@ -397,8 +397,8 @@ def test_no_search_filter_or_list_shows_what_waits(project: Project, home: Home,
     (project.lerim / "review").mkdir()
     path.rename(project.lerim / "review" / path.name)
     with MemorySearch(project, home, scan=scan) as one:
-        one.apply(project.lerim / "review" / path.name)
+        one.update_file(project.lerim / "review" / path.name)
         for narrowed in FILTERS:
             for query in ("", "alpha", "waiting", "is waiting alpha found?"):
                 assert {hit.record.title for hit in one.search(query, filters=narrowed)} <= {"One"}
-        assert [stored.record.title for stored in one.near("Waiting alpha", 5)] in ([], ["One"])
+        assert [stored.record.title for stored in one.find_sharing_words("Waiting alpha", 5)] in ([], ["One"])

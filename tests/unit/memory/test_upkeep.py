@@ -149,9 +149,9 @@ def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_n
 
 def test_a_theme_nobody_works_on_is_archived() -> None:
     theme = memory("Work on the pool", primitive="theme", days=60, references=("src/pool.py",))
-    worked = {theme.record.id: ThemeGround(paths_alive=True, worked_on=NOW - timedelta(days=2))}
+    worked = {theme.record.id: ThemeGround(has_existing_paths=True, last_worked_on=NOW - timedelta(days=2))}
     assert planned(theme, grounds=worked) == []
-    left = {theme.record.id: ThemeGround(paths_alive=True, worked_on=NOW - timedelta(days=50))}
+    left = {theme.record.id: ThemeGround(has_existing_paths=True, last_worked_on=NOW - timedelta(days=50))}
     assert told(planned(theme, grounds=left)) == [("archived", "archive", ["Work on the pool"])]
 
 

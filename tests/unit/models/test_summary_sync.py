@@ -105,7 +105,7 @@ def test_a_refused_key_ends_it_at_once_and_the_session_waits(desk: Desk) -> None
     assert [problem["code"] for problem in report["problems"]] == ["model-key"]
     assert report["state"] == "partial"
     with Catalog.open(desk.home) as catalog:
-        assert catalog.counts(desk.place.project.key, SUMMARY_MODEL_JOB) == {"pending": 1}
+        assert catalog.count_jobs_by_state(desk.place.project.key, SUMMARY_MODEL_JOB) == {"pending": 1}
     with model(desk, tells("The person keeps amounts in cents"), summaries=True):
         assert reported(desk)["problems"] == []
     assert "keeps amounts in cents" in written(desk)

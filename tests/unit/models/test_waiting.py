@@ -17,7 +17,7 @@ from lerim.models.waiting import estimate_waiting
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.queue.jobs import MODEL_JOB
 from lerim.sessions.queue.pending_windows import PendingTurns
-from lerim.sessions.tables.columns import EXTRACT
+from lerim.sessions.tables.columns import EXTRACT_JOB
 from lerim.sqlite import transaction
 from model_desk import paid, story
 
@@ -26,7 +26,7 @@ NOTHING_ASKED = SyncOptions(model="none")
 
 def unsent(desk: Desk, **bounds: datetime) -> PendingTurns:
     with Catalog.open(desk.home) as catalog:
-        return catalog.unsent(desk.place.project.key, **bounds)
+        return catalog.count_pending_turns(desk.place.project.key, **bounds)
 
 
 def estimate(desk: Desk, *arguments: object, **changes: object) -> WaitingWork:
@@ -37,10 +37,10 @@ def estimate(desk: Desk, *arguments: object, **changes: object) -> WaitingWork:
 def learned(desk: Desk, name: str, sent: int) -> None:
     """A model was shown the session up to a turn."""
     with Catalog.open(desk.home) as catalog:
-        while job := catalog.claim(desk.place.project.key, kind=MODEL_JOB):
+        while job := catalog.claim_job(desk.place.project.key, kind=MODEL_JOB):
             if job.transcript.session_id == name:
                 state = Material(desk.repo, name, "claude").state(sent, 30_000)
-                catalog.done(job, b"", state)
+                catalog.finish_job(job, b"", state)
                 return
     raise AssertionError(name)
 
@@ -54,7 +54,7 @@ def test_each_session_the_rules_have_read_waits_until_a_model_was_shown_it(desk:
     learned(desk, "s1", 3)
     assert unsent(desk).sessions == 0  # s2 is claimed, or done
     with Catalog.open(desk.home) as catalog:
-        catalog.recover(desk.place.project.key)
+        catalog.recover_jobs(desk.place.project.key)
     assert unsent(desk) == PendingTurns(1, 4, 0, before.size // 2)
 
 
@@ -169,5 +169,5 @@ def test_the_rules_queue_is_not_the_models(desk: Desk) -> None:
     desk.sync(NOTHING_ASKED)
     learned(desk, "s1", 99)
     with Catalog.open(desk.home) as catalog:
-        catalog.enqueue(EXTRACT, str(path), desk.place.project.key)
+        catalog.enqueue_job(EXTRACT_JOB, str(path), desk.place.project.key)
     assert unsent(desk) == PendingTurns()

@@ -98,5 +98,5 @@ def test_nothing_of_a_key_in_a_session_stands_in_anything_lerim_writes(desk: Des
                 assert not parts(TOKEN[4:], shown), one
                 assert not any(parts(row, shown) for row in BODY.split("\n")), one
     with Catalog.open(desk.home) as catalog:
-        for row in catalog.search("deploy key", limit=20):
+        for row in catalog.search_turns("deploy key", limit=20):
             assert not parts(TOKEN[4:], row.text + row.tools)

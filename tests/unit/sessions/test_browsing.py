@@ -40,7 +40,7 @@ class Told:
 class Owning:
     """Every folder of the shop is the project's."""
 
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         return "shop" if cwd.startswith(HERE) else ""
 
 
@@ -69,7 +69,7 @@ def add(catalog: Catalog, name: str, turns: list[Turn], *, days: int = 0, parent
     ended = BEGAN + timedelta(days=days, minutes=5)
     session = Session(name, "claude", path, title=title, started=BEGAN, ended=ended, turns=len(turns), parent=parent)
     reading = Told(replace(session, cwds=tuple({turn.cwd for turn in turns})), turns)
-    done = catalog.index(Transcript("claude", path, name, 1, 1, 1, parent), reading, Owning())  # type: ignore[arg-type]
+    done = catalog.index_transcript(Transcript("claude", path, name, 1, 1, 1, parent), reading, Owning())  # type: ignore[arg-type]
     assert not done.failed
     return str(path)
 
@@ -85,9 +85,9 @@ def test_days_come_newest_first_and_hold_the_sessions_that_ended_on_them(catalog
     assert found[0][0] > found[1][0]
     assert [number for _, number in browsing.list_days(catalog.db, None)] == [2, 2]
     listed, total = browsing.list_day_sessions(catalog.db, ["shop"], found[0][0], 0, 1)
-    assert (total, [one.session for one in listed]) == (2, ["c"])
+    assert (total, [one.session_id for one in listed]) == (2, ["c"])
     listed, _ = browsing.list_day_sessions(catalog.db, ["shop"], found[0][0], 1, 1)
-    assert [(one.session, one.title, one.opening) for one in listed] == [("b", "", "How it begins")]
+    assert [(one.session_id, one.title, one.opening) for one in listed] == [("b", "", "How it begins")]
 
 
 def test_a_session_says_which_files_its_turns_touched(catalog: Catalog) -> None:
@@ -104,9 +104,9 @@ def test_positions_count_the_turns_that_stand_here_although_ordinals_have_gaps(c
     copied = [said("a", 0), said("a", 1), said("fork", 2), said("fork", 3)]
     place = add(catalog, "fork", copied)
     outline = browsing.load_outline(catalog.db, place, "fork-3")
-    assert (outline.kinds, outline.at) == (("prompt", "reply"), 1)
+    assert (outline.kinds, outline.position) == (("prompt", "reply"), 1)
     assert [leaf.turn for leaf in browsing.read_redacted_turns(catalog.db, place, 1, 5)] == ["fork-3"]
-    assert browsing.load_outline(catalog.db, place, "a-0").at == -1
+    assert browsing.load_outline(catalog.db, place, "a-0").position == -1
     assert browsing.locate_turn(catalog.db, "a-0") == ("/claude/a.jsonl", "a")
     assert browsing.locate_turn(catalog.db, "gone") is None
 

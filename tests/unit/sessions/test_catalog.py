@@ -45,7 +45,7 @@ def append(path: Path, *records) -> None:
 
 
 def found(catalog, *words):
-    return [[turn.text for turn in catalog.search(word)] for word in words]
+    return [[turn.text for turn in catalog.search_turns(word)] for word in words]
 
 
 def test_a_session_becomes_one_row_a_turn_found_by_its_words_and_commands(catalog, root):
@@ -55,7 +55,7 @@ def test_a_session_becomes_one_row_a_turn_found_by_its_words_and_commands(catalo
     assert (done.new_turns, done.projects, done.failed, done.problems) == (2, {"app"}, False, ())
     assert done.session is not None
     assert done.session.prompts == 1
-    (hit,) = catalog.search("pytest")
+    (hit,) = catalog.search_turns("pytest")
     assert (hit.role, hit.kind, hit.text, hit.session, hit.project, hit.cwd) == (
         "assistant",
         "reply",
@@ -67,7 +67,7 @@ def test_a_session_becomes_one_row_a_turn_found_by_its_words_and_commands(catalo
     assert "$ uv run pytest -x" in hit.tools
     assert hit.time is not None
     assert hit.time.tzinfo is not None
-    assert catalog.turn(hit.id) is not None
+    assert catalog.load_turn(hit.id) is not None
     assert found(catalog, "retry", "nowhere") == [["Why is retry slow?"], []]
 
 
@@ -87,7 +87,7 @@ def test_a_grown_session_is_read_from_where_it_was_left(catalog, root):
     assert done.new_turns == 2
     assert done.session is not None
     assert done.session.prompts == 2
-    assert [turn.text for turn in catalog.turns_of(str(path))] == [
+    assert [turn.text for turn in catalog.load_turns(str(path))] == [
         "First words",
         "First answer",
         "Second words",
@@ -102,9 +102,9 @@ def test_a_turn_that_was_still_open_is_brought_up_to_date_in_row_and_index(catal
     (done,) = index_all(catalog, root)
     assert done.new_turns == 0
     assert done.projects == {"app"}
-    (hit,) = catalog.search("quicksilver")
+    (hit,) = catalog.search_turns("quicksilver")
     assert hit.text.startswith("Looking")
-    assert len(catalog.search("Looking")) == 1
+    assert len(catalog.search_turns("Looking")) == 1
 
 
 def test_a_half_written_last_line_is_taken_when_it_is_whole(catalog, root):
@@ -133,7 +133,7 @@ def test_what_a_persons_own_command_printed_is_found_with_the_command(catalog, r
     said = prompt("<bash-stdout>ImportError: no module named tomli</bash-stdout><bash-stderr></bash-stderr>")
     write(root, SESSION, prompt("<bash-input>pytest -q</bash-input>"), said)
     index_all(catalog, root)
-    (hit,) = catalog.search("tomli")
+    (hit,) = catalog.search_turns("tomli")
     assert (hit.kind, hit.text, hit.tools) == ("shell", "pytest -q", "ImportError: no module named tomli")
 
 
@@ -144,8 +144,8 @@ def test_a_forked_session_s_copied_turns_stay_one_row_in_the_first(catalog, root
     write(root, "bbbb", *copied, prompt("Only in the fork"))
     (done,) = index_all(catalog, root)
     assert done.new_turns == 1
-    assert [turn.path.stem for turn in catalog.search("Shared")] == ["aaaa", "aaaa"]
-    rows = {row.session.path.stem: row.own_turns for row in catalog.sessions("app")}
+    assert [turn.path.stem for turn in catalog.search_turns("Shared")] == ["aaaa", "aaaa"]
+    rows = {row.session.path.stem: row.own_turns for row in catalog.list_sessions("app")}
     assert rows == {"aaaa": 2, "bbbb": 1}
 
 
@@ -154,7 +154,7 @@ def test_a_fork_with_nothing_of_its_own_is_no_work(catalog, root):
     write(root, "aaaa", *copied)
     write(root, "bbbb", *copied)
     index_all(catalog, root)
-    assert catalog.pending("app") == 1
+    assert catalog.count_due_jobs("app") == 1
 
 
 def test_a_fork_with_nothing_of_its_own_is_a_session_of_the_project_all_the_same(catalog, root):
@@ -162,11 +162,11 @@ def test_a_fork_with_nothing_of_its_own_is_a_session_of_the_project_all_the_same
     paths = {str(write(root, name, *copied)) for name in ("aaaa", "bbbb")}
     write(root, "cccc", prompt("Elsewhere", cwd="/home/ana/app/other"))
     index_all(catalog, root)
-    assert catalog.places_of("app") == paths
-    rows = {row.session.path.stem: (row.own_turns, row.waits) for row in catalog.sessions("app")}
+    assert catalog.find_project_places("app") == paths
+    rows = {row.session.path.stem: (row.own_turns, row.is_waiting) for row in catalog.list_sessions("app")}
     assert rows == {"aaaa": (2, True), "bbbb": (0, False)}
-    assert catalog.places_of("nothing") == frozenset()
-    assert len(catalog.sessions()) == 3
+    assert catalog.find_project_places("nothing") == frozenset()
+    assert len(catalog.list_sessions()) == 3
 
 
 def test_a_deleted_transcript_keeps_its_turns_and_its_fork_can_take_them_over(catalog, root):
@@ -175,13 +175,13 @@ def test_a_deleted_transcript_keeps_its_turns_and_its_fork_can_take_them_over(ca
     index_all(catalog, root)
     path.unlink()
     assert index_all(catalog, root) == []
-    (row,) = catalog.sessions("app")
+    (row,) = catalog.list_sessions("app")
     assert row.vanished
     assert found(catalog, "beginning") == [["Shared beginning"]]
-    assert catalog.pending("app") == 0
+    assert catalog.count_due_jobs("app") == 0
     write(root, "bbbb", *copied)
     index_all(catalog, root)
-    assert [turn.path.stem for turn in catalog.search("beginning")] == ["bbbb"]
+    assert [turn.path.stem for turn in catalog.search_turns("beginning")] == ["bbbb"]
 
 
 def test_a_transcript_that_comes_back_is_no_longer_gone(catalog, root):
@@ -191,19 +191,19 @@ def test_a_transcript_that_comes_back_is_no_longer_gone(catalog, root):
     index_all(catalog, root)
     path.with_suffix(".away").rename(path)
     index_all(catalog, root)
-    (row,) = catalog.sessions("app")
+    (row,) = catalog.list_sessions("app")
     assert not row.vanished
-    assert catalog.pending("app") == 1
+    assert catalog.count_due_jobs("app") == 1
 
 
 def test_turns_of_one_session_belong_to_the_project_of_their_own_folder(catalog, root):
     write(root, "aaaa", prompt("In the app"), prompt("In the library", cwd="/home/ana/lib"))
     (done,) = index_all(catalog, root)
     assert done.projects == {"app", "lib"}
-    assert [turn.text for turn in catalog.search("In the", "lib")] == ["In the library"]
-    assert [row.own_turns for row in catalog.sessions("lib")] == [1]
-    assert catalog.places_of("lib") == catalog.places_of("app")
-    assert catalog.places_of("other") == frozenset()
+    assert [turn.text for turn in catalog.search_turns("In the", "lib")] == ["In the library"]
+    assert [row.own_turns for row in catalog.list_sessions("lib")] == [1]
+    assert catalog.find_project_places("lib") == catalog.find_project_places("app")
+    assert catalog.find_project_places("other") == frozenset()
 
 
 def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(catalog, root):
@@ -211,19 +211,19 @@ def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(cata
     write(root, "good", prompt("Readable"))
     gone = Transcript("claude", root / "projects" / "-x" / "gone.jsonl", "gone", 1, 1, 1)
     good = next(one for one in discover_stores({"claude": [root]}).transcripts)
-    results = list(catalog.index_all([(one, ClaudeReading(one)) for one in (gone, good)], ByName()))
+    results = list(catalog.index_transcripts([(one, ClaudeReading(one)) for one in (gone, good)], ByName()))
     assert [one.failed for one in results] == [True, False]
     assert [one.code for one in results[0].problems] == ["unreadable"]
     assert found(catalog, "Readable") == [["Readable"]]
-    assert catalog.stamps()[str(gone.path)] != gone.stamp
+    assert catalog.load_stamps()[str(gone.path)] != gone.stamp
 
 
 def test_a_transcript_the_caller_could_not_read_is_tried_again_when_it_changes(catalog):
     one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
-    catalog.failed(one, Problem("bad-file", "/x/a.jsonl", "It is not one."))
-    assert compare_stamps(DiscoveredStores([one]), catalog.stamps()).unchanged == 1
+    catalog.mark_failed(one, Problem("bad-file", "/x/a.jsonl", "It is not one."))
+    assert compare_stamps(DiscoveredStores([one]), catalog.load_stamps()).unchanged == 1
     grown = Transcript("claude", one.path, "a", 2, 2, 3)
-    assert compare_stamps(DiscoveredStores([grown]), catalog.stamps()).changed == (grown,)
+    assert compare_stamps(DiscoveredStores([grown]), catalog.load_stamps()).changed == (grown,)
 
 
 def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog, root):
@@ -233,13 +233,13 @@ def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog
     between = datetime(2025, 6, 1, tzinfo=UTC)
 
     def names(**options):
-        return [row.session.id for row in catalog.sessions("app", **options)]
+        return [row.session.id for row in catalog.list_sessions("app", **options)]
 
     assert names() == ["new", "old"]
     assert names(since=between) == ["new"]
     assert names(until=between) == ["old"]
     assert names(limit=1) == ["new"]
-    assert len(catalog.sessions()) == 2
+    assert len(catalog.list_sessions()) == 2
 
 
 @pytest.mark.parametrize(
@@ -269,8 +269,8 @@ def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog
 def test_any_text_can_be_searched(catalog, root, query):
     write(root, SESSION, prompt("Say what's in C++ here"))
     index_all(catalog, root)
-    catalog.search(query)
-    catalog.search(query, "app", 5)
+    catalog.search_turns(query)
+    catalog.search_turns(query, "app", 5)
 
 
 def test_turns_with_all_words_of_a_search_come_before_those_with_some(catalog, root):
@@ -278,7 +278,7 @@ def test_turns_with_all_words_of_a_search_come_before_those_with_some(catalog, r
     index_all(catalog, root)
     assert found(catalog, "alpha beta") == [["alpha beta", "alpha"]]
     assert sorted(found(catalog, "beta gamma")[0]) == ["alpha beta", "gamma"]
-    scores = [turn.score for turn in catalog.search("alpha")]
+    scores = [turn.score for turn in catalog.search_turns("alpha")]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -291,7 +291,7 @@ def test_words_of_a_script_without_spaces_are_found_inside_a_sentence(catalog, r
 
 
 def test_an_unknown_turn_is_nothing(catalog):
-    assert catalog.turn("0" * 12) is None
+    assert catalog.load_turn("0" * 12) is None
 
 
 class Hostile:
@@ -316,12 +316,12 @@ class Hostile:
 def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
     one = Transcript("claude", Path("/x/\udc80.jsonl"), "s", 1, 1, 1)
     texts = ["\ud800 kept", "\0", "\x1f\x1f", "", "long \ud83d" * 3000]
-    done = catalog.index(one, Hostile(one.path, texts), ByName())
+    done = catalog.index_transcript(one, Hostile(one.path, texts), ByName())
     assert done.new_turns == len(texts)
-    (hit,) = catalog.search("kept")
+    (hit,) = catalog.search_turns("kept")
     assert hit.text == "??? kept".replace("???", "\ufffd" * 3)
-    assert [turn.text for turn in catalog.turns_of(one.place)][1:4] == texts[1:4]
-    assert len(catalog.sessions()) == 1
+    assert [turn.text for turn in catalog.load_turns(one.place)][1:4] == texts[1:4]
+    assert len(catalog.list_sessions()) == 1
 
 
 def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
@@ -329,17 +329,17 @@ def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):
     index_all(catalog, root)
 
     class Aliased(ByName):
-        def owner(self, cwd: str) -> str:
+        def find_owner(self, cwd: str) -> str:
             return "app" if cwd.startswith("/old") else ""
 
-    job = catalog.claim("app")
-    catalog.done(job, b"read to the end", b"")
-    assert catalog.reown(Aliased()) == {"app"}
-    assert [row.own_turns for row in catalog.sessions("app")] == [2]
-    again = catalog.claim("app")
+    job = catalog.claim_job("app")
+    catalog.finish_job(job, b"read to the end", b"")
+    assert catalog.reassign_folders(Aliased()) == {"app"}
+    assert [row.own_turns for row in catalog.list_sessions("app")] == [2]
+    again = catalog.claim_job("app")
     assert again is not None
     assert again.resume is None
-    assert catalog.reown(Aliased()) == frozenset()
+    assert catalog.reassign_folders(Aliased()) == frozenset()
 
 
 class TestChanges:

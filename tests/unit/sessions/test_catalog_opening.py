@@ -32,12 +32,12 @@ def write(root: Path, name: str, *records) -> Path:
 
 
 def found(catalog, *words):
-    return [[turn.text for turn in catalog.search(word)] for word in words]
+    return [[turn.text for turn in catalog.search_turns(word)] for word in words]
 
 
 def test_files_and_folders_are_private(home):
     with Catalog.open(home) as catalog:
-        catalog.failed(Transcript("claude", Path("/x"), "x", 1, 1, 1), Problem("x", "x", "x"))
+        catalog.mark_failed(Transcript("claude", Path("/x"), "x", 1, 1, 1), Problem("x", "x", "x"))
         check_private(home)
 
 
@@ -73,20 +73,20 @@ def test_damage_met_later_is_told_and_the_next_opening_rebuilds(home, root):
     write(root, SESSION, *(prompt(f"Number {number} " + "word " * 200) for number in range(300)))
     with Catalog.open(home) as catalog:
         index_all(catalog, root)
-        turns = [turn.id for turn in catalog.search("Number", limit=999)]
+        turns = [turn.id for turn in catalog.search_turns("Number", limit=999)]
     size = home.catalog.stat().st_size
     with home.catalog.open("r+b") as file:
         file.seek(size // 2)
         file.write(b"\xff" * (size // 2))  # what opening looks at lies before
     with Catalog.open(home) as catalog, pytest.raises(CatalogError, match="Run the command again"):
         for number, turn in enumerate(turns):
-            catalog.search(f"Number {number}")
-            catalog.sessions("app")
-            catalog.turn(turn)
+            catalog.search_turns(f"Number {number}")
+            catalog.list_sessions("app")
+            catalog.load_turn(turn)
     with Catalog.open(home) as catalog:
         assert [one.code for one in catalog.problems] == ["catalog-rebuilt"]
         index_all(catalog, root)
-        assert len(catalog.search("Number", limit=999)) == 300
+        assert len(catalog.search_turns("Number", limit=999)) == 300
 
 
 @pytest.mark.parametrize("form", [1, 2, 3, 4, 5, 6])
@@ -94,17 +94,17 @@ def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, r
     write(root, SESSION, prompt("Kept"))
     with Catalog.open(home) as first:
         index_all(first, root)
-        job = first.claim("app")
-        first.done(job, b"resume", b"state")
+        job = first.claim_job("app")
+        first.finish_job(job, b"resume", b"state")
     written_as(home, form)
     with Catalog.open(home) as second:
         assert second.problems == []
         index_all(second, root)
         assert found(second, "Kept") == [["Kept"]]
-        model = second.claim("app", kind="model")
+        model = second.claim_job("app", kind="model")
         assert (model.resume, model.state) == (None, None)
-        assert second.state_of(model, "extract") == b"state"
-        job = second.claim("app")
+        assert second.load_other_state(model, "extract") == b"state"
+        job = second.claim_job("app")
         assert job is None or (job.resume, job.state) == (b"resume", b"state")
     with Catalog.open(home) as third:
         assert third.problems == []
@@ -112,8 +112,13 @@ def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, r
 
 def test_what_a_text_has_in_tokens_is_kept_without_the_text(home):
     with Catalog.open(home) as catalog:
-        assert catalog.counted(digest_text("a secret text")) is None
-        catalog.keep_counted({digest_text("a secret text"): 3, digest_text(""): 0, digest_text("\ud800"): 2})
+        assert catalog.find_token_count(digest_text("a secret text")) is None
+        catalog.keep_token_counts({digest_text("a secret text"): 3, digest_text(""): 0, digest_text("\ud800"): 2})
     with Catalog.open(home) as catalog:
-        assert [catalog.counted(digest_text(text)) for text in ("a secret text", "", "\ud800", "x")] == [3, 0, 2, None]
+        assert [catalog.find_token_count(digest_text(text)) for text in ("a secret text", "", "\ud800", "x")] == [
+            3,
+            0,
+            2,
+            None,
+        ]
     assert b"a secret text" not in home.catalog.read_bytes()

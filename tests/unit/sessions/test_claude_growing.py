@@ -7,7 +7,7 @@ import json
 import pytest
 
 from claude_lines import answer, call, encoded, prompt, read, reading, reply, text
-from lerim.sessions.readers.engine.turn_drafts import PATIENCE
+from lerim.sessions.readers.engine.turn_drafts import RESULT_PATIENCE
 
 
 def texts(turns):
@@ -86,7 +86,7 @@ def test_a_block_that_came_after_the_next_message_began_is_not_torn_from_its_tur
 
 def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_path):
     stuck = [prompt("Go"), reply("lost", call("t0", "Bash", command="x"))]
-    waiting = [reply(f"m{n}", text("a")) for n in range(PATIENCE + 5)]
+    waiting = [reply(f"m{n}", text("a")) for n in range(RESULT_PATIENCE + 5)]
     _, done = read(tmp_path, *stuck, *waiting)
     held = offset(done)
     assert held == len(encoded(stuck[0]))

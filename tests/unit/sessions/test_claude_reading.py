@@ -285,7 +285,7 @@ def test_lines_of_megabytes_are_read(tmp_path):
 
 
 def test_a_line_over_the_limit_is_skipped_as_a_problem(tmp_path):
-    from lerim.sessions.readers.engine.lines import LineStream
+    from lerim.sessions.readers.engine.line_stream import LineStream
 
     path = tmp_path / "x"
     path.write_bytes(b"a\n" + b"b" * 50 + b"\n" + b"c\n" + b"d" * 30)

@@ -338,11 +338,11 @@ def test_an_option_keeps_what_the_agent_said_of_it(tmp_path):
     answered = one(tmp_path, asked, answer("t1", "User has answered", outcome=outcome)).answers[0]
     assert (answered.answer, answered.options) == ("uv", ("uv", "pip"))
     assert answered.descriptions == ("fast, one lock file", "")
-    assert answered.chosen == "fast, one lock file"
+    assert answered.chosen_descriptions == "fast, one lock file"
 
 
 @pytest.mark.parametrize(
     ("said", "chosen"), [("uv, pip", "one lock file\nold"), ("neither", ""), ("", ""), ("pip\nit is there", "old")]
 )
 def test_the_descriptions_of_all_chosen_options_are_told(said, chosen):
-    assert QuestionAnswer("Which?", ("uv", "pip"), said, ("one lock file", "old")).chosen == chosen
+    assert QuestionAnswer("Which?", ("uv", "pip"), said, ("one lock file", "old")).chosen_descriptions == chosen

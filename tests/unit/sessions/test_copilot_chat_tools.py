@@ -200,7 +200,7 @@ def test_questions_put_to_the_person_have_their_answers(tmp_path):
     turns, _ = only(tmp_path, request("go", tool("vscode_askQuestions"), calls=calls))
     (call,) = turns[1].tool_calls
     assert (call.kind, call.status) == ("ask", "ok")
-    assert [(one.question, one.options, one.answer, one.chosen) for one in call.answers] == [
+    assert [(one.question, one.options, one.answer, one.chosen_descriptions) for one in call.answers] == [
         ("Which store?", ("SQLite",), "SQLite\nno server", "a file")
     ]
     carousel = {

@@ -22,7 +22,7 @@ from opencode_store import Store, text
 
 
 class ByName:
-    def owner(self, cwd: str) -> str:
+    def find_owner(self, cwd: str) -> str:
         return Path(cwd).name
 
 
@@ -39,16 +39,16 @@ def roots(tmp_path) -> dict[Platform, list[Path]]:
 
 def cycle(catalog: Catalog, roots: dict[Platform, list[Path]]) -> tuple[DiscoveredStores, TranscriptChanges]:
     stores = discover_stores(roots)
-    open_databases(stores, catalog.stores())
-    found = compare_stamps(stores, catalog.stamps())
-    catalog.vanished(found.vanished)
+    open_databases(stores, catalog.load_store_stamps())
+    found = compare_stamps(stores, catalog.load_stamps())
+    catalog.mark_vanished(found.vanished)
     stale = (*found.new, *found.changed)
     list(
-        catalog.index_all(
-            ((one, read_session(one, catalog.resume_of(one.place), brief=True)) for one in stale), ByName()
+        catalog.index_transcripts(
+            ((one, read_session(one, catalog.load_resume(one.place), brief=True)) for one in stale), ByName()
         )
     )
-    catalog.keep_stores(stores.opened)
+    catalog.keep_store_stamps(stores.opened_databases)
     return stores, found
 
 
@@ -71,9 +71,9 @@ def session(roots: dict[Platform, list[Path]], words: str) -> Path:
 def test_a_database_that_did_not_change_is_not_opened_again(catalog, roots):
     chat(roots["opencode"][0], "ses_1", "Hello")
     first, found = cycle(catalog, roots)
-    assert (len(first.opened), len(found.new)) == (1, 1)
+    assert (len(first.opened_databases), len(found.new)) == (1, 1)
     second, found = cycle(catalog, roots)
-    assert (second.opened, found.new, found.changed, found.vanished) == ([], (), (), ())
+    assert (second.opened_databases, found.new, found.changed, found.vanished) == ([], (), (), ())
 
 
 def test_only_the_chat_that_grew_is_read_again(catalog, roots):
@@ -88,17 +88,17 @@ def test_only_the_chat_that_grew_is_read_again(catalog, roots):
     grown.rows(folder / "opencode.db")
     _, found = cycle(catalog, roots)
     assert [one.within for one in found.changed] == ["ses_2"]
-    assert [turn.text for turn in catalog.search("More")] == ["More of it"]
+    assert [turn.text for turn in catalog.search_turns("More")] == ["More of it"]
 
 
 def test_a_session_that_grew_is_carried_on_where_it_was_left(catalog, roots):
     path = session(roots, "First words")
     cycle(catalog, roots)
-    resume = catalog.resume_of(str(path))
+    resume = catalog.load_resume(str(path))
     session(roots, "Second words")
     _, found = cycle(catalog, roots)
     assert len(found.changed) == 1
-    assert catalog.resume_of(str(path)) != resume
+    assert catalog.load_resume(str(path)) != resume
     again = read_session(found.changed[0], resume, brief=True)
     assert [turn.text for turn in again] == ["Second words"]
     assert not again.restarted
@@ -112,7 +112,7 @@ def test_what_was_said_in_a_session_that_is_gone_stays_and_is_found(catalog, roo
     (roots["opencode"][0] / "opencode.db").unlink()
     _, found = cycle(catalog, roots)
     assert len(found.vanished) == 2
-    assert {turn.text for word in ("Keep", "that") for turn in catalog.search(word)} == {"Keep this", "And that"}
+    assert {turn.text for word in ("Keep", "that") for turn in catalog.search_turns(word)} == {"Keep this", "And that"}
     assert cycle(catalog, roots)[1].vanished == ()
 
 
@@ -141,5 +141,5 @@ def test_what_a_fork_copied_stands_once_read_with_its_original_or_after_it(catal
     fork.rows(folder / "opencode.db")
     stores, _ = cycle(catalog, roots)
     assert len(stores.transcripts) == 2
-    assert sorted(turn.text for turn in catalog.search("Mend")) == ["Mend it differently", "Mend the parser"]
-    assert [turn.text for turn in catalog.search("lexer")] == ["And the lexer"]
+    assert sorted(turn.text for turn in catalog.search_turns("Mend")) == ["Mend it differently", "Mend the parser"]
+    assert [turn.text for turn in catalog.search_turns("lexer")] == ["And the lexer"]

@@ -289,7 +289,7 @@ def test_questions_put_to_the_person_have_their_answers_by_place(tmp_path):
         ("Which store?", ("SQLite", "Redis"), "SQLite"),
         ("Why?", (), "no server to run"),
     ]
-    assert told.answers[0].chosen == "one file"
+    assert told.answers[0].chosen_descriptions == "one file"
     assert (unanswered.status, [one.answer for one in unanswered.answers]) == ("denied", ["", ""])
 
 

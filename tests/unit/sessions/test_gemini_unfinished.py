@@ -15,8 +15,8 @@ from lerim.sessions.readers.gemini_family import open_session, scan_root
 
 
 def sync(catalog, root):
-    found = compare_stamps(DiscoveredStores(scan_root(root, [files.FOLDER]).transcripts), catalog.stamps())
-    return list(catalog.index_all(((one, open_session(one)) for one in (*found.new, *found.changed)), ByName()))
+    found = compare_stamps(DiscoveredStores(scan_root(root, [files.FOLDER]).transcripts), catalog.load_stamps())
+    return list(catalog.index_transcripts(((one, open_session(one)) for one in (*found.new, *found.changed)), ByName()))
 
 
 def test_a_session_met_half_written_is_told_to_nobody_and_read_by_the_next_sync(tmp_path):
@@ -26,13 +26,13 @@ def test_a_session_met_half_written_is_told_to_nobody_and_read_by_the_next_sync(
         complete = files.whole(path, prompt("two"), reply("second"), prompt("three")).read_bytes()
         path.write_bytes(complete[: len(complete) // 2])
         (met,) = sync(catalog, tmp_path)
-        assert (met.problems, met.failed, met.taken) == ((), False, True)
-        assert "first" in [turn.text for turn in catalog.search("first")]
-        assert catalog.sessions()[0].error == ""
+        assert (met.problems, met.failed, met.is_busy) == ((), False, True)
+        assert "first" in [turn.text for turn in catalog.search_turns("first")]
+        assert catalog.list_sessions()[0].error == ""
         path.write_bytes(complete)
         (met,) = sync(catalog, tmp_path)
-        assert (met.problems, met.failed, met.taken) == ((), False, False)
-        assert "second" in [turn.text for turn in catalog.search("second")]
+        assert (met.problems, met.failed, met.is_busy) == ((), False, False)
+        assert "second" in [turn.text for turn in catalog.search_turns("second")]
         assert sync(catalog, tmp_path) == []
 
 
@@ -55,7 +55,7 @@ def test_a_session_resumed_in_a_log_beside_its_old_file_stays_one_session_of_the
         sync(catalog, tmp_path)
         files.log(path.with_suffix(".jsonl"), *told, prompt("two"), reply("second"))
         (met,) = sync(catalog, tmp_path)
-        (row,) = catalog.sessions()
+        (row,) = catalog.list_sessions()
         assert (met.new_turns, row.session.id, row.session.turns, row.own_turns) == (2, files.SESSION, 4, 4)
 
 
@@ -66,7 +66,7 @@ def test_what_a_person_rewound_is_gone_from_the_catalog_too(tmp_path):
         sync(catalog, tmp_path)
         files.log(path, *told, {"$rewindTo": told[2]["id"]}, prompt("two"))
         sync(catalog, tmp_path)
-        (row,) = catalog.sessions()
+        (row,) = catalog.list_sessions()
         assert row.session.turns == 3
         assert row.own_turns == 3
 

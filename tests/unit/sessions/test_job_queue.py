@@ -48,26 +48,26 @@ def say(root: Path, name: str, words: str, year: int = 2025) -> None:
 
 
 def claimed(catalog, **options):
-    job = catalog.claim("app", **options)
+    job = catalog.claim_job("app", **options)
     assert job is not None
     return job
 
 
 def only(catalog):
     """Ends the newest session's job, so that one waits."""
-    catalog.done(claimed(catalog), b"", b"")
+    catalog.finish_job(claimed(catalog), b"", b"")
 
 
 def test_the_newest_session_comes_first_and_each_once(catalog):
     assert [claimed(catalog).transcript.session_id for _ in range(2)] == ["new", "old"]
-    assert catalog.claim("app") is None
-    assert catalog.claim("other") is None
+    assert catalog.claim_job("app") is None
+    assert catalog.claim_job("other") is None
 
 
 def test_a_job_carries_on_from_where_the_last_one_ended(catalog, root):
     job = claimed(catalog)
     assert (job.resume, job.state) == (None, None)
-    catalog.done(job, b"offset 7", b"\x00open")
+    catalog.finish_job(job, b"offset 7", b"\x00open")
     say(root, "new", "More")
     index_all(catalog, root)
     again = claimed(catalog)
@@ -79,59 +79,59 @@ def test_what_arrives_while_a_job_runs_makes_it_run_once_more(catalog, root):
     say(root, "new", "More")
     index_all(catalog, root)
     assert claimed(catalog).transcript.session_id == "old"
-    catalog.done(job, b"a", b"b")
+    catalog.finish_job(job, b"a", b"b")
     assert claimed(catalog).transcript.session_id == "new"
 
 
 def test_a_job_that_fails_waits_longer_each_time_and_is_dead_after_three_tries(catalog, clock):
     only(catalog)
     for wait, dead in ((30, False), (60, False), (0, True)):
-        assert catalog.fail(claimed(catalog), "no luck") is dead
+        assert catalog.fail_job(claimed(catalog), "no luck") is dead
         if wait:
             clock.now += wait - 1
-            assert catalog.claim("app") is None
-            assert catalog.pending("app") == 0
+            assert catalog.claim_job("app") is None
+            assert catalog.count_due_jobs("app") == 0
             clock.now += 1
     clock.now += 10**9
-    assert catalog.claim("app") is None
-    (row,) = catalog.jobs("app")
+    assert catalog.claim_job("app") is None
+    (row,) = catalog.list_open_jobs("app")
     assert (row.state, row.tries, row.reason, row.next_try) == ("dead", 3, "no luck", None)
-    assert catalog.counts("app") == {"done": 1, "dead": 1}
+    assert catalog.count_jobs_by_state("app") == {"done": 1, "dead": 1}
 
 
 def test_a_job_whose_process_died_is_put_back_and_was_no_try(catalog):
     only(catalog)
     for _ in range(10):
         assert claimed(catalog).tries == 0
-        assert catalog.recover("app") == 1
-    assert catalog.recover("app") == 0
-    assert catalog.counts("app") == {"pending": 1, "done": 1}
+        assert catalog.recover_jobs("app") == 1
+    assert catalog.recover_jobs("app") == 0
+    assert catalog.count_jobs_by_state("app") == {"pending": 1, "done": 1}
 
 
 def test_a_job_that_kills_its_process_lets_the_others_go_first(catalog):
     claimed(catalog)
-    catalog.recover("app")
+    catalog.recover_jobs("app")
     assert claimed(catalog).transcript.session_id == "old"
 
 
 def test_a_late_answer_of_a_job_that_was_put_back_changes_nothing(catalog):
     job = claimed(catalog)
-    catalog.recover("app")
-    catalog.done(job, b"late", b"late")
-    assert not catalog.fail(job, "late")
-    assert catalog.counts("app") == {"pending": 2}
+    catalog.recover_jobs("app")
+    catalog.finish_job(job, b"late", b"late")
+    assert not catalog.fail_job(job, "late")
+    assert catalog.count_jobs_by_state("app") == {"pending": 2}
     assert {claimed(catalog).resume for _ in range(2)} == {None}
 
 
 def test_a_cancelled_job_waits_as_before(catalog):
-    catalog.put_back(claimed(catalog))
+    catalog.put_back_job(claimed(catalog))
     assert claimed(catalog).transcript.session_id == "new"
 
 
 def test_a_dead_job_lives_again_when_its_session_grows_or_a_person_asks(catalog, root, clock):
     def kill():
         for _ in range(3):
-            catalog.fail(claimed(catalog), "no")
+            catalog.fail_job(claimed(catalog), "no")
             clock.now += 9999
 
     only(catalog)
@@ -139,54 +139,54 @@ def test_a_dead_job_lives_again_when_its_session_grows_or_a_person_asks(catalog,
     say(root, "old", "More", 2024)
     index_all(catalog, root)
     kill()
-    assert catalog.retry("app") == 1
+    assert catalog.retry_jobs("app") == 1
     assert claimed(catalog).tries == 0
 
 
 def test_a_failed_job_keeps_its_back_off_when_its_session_grows(catalog, root):
     only(catalog)
-    catalog.fail(claimed(catalog), "no")
+    catalog.fail_job(claimed(catalog), "no")
     say(root, "old", "More", 2024)
     index_all(catalog, root)
-    assert catalog.claim("app") is None
+    assert catalog.claim_job("app") is None
 
 
 def test_what_arrived_while_the_last_try_failed_gives_one_more(catalog, root, clock):
     only(catalog)
     for _ in range(2):
-        catalog.fail(claimed(catalog), "no")
+        catalog.fail_job(claimed(catalog), "no")
         clock.now += 9999
     job = claimed(catalog)
     say(root, "old", "More", 2024)
     index_all(catalog, root)
-    assert not catalog.fail(job, "no")
+    assert not catalog.fail_job(job, "no")
 
 
 def test_a_session_still_being_written_waits_for_its_time_or_for_a_person(catalog, clock):
     only(catalog)
-    catalog.done(claimed(catalog), b"a", b"b", again_at=clock.now + 900)
-    assert catalog.claim("app") is None
+    catalog.finish_job(claimed(catalog), b"a", b"b", again_at=clock.now + 900)
+    assert catalog.claim_job("app") is None
     clock.now += 1
     job = claimed(catalog, started=clock.now)
-    catalog.done(job, b"a", b"b", again_at=clock.now + 900)
-    assert catalog.claim("app", started=clock.now) is None
+    catalog.finish_job(job, b"a", b"b", again_at=clock.now + 900)
+    assert catalog.claim_job("app", started=clock.now) is None
     clock.now += 900
     assert claimed(catalog).resume == b"a"
 
 
 def test_a_failed_job_is_taken_once_in_a_run_that_a_person_started(catalog, clock):
     only(catalog)
-    catalog.fail(claimed(catalog), "no")
+    catalog.fail_job(claimed(catalog), "no")
     clock.now += 1
     started = clock.now
-    catalog.fail(claimed(catalog, started=started), "no")
-    assert catalog.claim("app", started=started) is None
+    catalog.fail_job(claimed(catalog, started=started), "no")
+    assert catalog.claim_job("app", started=started) is None
 
 
 def test_sessions_outside_the_asked_time_are_not_taken(catalog):
     middle = datetime(2024, 6, 1, tzinfo=UTC)
     assert claimed(catalog, until=middle).transcript.session_id == "old"
-    assert catalog.claim("app", until=middle) is None
+    assert catalog.claim_job("app", until=middle) is None
     assert claimed(catalog, since=middle).transcript.session_id == "new"
 
 
@@ -196,8 +196,8 @@ def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):
     content = path.read_bytes()
     path.unlink()
     index_all(catalog, root)
-    assert catalog.claim("app") is None
-    assert catalog.counts("app") == {"done": 1}
+    assert catalog.claim_job("app") is None
+    assert catalog.count_jobs_by_state("app") == {"done": 1}
     path.write_bytes(content)
     index_all(catalog, root)
     assert claimed(catalog).transcript.session_id == "old"
@@ -205,30 +205,30 @@ def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):
 
 def test_other_work_can_be_queued_for_a_known_transcript_only(catalog, root):
     path = next(root.rglob("old.jsonl"))
-    assert catalog.enqueue("summarize", str(path), "app")
-    assert not catalog.enqueue("summarize", str(path.with_name("none.jsonl")), "app")
+    assert catalog.enqueue_job("summarize", str(path), "app")
+    assert not catalog.enqueue_job("summarize", str(path.with_name("none.jsonl")), "app")
     assert claimed(catalog, kind="summarize").transcript.path == path
-    assert catalog.claim("app", kind="summarize") is None
+    assert catalog.claim_job("app", kind="summarize") is None
 
 
 def test_what_the_rules_have_read_waits_for_a_model_with_a_position_of_its_own(catalog):
-    assert catalog.claim("app", kind="model") is None
-    catalog.done(claimed(catalog), b"r1", b"s1")
+    assert catalog.claim_job("app", kind="model") is None
+    catalog.finish_job(claimed(catalog), b"r1", b"s1")
     job = claimed(catalog, kind="model")
-    assert (job.resume, job.state, catalog.state_of(job, "extract")) == (None, None, b"s1")
-    catalog.done(job, b"r2", b"s2")
-    assert catalog.claim("app", kind="model") is None
-    assert catalog.state_of(job, "model") == b"s2"
-    assert catalog.counts("app") == {"pending": 1, "done": 1}
-    assert catalog.counts("app", "model") == {"done": 1}
+    assert (job.resume, job.state, catalog.load_other_state(job, "extract")) == (None, None, b"s1")
+    catalog.finish_job(job, b"r2", b"s2")
+    assert catalog.claim_job("app", kind="model") is None
+    assert catalog.load_other_state(job, "model") == b"s2"
+    assert catalog.count_jobs_by_state("app") == {"pending": 1, "done": 1}
+    assert catalog.count_jobs_by_state("app", "model") == {"done": 1}
 
 
 def test_a_session_that_grew_waits_for_a_model_again_where_it_got_to(catalog, root):
-    catalog.done(claimed(catalog), b"", b"")
-    catalog.done(claimed(catalog, kind="model"), b"r2", b"s2")
+    catalog.finish_job(claimed(catalog), b"", b"")
+    catalog.finish_job(claimed(catalog, kind="model"), b"r2", b"s2")
     say(root, "new", "More")
     index_all(catalog, root)
-    catalog.done(claimed(catalog), b"", b"")
+    catalog.finish_job(claimed(catalog), b"", b"")
     job = claimed(catalog, kind="model")
     assert (job.resume, job.state) == (b"r2", b"s2")
 
@@ -236,8 +236,8 @@ def test_a_session_that_grew_waits_for_a_model_again_where_it_got_to(catalog, ro
 def test_how_far_a_job_got_before_its_trouble_is_kept(catalog, clock):
     only(catalog)
     job = claimed(catalog)
-    catalog.progressed(job, b"there", b"so far", 3)
-    catalog.fail(job, "no answer")
+    catalog.keep_job_progress(job, b"there", b"so far", 3)
+    catalog.fail_job(job, "no answer")
     clock.now += 60
     again = claimed(catalog)
     assert (again.resume, again.state, again.redactions, again.tries) == (b"there", b"so far", 3, 1)
@@ -246,6 +246,6 @@ def test_how_far_a_job_got_before_its_trouble_is_kept(catalog, clock):
 def test_a_job_that_was_lost_keeps_nothing(catalog):
     only(catalog)
     lost = claimed(catalog)
-    catalog.recover("app")
-    catalog.progressed(lost, b"there", b"so far", 0)
+    catalog.recover_jobs("app")
+    catalog.keep_job_progress(lost, b"there", b"so far", 0)
     assert claimed(catalog).resume is None

@@ -254,7 +254,7 @@ def test_a_question_has_its_options_and_the_answer(read: Read) -> None:
     asked = {"questions": [{"question": "Which database?", "header": "DB", "options": options}]}
     one = call(read, tool("question", asked, "User has answered", metadata={"answers": [["SQLite"]]}))
     expected = QuestionAnswer("Which database?", ("SQLite", "Postgres"), "SQLite", ("one file", "a server"))
-    assert (one.kind, one.answers, one.answers[0].chosen) == ("ask", (expected,), "one file")
+    assert (one.kind, one.answers, one.answers[0].chosen_descriptions) == ("ask", (expected,), "one file")
 
 
 def test_a_dismissed_question_is_denied(read: Read) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import codex_lines as lines
-from lerim.sessions.readers.engine.compressed import BYTES, BYTES_A_BYTE, BYTES_A_LINE, LINES, UnpackedFile
-from lerim.sessions.readers.engine.lines import BLOCK
+from lerim.sessions.readers.engine.compressed import BASE_BYTES, BASE_LINES, BYTES_A_BYTE, BYTES_A_LINE, UnpackedFile
+from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES
 
 if sys.version_info >= (3, 14) and not TYPE_CHECKING:
     from compression import zstd
@@ -48,12 +48,12 @@ def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind:
     path = tmp_path / NAME
     path.write_bytes(packed(block, times))
     size = path.stat().st_size
-    with path.open("rb") as file, UnpackedFile(file, BLOCK, size) as stream:
+    with path.open("rb") as file, UnpackedFile(file, BLOCK_BYTES, size) as stream:
         held = 0
-        while given := stream.read1(BLOCK):
+        while given := stream.read1(BLOCK_BYTES):
             held += given.count(b"\n")
-        assert stream.unpacked <= BYTES + BYTES_A_BYTE * size + BLOCK
-        assert held <= LINES + size // BYTES_A_LINE
+        assert stream.unpacked_bytes <= BASE_BYTES + BYTES_A_BYTE * size + BLOCK_BYTES
+        assert held <= BASE_LINES + size // BYTES_A_LINE
     turns, done = lines.reading(path)
     assert turns[0].text == "Said before it"
     told = [one for one in done.problems if one.code == "cut-short"]
@@ -64,9 +64,9 @@ def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind:
 def test_work_on_a_packed_file_ends_when_its_time_is_over() -> None:
     data = packed(lines.encoded(lines.prompt("Do it")) * 1000, 10)
     clock = itertools.count(0.0, 8.0)
-    stream = UnpackedFile(io.BytesIO(data), BLOCK, len(data), lambda: next(clock))
+    stream = UnpackedFile(io.BytesIO(data), BLOCK_BYTES, len(data), lambda: next(clock))
     assert 0 < len(stream.read()) < len(zstd.decompress(data))
-    assert "too long" in stream.stopped
+    assert "too long" in stream.stop_reason
 
 
 def test_a_rollout_that_is_damaged_in_the_middle_gives_what_stands_before_it(tmp_path: Path) -> None:

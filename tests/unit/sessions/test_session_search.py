@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Home:
 def found(home: Home, turns: list[Turn], *queries: str) -> list[list[str]]:
     bench.index(home, [bench.told("one", turns)])
     with Catalog.open(home) as catalog:
-        return [[turn.text for turn in catalog.search(query)] for query in queries]
+        return [[turn.text for turn in catalog.search_turns(query)] for query in queries]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_humped_name_with_a_sign_in_it_counts_whole_and_in_parts(home, name, p
     long, short = f"{'Many other words are said here. ' * 20} {name}", f"{name} it is"
     bench.index(home, [bench.told("one", said(long, *filler, short, *filler, f"Or {parts}"))])
     with Catalog.open(home) as catalog:
-        hits = {hit.text: hit.score for hit in catalog.search(name)}
+        hits = {hit.text: hit.score for hit in catalog.search_turns(name)}
     assert hits.keys() == {long, short, f"Or {parts}"}
     assert hits[short] > hits[long] > 0
     assert hits[f"Or {parts}"] > 0
@@ -137,7 +137,7 @@ def test_what_was_copied_into_other_sessions_comes_once_before_other_turns(home)
     ]
     bench.index(home, sessions)
     with Catalog.open(home) as catalog:
-        hits = [turn.text for turn in catalog.search("quicksilver pump manual")]
+        hits = [turn.text for turn in catalog.search_turns("quicksilver pump manual")]
     assert sorted(hits) == sorted([copied] * 3 + ["quicksilver"])
     assert hits[:2] == [copied, "quicksilver"]
 

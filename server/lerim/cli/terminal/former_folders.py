@@ -31,11 +31,11 @@ def refuse_unknown_aliases(
     with Catalog.open(at.home) as catalog:
         for old in unknown:
             if not cancelled() and not _ran(catalog, old):
-                near = difflib.get_close_matches(old, catalog.folders(), n=1)
+                near = difflib.get_close_matches(old, catalog.list_folders(), n=1)
                 told = f"The nearest is {near[0]}. " if near else ""
                 todo = f"{told}`lerim sessions list --all` shows where sessions ran."
                 raise ProjectError("No session of any agent ran in this folder.", where=old, todo=todo)
 
 
 def _ran(catalog: Catalog, old: str) -> bool:
-    return any(is_below(folder, old) for folder in catalog.folders())
+    return any(is_below(folder, old) for folder in catalog.list_folders())

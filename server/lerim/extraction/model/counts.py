@@ -18,7 +18,7 @@ class TokenCounter:
         text_digest = digest_text(text)
         known = self._fresh.get(text_digest)
         if known is None:
-            known = self._catalog.counted(text_digest)
+            known = self._catalog.find_token_count(text_digest)
         if known is None:
             known = self._fresh[text_digest] = tokens.count_tokens(text)
         return known
@@ -26,5 +26,5 @@ class TokenCounter:
     def keep(self) -> None:
         """Stores the counts made since the last call. Raises CatalogError."""
         if self._fresh:
-            self._catalog.keep_counted(self._fresh)
+            self._catalog.keep_token_counts(self._fresh)
             self._fresh = {}

@@ -55,7 +55,15 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
         for one in call.answers:
             if one.answer:
                 yield TurnPassage(
-                    turn.id, turn.ordinal, "answer", one.answer, "paragraph", one.question, one.chosen, 0, 1
+                    turn.id,
+                    turn.ordinal,
+                    "answer",
+                    one.answer,
+                    "paragraph",
+                    one.question,
+                    one.chosen_descriptions,
+                    0,
+                    1,
                 )
 
 

@@ -23,7 +23,7 @@ from lerim.jobs.sync_context import SyncContext, SyncPart, Tell
 from lerim.models import Model, ModelChoice, ModelStep, WaitingWork, WaitReason, estimate_waiting, find_role_model
 from lerim.project import FolderOwners
 from lerim.review import queue as review
-from lerim.sessions import EXTRACT, MODEL_JOB, Catalog, QueueJob
+from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog, QueueJob
 
 if TYPE_CHECKING:
     from lerim.extraction import EarlierClaim, Guidance, Material, ModelResult, TokenCounter
@@ -107,12 +107,12 @@ class _ModelStep:
         except (LerimError, StoppedError):
             if self._sent > material.sent:
                 state = material.state(self._sent, overlap, counts)
-                self.part.catalog.progressed(job, reading.resume, state, reading.redactions)
+                self.part.catalog.keep_job_progress(job, reading.resume, state, reading.redactions)
             raise
         state = material.state(max(last, material.sent), overlap, counts)
         counts.keep()
         redactions = reading.redactions + len(secrets)
-        self.part.catalog.done(job, reading.resume, state, reading.again_at, redactions=redactions)
+        self.part.catalog.finish_job(job, reading.resume, state, reading.again_at, redactions=redactions)
 
     def _ask(self, job: QueueJob, material: Material, settled: bool, counts: TokenCounter, tell: Tell) -> None:
         from lerim.extraction import (
@@ -187,7 +187,7 @@ class _ModelStep:
         ranked high gives way to the model's words, so the model is not kept from saying it."""
         from lerim.extraction import EarlierClaim, unpack_state
 
-        claims = unpack_state(self.part.catalog.state_of(job, EXTRACT)).claims
+        claims = unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
         source = f"{job.transcript.platform}:{job.transcript.session_id}#"
         waiting = [
             one.record
@@ -210,7 +210,7 @@ class _ModelStep:
         from lerim.extraction import TITLES, Guidance, find_focus, make_related_query
 
         prompts = [turn.words("user") for turn in material.ready(settled) if turn.role == "user"]
-        near = self.part.sink.memories.near(make_related_query(material.facts, prompts), TITLES)
+        near = self.part.sink.memories.find_sharing_words(make_related_query(material.facts, prompts), TITLES)
         newest = self.part.sink.memories.search("", NEWEST)
         known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
         return Guidance(tuple(known), find_focus(hit.record for hit in newest), person)

@@ -21,7 +21,7 @@ from lerim.project import project as projects
 from lerim.redaction import collect_redactions
 from lerim.review import acts, queue
 from lerim.sessions import (
-    EXTRACT,
+    EXTRACT_JOB,
     QueueJob,
     Readable,
     Transcript,
@@ -48,9 +48,9 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
         catalog, sink = part.catalog, part.sink
         rules = _RulesPass(part, context.owners(), context.started())
         sink.problems += [*catalog.problems, *_remember(context), *_links(sink)]
-        catalog.recover(key)
-        catalog.reown(rules.owners)
-        catalog.hold(removed_platforms(context.home))
+        catalog.recover_jobs(key)
+        catalog.reassign_folders(rules.owners)
+        catalog.hold_removed_platforms(removed_platforms(context.home))
         context.emit(SyncProgress("looking", 0, 0, 0))
         stores, stale = context.stale(catalog, rules.owners)
         sink.problems += select_reader_problems(stores.problems, context.folders)
@@ -62,9 +62,9 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
         except StoppedError:
             state = "cancelled"
         counts = rules.counts()
-        left_out = catalog.left_out(key, options.since, options.until)
+        left_out = catalog.count_passed_over(key, options.since, options.until)
         if state == "done":
-            catalog.synced(key)
+            catalog.record_sync(key)
     if state == "done" and rules.failed:
         state = "partial"
     summary = f"{counts.found} sessions, {len(sink.candidates)} candidates"
@@ -87,7 +87,7 @@ class _RulesPass:
     def take_in(self, stale: list[Transcript]) -> None:
         """Indexes what is the project's own and learns from it, the newest first. Raises StoppedError."""
         context = self.part.context
-        known = self.part.catalog.places_of(context.project.key)
+        known = self.part.catalog.find_project_places(context.project.key)
         named, others = split_likely_transcripts(stale, known, context.folders)
         silent = [one for one in others if one.platform != "claude" and not one.cwd][:FIRST_OTHERS]
         opened = {one.place for one in silent}
@@ -110,14 +110,14 @@ class _RulesPass:
         own: list[Transcript] = []
         for one in transcripts:
             self.part.context.raise_if_cancelled()
-            if one.place in known or self.owners.owner(find_working_folder(one)) == self.part.context.project.key:
+            if one.place in known or self.owners.find_owner(find_working_folder(one)) == self.part.context.project.key:
                 own.append(one)
         return own
 
     def index(self, transcripts: list[Transcript], done: int, total: int) -> None:
         """Takes the transcripts into the catalog. Raises StoppedError."""
         context, catalog, sink = self.part.context, self.part.catalog, self.part.sink
-        known = catalog.stamps()
+        known = catalog.load_stamps()
 
         def readings() -> Iterator[tuple[Transcript, Readable]]:
             for number, transcript in enumerate(transcripts):
@@ -126,7 +126,7 @@ class _RulesPass:
                 context.emit(SyncProgress("reading", done + number, total, len(sink.candidates)))
                 yield transcript, resume_reading(catalog, transcript)
 
-        for indexed in catalog.index_all(readings(), self.owners, context.cancelled):
+        for indexed in catalog.index_transcripts(readings(), self.owners, context.cancelled):
             place = indexed.transcript.place
             (self.changed if place in known else self.new).add(place)
             sink.problems += indexed.problems
@@ -137,18 +137,18 @@ class _RulesPass:
     def extract(self) -> None:
         """Works off the extraction queue, the newest session first; what failed is tried once in this pass."""
         part = self.part
-        for job, _ in part.claims(EXTRACT, self.started, part.context.options.since):
+        for job, _ in part.claims(EXTRACT_JOB, self.started, part.context.options.since):
             place = job.transcript.place
             try:
                 self.extract_one(job)
             except StoppedError:
-                part.catalog.put_back(job)
+                part.catalog.put_back_job(job)
                 raise
             except UnfinishedError:
-                part.catalog.put_back(job, UNFINISHED_SECONDS)
+                part.catalog.put_back_job(job, UNFINISHED_SECONDS)
             except LerimError as error:
                 # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
-                part.catalog.fail(job, error.message)
+                part.catalog.fail_job(job, error.message)
                 self.failed.add(place)
                 if not any(one.path == place for one in part.sink.problems):  # what lies there may be told already
                     part.sink.problems.append(error.problem(place))
@@ -182,16 +182,16 @@ class _RulesPass:
                 sink.take(extraction.finish(reading.settled))
         sink.problems += (problem for problem in reading.problems if problem not in sink.problems)
         met = () if transcript.parent else tuple(extraction.met.values())
-        elsewhere = ((one, catalog.met_elsewhere(project.key, one)) for one in met)
+        elsewhere = ((one, catalog.find_same_errors(project.key, one)) for one in met)
         sink.take(draft_friction(one, before, transcript.platform) for one, before in elsewhere if before)
         redactions = reading.redactions + len(secrets)
-        catalog.done(job, reading.resume, extraction.state(), reading.again_at, met, redactions)
+        catalog.finish_job(job, reading.resume, extraction.state(), reading.again_at, met, redactions)
 
     def counts(self) -> SessionCounts:
         """Counts the project's sessions that are there; a subagent's transcript is part of its parent's session, where
         that was read."""
         failed = self.failed
-        main = self.part.catalog.places_of(self.part.context.project.key, main=True) | failed
+        main = self.part.catalog.find_project_places(self.part.context.project.key, main=True) | failed
         new = main & self.new - failed
         changed = main & self.changed - failed - new
         return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))

@@ -61,7 +61,7 @@ def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: date
         sessions = list_pending_summaries(catalog.db, place.project.key, since, context.options.until)
     if not context.explicit:
         settled_at = (context.clock() - SETTLED_AFTER).timestamp()
-        sessions = [one for one in sessions if one.changed <= settled_at]
+        sessions = [one for one in sessions if one.changed_at <= settled_at]
     if not sessions:
         return
     try:
@@ -87,7 +87,7 @@ def _summarize_some(
         for one in sessions:
             if part.context.cancelled():
                 return
-            left = summaries.maker(f"{one.platform}:{one.session}") not in ("", RULES) and by_model()
+            left = summaries.made_by(f"{one.platform}:{one.session_id}") not in ("", RULES) and by_model()
             (done if left or _summarize_one(part.catalog, part.sink, summaries, one) else others).append(one.job)
     finally:
         with convert_sqlite_errors(part.catalog.path):
@@ -106,7 +106,7 @@ def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, o
     except TranscriptError as error:
         sink.problems.append(error.problem(one.place))
         return False
-    return made is not None and _keep(summaries, made, turns, one.platform, one.session, RULES, sink)
+    return made is not None and _keep(summaries, made, turns, one.platform, one.session_id, RULES, sink)
 
 
 def model_summarizes(context: SyncContext) -> bool:
@@ -124,7 +124,7 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
     if not place.state.is_dir():
         return report
     with Catalog.open(context.home) as catalog:
-        new, waiting = (catalog.pending(key, kind) for kind in (SUMMARY_JOB, SUMMARY_MODEL_JOB))
+        new, waiting = (catalog.count_due_jobs(key, kind) for kind in (SUMMARY_JOB, SUMMARY_MODEL_JOB))
     if not new and not waiting:
         return report
     since, waits = context.model_since, report.waits
@@ -150,7 +150,9 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
         return with_no_model_asked(report, [], waits)
     if session is not None and session.why and not waits.why:
         with Catalog.open(context.home) as catalog:
-            waits = WaitingWork(catalog.pending(key, SUMMARY_MODEL_JOB), model=session.model.label, why=session.why)
+            waits = WaitingWork(
+                catalog.count_due_jobs(key, SUMMARY_MODEL_JOB), model=session.model.label, why=session.why
+            )
     maker, calls, asked = (session.model.label, session.usage.calls, [session]) if session else (RULES, 0, [])
     found, state = SessionCounts(report.sessions.found), session.state if session else "done"
     summary = f"{maker}, {calls} calls, {written} summaries"
@@ -182,11 +184,11 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
     name = f"{one.platform}:{one.session_id}"
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
-    title = next((brief.title for brief in catalog.named(one.session_id) if brief.place == one.place), "")
+    title = next((brief.title for brief in catalog.find_sessions_by_id(one.session_id) if brief.place == one.place), "")
     rules = summarize(turns, _facts(one.platform, title), locator(place, turns))
     parts = unpack_parts(job.state, label, turns)
-    if rules is None or summaries.theirs(name):
-        catalog.done(job, b"", parts.model_dump_json().encode())
+    if rules is None or summaries.is_edited(name):
+        catalog.finish_job(job, b"", parts.model_dump_json().encode())
         return
     counts = TokenCounter(catalog)
     task = SummaryTask(
@@ -214,13 +216,13 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
             elif isinstance(event, SummaryCallStarted):
                 part.context.raise_if_cancelled()
     except (LerimError, StoppedError):
-        catalog.progressed(job, b"", parts.model_dump_json().encode(), 0)
+        catalog.keep_job_progress(job, b"", parts.model_dump_json().encode(), 0)
         raise
     finally:
         asking.close()
     counts.keep()
     _keep(summaries, made, turns, one.platform, one.session_id, label, part.sink)
-    catalog.done(job, b"", parts.model_dump_json().encode())
+    catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
 
 def _facts(platform: Platform, title: str) -> SummaryFacts:

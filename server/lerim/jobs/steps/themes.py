@@ -32,4 +32,4 @@ def _worked(catalog: Catalog, sink: ProposalSink, session: RecentSession) -> The
         prompt = exchange.prompt
         if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed:
             asked.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed)))
-    return ThemeSession(session.platform, session.session, tuple(asked))
+    return ThemeSession(session.platform, session.session_id, tuple(asked))

@@ -138,7 +138,7 @@ def _check_stores(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.
 
     owners = FolderOwners(list_projects(sidecar.home)[0], home=sidecar.home)
     with Catalog.open(sidecar.home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
-        folders = [*owners.folders, *catalog.folders()]
+        folders = [*owners.folders, *catalog.list_folders()]
     stores = discover_stores(platform_roots(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
@@ -160,12 +160,12 @@ def _is_catalog_behind(
     from lerim.sessions import Catalog, compare_stamps, open_databases
 
     with Catalog.open(sidecar.home) as catalog:
-        open_databases(stores, catalog.stores(), folders, catalog.damaged_stores())
-        catalog.keep_damaged(stores.damaged)
-        found = compare_stamps(stores, catalog.stamps())
+        open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores())
+        catalog.keep_damaged_stores(stores.damaged_stores)
+        found = compare_stamps(stores, catalog.load_stamps())
         stale = (*found.new, *found.changed)
-        project_places = frozenset[str]().union(*(catalog.places_of(project) for project in projects))
-        closed = catalog.closed() if stale else frozenset()
+        project_places = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
+        closed = catalog.find_unopened_places() if stale else frozenset()
         for entry in stale:
             if entry.place in closed and (entry.within or not is_readable(entry.path)):
                 continue
@@ -173,10 +173,13 @@ def _is_catalog_behind(
                 not entry.within
                 or not entry.cwd
                 or entry.place in project_places
-                or owners.owner(entry.cwd) in projects
+                or owners.find_owner(entry.cwd) in projects
             ):
                 return True
         unread = {entry.path for entry in stale}
-        catalog.vanished(found.vanished)
-        catalog.keep_stores(entry for entry in stores.opened if entry.path not in unread)
-        return any(catalog.pending(project) or catalog.counts(project).get("running") for project in projects)
+        catalog.mark_vanished(found.vanished)
+        catalog.keep_store_stamps(entry for entry in stores.opened_databases if entry.path not in unread)
+        return any(
+            catalog.count_due_jobs(project) or catalog.count_jobs_by_state(project).get("running")
+            for project in projects
+        )

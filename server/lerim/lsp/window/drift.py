@@ -118,7 +118,7 @@ def _check_next(sidecar: Sidecar, repo: Repo) -> bool:
         state.file_stamps.clear()
     state.file_stamps.update(stamps)
     entries = [entry for path in changed for entry in repo.references.for_file(path)]
-    entries += filter(None, map(repo.references.entry, memories))
+    entries += filter(None, map(repo.references.entry_for, memories))
     subjects = [DriftSubject(entry.id, entry.references, entry.verified) for entry in entries if entry.references]
     if not subjects and not baselines.has_baselines(private):
         return False
@@ -128,14 +128,14 @@ def _check_next(sidecar: Sidecar, repo: Repo) -> bool:
     before = state.by_id
 
     def apply_summary(found: DriftSummary) -> None:
-        standings = found.standings.items()
+        standings = found.drift_by_memory.items()
         state.by_id = {memory: one for memory, one in standings if one.state != "unknown" or one.moved_to}
-        repo.references.follow(found.moved)
+        repo.references.set_moves(found.moved_references)
 
     if subjects or changed or whole:
         checker.check(None if whole else changed, subjects=subjects, now=sidecar.clock(), tell=apply_summary)
     elif baselines.baselines_stamp(private) != state.database_stamp:
-        apply_summary(checker.found())
+        apply_summary(checker.summary())
     state.database_stamp = baselines.baselines_stamp(private)
     return before != state.by_id
 

@@ -62,11 +62,11 @@ async def _reread_on_loop(repo: Repo, paths: Collection[Path]) -> bool:
     if not repo.is_fast_to_read or len(paths) > MAX_LOOP_FILES or not repo.lock.acquire(blocking=False):
         return False
     try:
-        changes = repo.references.changes(paths)
+        changes = repo.references.find_changes(paths)
         if changes is None:
             return False
         slice_start = time.perf_counter()
-        for _ in changes.read():
+        for _ in changes.read_files():
             if time.perf_counter() - slice_start > SLICE_SECONDS:
                 await asyncio.sleep(0)
                 slice_start = time.perf_counter()
@@ -79,7 +79,7 @@ async def _reread_on_loop(repo: Repo, paths: Collection[Path]) -> bool:
 def _reread_in_thread(repo: Repo, paths: Collection[Path]) -> None:
     """Reads the files in one go (blocking)."""
     with repo.lock:
-        _apply_changes(repo, paths, repo.references.changes(paths))
+        _apply_changes(repo, paths, repo.references.find_changes(paths))
 
 
 def _apply_changes(repo: Repo, paths: Collection[Path], changes: MemoryFileChanges | None) -> None:
@@ -89,6 +89,6 @@ def _apply_changes(repo: Repo, paths: Collection[Path], changes: MemoryFileChang
     if changes is None:
         repo.references.scan()
     else:
-        repo.references.take(changes)
+        repo.references.apply_changes(changes)
     if repo.index is not None:
         repo.unindexed_paths.update(paths)

@@ -238,7 +238,7 @@ def index_repo(repo: Repo) -> None:
         repo.index.refresh()
         return
     for path in paths:
-        repo.index.apply(path)
+        repo.index.update_file(path)
 
 
 def head_stamp(root: Path) -> HeadStamp:

@@ -66,7 +66,7 @@ def _record_use(sidecar: Sidecar, private_folder: Path, memory_ids: Sequence[str
     from lerim.memory import Uses
 
     uses = Uses(private_folder)
-    uses.note(memory_ids, kind, sidecar.clock())
+    uses.record_use(memory_ids, kind, sidecar.clock())
     for problem in uses.problems:
         if problem not in sidecar.last_hover.logged_problems:
             sidecar.last_hover.logged_problems.add(problem)

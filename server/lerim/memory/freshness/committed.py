@@ -29,7 +29,9 @@ def committed_baselines(
     `head` is the commit checked out."""
     asked = [(commit, reference.path) for _, reference, commit in wanted]
     texts = git.texts(asked)
-    missing = {(commit, path): where.before(path, commit) for commit, path in asked if (commit, path) not in texts}
+    missing = {
+        (commit, path): where.find_old_path(path, commit) for commit, path in asked if (commit, path) not in texts
+    }
     texts |= git.texts([(commit, old) for (commit, _), old in missing.items() if old])
     found: dict[tuple[str, Reference], Baseline] = {}
     for memory, reference, commit in wanted:
@@ -48,7 +50,7 @@ def _named(
 ) -> FileOutline | None:
     """Returns the outline of the first version of the file that has the symbol under its new name; None if the commit
     already had the symbol, if no version has it, or if it was not a rename."""
-    source = reader.source(reference.path) if not then.prints(reference.symbol) else None
+    source = reader.source(reference.path) if not then.fingerprints(reference.symbol) else None
     now = _defining(reference, source.text) if source is not None and source.text is not None else None
     if now is None:
         return None
@@ -59,11 +61,11 @@ def _named(
         text = git.texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
         found = _defining(reference, text)
         low, high, now = (low, middle, found) if found is not None else (middle + 1, high, now)
-    prints = now.prints(reference.symbol)
-    return now if len(prints) == 1 and then.renamed(reference.symbol, prints[0], ()) else None
+    prints = now.fingerprints(reference.symbol)
+    return now if len(prints) == 1 and then.find_renamed(reference.symbol, prints[0], ()) else None
 
 
 def _defining(reference: Reference, text: str) -> FileOutline | None:
     """Returns the outline of a text if it defines the symbol, else None."""
     found = outline_file(reference.path, text)
-    return found if found is not None and found.prints(reference.symbol) else None
+    return found if found is not None and found.fingerprints(reference.symbol) else None

@@ -38,17 +38,17 @@ class RankedMemory:
     row: int
     name: str
     memory: str
-    said: str
-    shown: Status
+    text_hash: str
+    status: Status
     updated: int
     confidence: float
     fades: bool
-    every: bool = True
+    has_every_word: bool = True
     relevance: float = 1.0
 
     @property
-    def ground(self) -> tuple[int, int]:
-        return relevance_band(self.every, self.relevance)
+    def band(self) -> tuple[int, int]:
+        return relevance_band(self.has_every_word, self.relevance)
 
 
 RankKey = tuple[tuple[int, int], int, int, float, str]
@@ -77,7 +77,7 @@ def rank_key(
     worth."""
     worth = _worth(found, last_use, now, rules)
     own = scope == "project"
-    better = relevance_band(found.every, found.relevance * (1 if own else HANDICAP))
+    better = relevance_band(found.has_every_word, found.relevance * (1 if own else HANDICAP))
     return (better, _LAST[state], 0 if own else 1, -worth, found.memory)
 
 

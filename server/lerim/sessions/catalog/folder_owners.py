@@ -86,7 +86,7 @@ def _queue(db: sqlite3.Connection, came: Iterable[tuple[str, int]]) -> None:
         if not _go_on(db, project, transcript, own):
             # The project's position may be past turns that belong to it only now.
             db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
-            queue.enqueue_job(db, columns.EXTRACT, transcript, project)
+            queue.enqueue_job(db, columns.EXTRACT_JOB, transcript, project)
         db.execute(
             "DELETE FROM left_folders WHERE project = ? AND transcript = ?"
             " AND folder IN (SELECT value FROM json_each(?))",
@@ -101,14 +101,14 @@ def _go_on(db: sqlite3.Connection, project: str, transcript: int, folders: list[
     left = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
     places = db.execute(
         f"SELECT count(*), count(resume), count(DISTINCT resume), min(resume) FROM left_folders"
-        f" WHERE {left} AND kind = '{columns.EXTRACT}'",
+        f" WHERE {left} AND kind = '{columns.EXTRACT_JOB}'",
         known,
     ).fetchone()
     if places[:3] != (len(folders), len(folders), 1):
         return False
     now = db.execute(
         "SELECT p.resume FROM jobs j LEFT JOIN positions p USING (transcript, project, kind)"
-        f" WHERE project = :project AND transcript = :transcript AND kind = '{columns.EXTRACT}'",
+        f" WHERE project = :project AND transcript = :transcript AND kind = '{columns.EXTRACT_JOB}'",
         known,
     ).fetchone()
     if now is not None and now[0] != places[3]:
@@ -129,7 +129,7 @@ def _go_on(db: sqlite3.Connection, project: str, transcript: int, folders: list[
         )
     waiting = db.execute(
         f"SELECT kind FROM left_folders l JOIN transcripts t ON t.id = transcript WHERE {one}"
-        f" AND (NOT done OR kind = '{columns.EXTRACT}' AND l.generation != t.generation)",
+        f" AND (NOT done OR kind = '{columns.EXTRACT_JOB}' AND l.generation != t.generation)",
         known,
     ).fetchall()
     for (kind,) in waiting:

@@ -25,36 +25,37 @@ class KnownTranscript:
     """A transcript that has not vanished, as of its last reading.
 
     `stamp` is None if it was never read to the end or could not be opened. `fault` is `FAILED`, `UNREADABLE`, `IN_PART`
-    (read to the end except for damaged parts) or ''. `homeless`: it has turns, but no working folder is recorded.
-    `main`: lists and counts show it as a session rather than as part of another. `elsewhere`: it has turns of a project
-    other than the requested one.
+    (read to the end except for damaged parts) or ''. `has_no_folder`: it has turns, but no working folder is
+    recorded. `is_main`: lists and counts show it as a session rather than as part of another. `is_in_other_project`: it
+    has turns of a project other than the requested one.
     """
 
     platform: Platform
     within: str
-    main: bool
+    is_main: bool
     stamp: Stamp | None
     fault: str
     error: str
-    failed: datetime | None
-    homeless: bool
-    elsewhere: bool
+    failed_at: datetime | None
+    has_no_folder: bool
+    is_in_other_project: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Transcripts by place, the readable and the damaged databases with their last stamps, the redactions per agent,
-    the failed jobs (agent, place, error, time), and when the project was last synced."""
+    """Transcripts by place, the readable and the damaged databases with their last stamps, the places with turns
+    of the project, the redactions per agent, the failed jobs (agent, place, error, time), and when the project was last
+    synced."""
 
     transcripts: dict[str, KnownTranscript] = field(default_factory=dict)
-    stores: dict[Path, StoreStamp] = field(default_factory=dict)
-    damaged: dict[Path, DamagedStore] = field(default_factory=dict)
-    own: frozenset[str] = frozenset()
+    store_stamps: dict[Path, StoreStamp] = field(default_factory=dict)
+    damaged_stores: dict[Path, DamagedStore] = field(default_factory=dict)
+    project_places: frozenset[str] = frozenset()
     redactions: dict[str, int] = field(default_factory=dict)
-    failures: list[tuple[Platform, str, str, datetime | None]] = field(default_factory=list)
-    synced: datetime | None = None
+    failed_jobs: list[tuple[Platform, str, str, datetime | None]] = field(default_factory=list)
+    last_sync: datetime | None = None
 
-    def unread(self, place: str) -> bool:
+    def is_unread(self, place: str) -> bool:
         """Returns whether reading a transcript failed."""
         one = self.transcripts.get(place)
         return one is not None and one.fault not in ("", IN_PART)
@@ -85,13 +86,13 @@ def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, Kn
         place: KnownTranscript(
             platform=platform,
             within=within,
-            main=bool(main),
+            is_main=bool(main),
             stamp=None if size is None else (size, mtime_ns, inode),
             fault=(UNREADABLE if size is None else IN_PART if failed is None else FAILED) if error else "",
             error=error,
-            failed=seconds_to_time(failed),
-            homeless=bool(homeless),
-            elsewhere=number in elsewhere,
+            failed_at=seconds_to_time(failed),
+            has_no_folder=bool(homeless),
+            is_in_other_project=number in elsewhere,
         )
         for number, place, platform, within, main, size, mtime_ns, inode, error, failed, homeless in rows
     }

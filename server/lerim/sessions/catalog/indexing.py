@@ -31,13 +31,13 @@ DAMAGE_CODES = ("bad-row", "cut-short", "broken-log")
 class OwnerLookup(Protocol):
     """Looks up the project a working folder belongs to ('' for none)."""
 
-    def owner(self, cwd: str) -> str: ...
+    def find_owner(self, cwd: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class IndexResult:
     """The result of indexing one transcript. `projects` are those with new work. `failed`: it could not be read at all.
-    `taken`: another process was indexing it at the same time and continues, or its agent is writing it right now; in
+    `is_busy`: another process was indexing it at the same time and continues, or its agent is writing it right now; in
     both cases it is found again later."""
 
     transcript: Transcript
@@ -46,7 +46,7 @@ class IndexResult:
     session: Session | None
     problems: tuple[Problem, ...] = ()
     failed: bool = False
-    taken: bool = False
+    is_busy: bool = False
 
 
 @dataclass(slots=True)
@@ -56,18 +56,18 @@ class _Open:
     transcript: Transcript
     reading: Readable
     generation: int
-    waiting: list[Turn] = field(default_factory=list)
-    marked: bool = False
-    ended: bool = False
-    taken: bool = False
+    unwritten_turns: list[Turn] = field(default_factory=list)
+    has_checkpoint: bool = False
+    is_ended: bool = False
+    is_busy: bool = False
     problem: Problem | None = None
-    new: int = 0
+    new_turns: int = 0
     projects: set[str] = field(default_factory=set)
 
-    def result(self) -> IndexResult:
-        given = (self.transcript, self.new, frozenset(self.projects))
-        if self.taken:
-            return IndexResult(*given, None, taken=True)
+    def make_result(self) -> IndexResult:
+        given = (self.transcript, self.new_turns, frozenset(self.projects))
+        if self.is_busy:
+            return IndexResult(*given, None, is_busy=True)
         if self.problem:
             return IndexResult(*given, None, (self.problem,), failed=True)
         return IndexResult(*given, self.reading.session, group_problems(self.reading.problems))
@@ -97,22 +97,22 @@ def index_transcripts(
         group.append(one)
         try:
             for turn in reading:
-                one.waiting.append(turn)
+                one.unwritten_turns.append(turn)
                 size += max(LEAST_CHARACTERS, estimate_row_size(turn))
                 stop = cancelled()
                 if stop or size >= BATCH_CHARACTERS:
-                    one.marked = reading.checkpoint()
+                    one.has_checkpoint = reading.checkpoint()
                     yield from _write(db, group, owners, folders)
                     group, size = [one], 0
                     if stop:
                         return
-                    if one.taken:
+                    if one.is_busy:
                         break
         except UnfinishedError:
-            one.taken = True
+            one.is_busy = True
         except (LerimError, OSError) as error:
             one.problem = _problem(transcript, error)
-        one.ended = True
+        one.is_ended = True
         if len(group) >= BATCH_TRANSCRIPTS:
             yield from _write(db, group, owners, folders)
             group, size = [], 0
@@ -122,33 +122,33 @@ def index_transcripts(
 def _write(db: sqlite3.Connection, group: list[_Open], owners: OwnerLookup, folders: FolderRows) -> list[IndexResult]:
     """Writes all waiting turns in one transaction; returns the results of the transcripts that are finished."""
     added: FolderRows = {}
-    if any(not one.taken for one in group):
+    if any(not one.is_busy for one in group):
         with transaction(db):
             rows = _enter(db, group)
-            batch = [(row, turn) for row, one in rows.items() for turn in one.waiting]
+            batch = [(row, turn) for row, one in rows.items() for turn in one.unwritten_turns]
             for cwd in {turn.cwd for _, turn in batch}:
                 added[cwd] = folders.get(cwd) or _folder(db, cwd, owners)
             written = turns.write_turns(db, batch, {cwd: row for cwd, (row, _) in added.items()})
             found = _projects(written.folders, added)
             for row, project in found:
-                queue.enqueue_job(db, columns.EXTRACT, row, project)
+                queue.enqueue_job(db, columns.EXTRACT_JOB, row, project)
             for row, one in rows.items():
                 _finish(db, row, one)
         for row, one in rows.items():
-            one.new += written.new[row]
+            one.new_turns += written.new[row]
             one.projects |= {project for of, project in found if of == row}
             one.generation += 1
-            one.waiting = []
+            one.unwritten_turns = []
         folders.update(added)
-    return [one.result() for one in group if one.ended]
+    return [one.make_result() for one in group if one.is_ended]
 
 
 def _enter(db: sqlite3.Connection, group: list[_Open]) -> dict[int, _Open]:
     rows: dict[int, _Open] = {}
     for one in group:
-        row = None if one.taken else session_rows.enter_transcript(db, one.transcript, one.generation)
+        row = None if one.is_busy else session_rows.enter_transcript(db, one.transcript, one.generation)
         if row is None:
-            one.taken = True
+            one.is_busy = True
         else:
             rows[row] = one
     return rows
@@ -157,14 +157,14 @@ def _enter(db: sqlite3.Connection, group: list[_Open]) -> dict[int, _Open]:
 def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
     if one.problem:
         session_rows.fail_transcript(db, one.transcript, one.problem)
-    elif one.ended:
+    elif one.is_ended:
         damage = next(
             (problem.message for problem in group_problems(one.reading.problems) if problem.code in DAMAGE_CODES), ""
         )
         session_rows.finish_transcript(db, row, one.transcript, one.reading.session, one.reading.resume, damage)
         if one.reading.ids is not None:
             turns.remove_other_turns(db, row, one.reading.ids)
-    elif one.marked:
+    elif one.has_checkpoint:
         session_rows.keep_session_progress(db, row, one.reading.session, one.reading.resume)
 
 
@@ -185,7 +185,7 @@ def _projects(own: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, s
 
 def _folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tuple[int, str]:
     spelled = replace_surrogates(cwd)
-    owner = owners.owner(cwd)
+    owner = owners.find_owner(cwd)
     db.execute("INSERT INTO folders (cwd, project) VALUES (?, ?) ON CONFLICT DO NOTHING", (spelled, owner))
     row = db.execute("SELECT id, project FROM folders WHERE cwd = ?", (spelled,)).fetchone()
     return int(row[0]), str(row[1])

@@ -15,7 +15,7 @@ class RecentSession:
 
     place: str
     platform: Platform
-    session: str
+    session_id: str
 
 
 def list_recent_sessions(db: sqlite3.Connection, project: str, since: datetime, most: int) -> list[RecentSession]:

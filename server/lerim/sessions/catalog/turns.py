@@ -167,7 +167,7 @@ def _values(turn: Turn, said: IndexedTurn, transcript: int, folders: Mapping[str
         turn.role,
         turn.kind,
         said.time,
-        said.prose,
+        said.is_prose,
         replace_surrogates(turn.branch),
         replace_surrogates(turn.model),
         len(turn.tool_calls),

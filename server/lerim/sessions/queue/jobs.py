@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions.model import Transcript
-from lerim.sessions.tables import EXTRACT, IS_MAIN_SESSION, Friction, deflate, frictions, inflate, place_file
+from lerim.sessions.tables import EXTRACT_JOB, IS_MAIN_SESSION, Friction, deflate, frictions, inflate, place_file
 from lerim.sqlite import transaction
 
 MOST_TRIES = 3
@@ -67,7 +67,7 @@ def claim_job(
     project: str,
     now: float,
     *,
-    kind: str = EXTRACT,
+    kind: str = EXTRACT_JOB,
     started: float | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -136,7 +136,7 @@ def finish_job(
         if ended.rowcount:
             _place(db, job, resume, state, redactions)
             frictions.keep_frictions(db, job.project, met)
-        if ended.rowcount and job.kind == EXTRACT:
+        if ended.rowcount and job.kind == EXTRACT_JOB:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
             enqueue_job(db, MODEL_JOB, transcript, job.project)
             if not job.transcript.parent:
@@ -219,7 +219,7 @@ def count_passed_over(db: sqlite3.Connection, project: str, since: datetime | No
         " AND NOT coalesce((:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until), 0)",
         {
             "project": project,
-            "kind": EXTRACT,
+            "kind": EXTRACT_JOB,
             "since": since.timestamp() if since else None,
             "until": until.timestamp() if until else None,
         },

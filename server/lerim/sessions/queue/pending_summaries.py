@@ -15,16 +15,16 @@ from lerim.sqlite import transaction
 
 @dataclass(frozen=True, slots=True)
 class PendingSummary:
-    """A session whose summary is missing or outdated. `changed` is when its transcript last changed, in epoch
+    """A session whose summary is missing or outdated. `changed_at` is when its transcript last changed, in epoch
     seconds."""
 
     job: int
     place: str
     platform: Platform
-    session: str
+    session_id: str
     title: str
     started: datetime | None
-    changed: float
+    changed_at: float
 
 
 def list_pending_summaries(

@@ -83,16 +83,16 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     except OSError as error:
         raise unreadable_error(path, error) from error
     header = session.header
-    native = without_nul(header.session_id)[:200] or transcript.session_id
+    native_id = without_nul(header.session_id)[:200] or transcript.session_id
     child = bool(transcript.parent) or header.kind == "subagent"
     cwd = transcript.cwd or infer_folder(session.text, _store(path))
-    turns, injected = _turns(session, native, cwd, child=child, brief=brief)
+    turns, injected = _turns(session, native_id, cwd, child=child, brief=brief)
     failures = [one for one in session.messages.values() if one.type == "error"]
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
-            id=native,
+            id=native_id,
             title=without_nul(header.summary),
             injected=injected,
             api_errors=sum("API Error" in extract_message_text(one.content)[0][:200] for one in failures),
@@ -100,7 +100,7 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
             times=(parse_timestamp(header.start_time), parse_timestamp(header.last_updated)),
         ),
         turns=turns,
-        settled=count_final_turns(turns),
+        final_turns=count_final_turns(turns),
         problems=_problems(path, session.faults),
     )
 
@@ -113,13 +113,13 @@ def _problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
     return problems
 
 
-def _turns(session: GeminiSession, native: str, cwd: str, *, child: bool, brief: bool) -> tuple[list[Turn], int]:
+def _turns(session: GeminiSession, native_id: str, cwd: str, *, child: bool, brief: bool) -> tuple[list[Turn], int]:
     turns: list[Turn] = []
     injected = 0
     plans = GeminiPlans()
     for key, message in session.messages.items():
         # A key that begins with @ is an offset in the file, used because the record has no id.
-        name = f"{native}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
+        name = f"{native_id}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
         if message.type == "gemini":
             turn = _answer(message, name, len(turns), plans, cwd, child=child, brief=brief)
             if turn is not None:

@@ -36,7 +36,7 @@ class SessionListItem:
 
     place: str
     platform: Platform
-    session: str
+    session_id: str
     parent: str
     title: str
     opening: str
@@ -60,11 +60,12 @@ class SessionListItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionOutline:
-    """The kind and approximate length in characters of each turn of a session; `at` is a position, -1 for none."""
+    """The kind and approximate length in characters of each turn of a session; `position` is that of the
+    requested turn, -1 for none."""
 
     kinds: tuple[TurnKind, ...]
     sizes: tuple[int, ...]
-    at: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> SessionListItem:
     return SessionListItem(
         place=place,
         platform=platform,
-        session=name,
+        session_id=name,
         parent=parent,
         title=redact_text(title),
         opening="" if title else _opening(db, number),
@@ -197,7 +198,7 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> SessionListItem:
         tool_calls=calls,
         tool_errors=errors,
         denials=denials,
-        tokens=None if spent is None else Tokens.told(spent, put, read, written),
+        tokens=None if spent is None else Tokens.from_columns(spent, put, read, written),
         cost=cost,
         files=files,
         vanished=bool(vanished),

@@ -20,16 +20,16 @@ _DATED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of a query. `match`: its FTS5 expression. `stems`: the stems of its parts, which must be adjacent if
-    there are several (`max_attempts`). `names`: the same without splitting `camelCase` names (`getUserName.ts`:
-    getusernam, ts). `joined`: the word without separators. `signed`: the word in lower case if it begins or ends with
-    signs (`c++`, `.net`, `--force`), which the index does not know; else ''."""
+    """One word of a query. `fts_expression`: what the index is asked for. `stems`: the stems of its parts, which must
+    be adjacent if there are several (`max_attempts`). `unsplit_stems`: the same without splitting `camelCase` names
+    (`getUserName.ts`: getusernam, ts). `joined`: the word without separators. `with_signs`: the word in lower case if
+    it begins or ends with signs (`c++`, `.net`, `--force`), which the index does not know; else ''."""
 
-    match: str
+    fts_expression: str
     stems: tuple[str, ...]
-    names: tuple[str, ...]
+    unsplit_stems: tuple[str, ...]
     joined: str
-    signed: str = ""
+    with_signs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class SearchQuery:
     """The words of a query that count, in order, and whether it asks for a time."""
 
     terms: tuple[QueryTerm, ...]
-    dated: bool
+    asks_for_time: bool
 
     @property
-    def match(self) -> str:
+    def fts_expression(self) -> str:
         """The FTS5 expression for turns with any of the words."""
-        return " OR ".join(term.match for term in self.terms)
+        return " OR ".join(term.fts_expression for term in self.terms)
 
 
 def parse_query(text: str) -> SearchQuery:
@@ -50,7 +50,7 @@ def parse_query(text: str) -> SearchQuery:
     than two other words remain."""
     plain = replace_surrogates(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
     split = [piece for word in plain.split() for piece in split_unspaced(word) or (word,)]
-    found = {term.match: (word, term) for word in split if (term := _term(word))}
+    found = {term.fts_expression: (word, term) for word in split if (term := _term(word))}
     telling = {match: one for match, one in found.items() if one[1].joined not in STOP_WORDS}
     terms = tuple(term for _, term in (telling if len(telling) > 1 else found).values())
     return SearchQuery(terms[:MOST_TERMS], bool(_DATED.match(text.strip())))

@@ -62,22 +62,23 @@ _TIMES = frozenset(
 
 @dataclass(slots=True)
 class TurnMatch:
-    """A turn the index returned; `score` is the index's until the turn is ranked. Ranking fills in the rest: `held` is
-    the weight of each query word in this turn."""
+    """A turn the index returned; `score` is the index's until the turn is ranked. Ranking fills in the rest:
+    `term_weights` are the weights of the query words in this turn, `adjacent_pairs` counts words that are next to each
+    other as in the query, `names_time`: the turn gives a time."""
 
     row: int
     transcript: int
     ordinal: int
-    person: bool
-    prose: bool
+    is_by_person: bool
+    is_prose: bool
     time: float | None
     text: str
     tools: str
     score: float
-    held: list[float] = field(default_factory=list)
+    term_weights: list[float] = field(default_factory=list)
     length: int = 0
-    pairs: int = 0
-    dated: bool = False
+    adjacent_pairs: int = 0
+    names_time: bool = False
 
 
 def rank_turns(query: SearchQuery, found: Sequence[TurnMatch], held: Sequence[int], number: int) -> list[TurnMatch]:
@@ -89,13 +90,14 @@ def rank_turns(query: SearchQuery, found: Sequence[TurnMatch], held: Sequence[in
     rare = [_weight(term, many, number) for term, many in zip(query.terms, held, strict=True)]
     for one in found:
         worn = FULL * (1 - LENGTH + LENGTH * one.length / mean)
-        one.held = [
-            times and weight * times * (FULL + 1) / (times + worn) for times, weight in zip(one.held, rare, strict=True)
+        one.term_weights = [
+            times and weight * times * (FULL + 1) / (times + worn)
+            for times, weight in zip(one.term_weights, rare, strict=True)
         ]
     best: dict[int, list[float]] = {}
     for one in found:
-        best[one.transcript] = list(map(max, one.held, best.get(one.transcript, one.held)))
-    prose = {(one.transcript, one.ordinal): one.held for one in found if one.prose}
+        best[one.transcript] = list(map(max, one.term_weights, best.get(one.transcript, one.term_weights)))
+    prose = {(one.transcript, one.ordinal): one.term_weights for one in found if one.is_prose}
     for one in found:
         one.score = _score(one, query, _near(one, prose), sum(best[one.transcript]), words)
     return sorted(found, key=lambda one: (-one.score, one.row))
@@ -130,8 +132,8 @@ def _weight(term: QueryTerm, many: int, number: int) -> float:
 
 def _near(one: TurnMatch, prose: Mapping[tuple[int, int], list[float]]) -> list[float]:
     """Returns what each word counts in the turns of prose around this one."""
-    near = [0.0] * len(one.held)
-    if one.prose:
+    near = [0.0] * len(one.term_weights)
+    if one.is_prose:
         for away, share in AROUND.items():
             other = prose.get((one.transcript, one.ordinal + away))
             if other is not None:
@@ -141,21 +143,21 @@ def _near(one: TurnMatch, prose: Mapping[tuple[int, int], list[float]]) -> list[
 
 def _score(one: TurnMatch, query: SearchQuery, near: Sequence[float], session: float, words: _Words) -> float:
     found, both = 0, 0.0
-    for own, around in zip(one.held, near, strict=True):
+    for own, around in zip(one.term_weights, near, strict=True):
         found += own > 0 or around > 0
         both += own + BOTH * around if own > around else around + BOTH * own
     score = both + SESSION * session + INDEX * one.score
     score *= math.pow(found / len(query.terms), COVERED)
-    if one.person:
+    if one.is_by_person:
         score *= PERSON
-    if one.prose:
+    if one.is_prose:
         if words.named(one.text[:HEAD]):
             score *= SPEAKER
-        if query.dated and one.dated:
+        if query.asks_for_time and one.names_time:
             score *= DATED
         if one.text.rstrip().endswith("?"):
             score *= ASKS
-    return score + PAIR * one.pairs
+    return score + PAIR * one.adjacent_pairs
 
 
 class _Words:
@@ -165,7 +167,7 @@ class _Words:
         self._terms = terms
         self._first: dict[str, list[int]] = {}
         for at, term in enumerate(terms):
-            for first in dict.fromkeys((term.stems[0], term.names[0])):
+            for first in dict.fromkeys((term.stems[0], term.unsplit_stems[0])):
                 self._first.setdefault(first, []).append(at)
         self._joined = {term.joined: at for at, term in enumerate(terms) if len(term.stems) > 1}
         self._roots: dict[str, list[int]] = {}
@@ -179,27 +181,27 @@ class _Words:
 
     def count(self, one: TurnMatch) -> None:
         """Fills in what the turn contains."""
-        one.held = [0.0] * len(self._terms)
+        one.term_weights = [0.0] * len(self._terms)
         said = tokenize_text(make_index_text(one.text[:CHARACTERS]))
         one.length = len(said)
-        one.dated = not self._learn(said).isdisjoint(self._times)
+        one.names_time = not self._learn(said).isdisjoint(self._times)
         for word in said if self._akin else ():
             if word in self._akin:
-                one.held[self._akin[word]] += KIN
+                one.term_weights[self._akin[word]] += KIN
         last, behind = -2, -3
         for at, which in self._hits(said):
-            one.held[which] += 1
-            one.pairs += which == last + 1 and 0 < at - behind <= 2
+            one.term_weights[which] += 1
+            one.adjacent_pairs += which == last + 1 and 0 < at - behind <= 2
             last, behind = which, at
-        for text, share in ((date_words(one.time) if one.prose else "", 0.5), (one.tools[:CHARACTERS], TOOLS)):
+        for text, share in ((date_words(one.time) if one.is_prose else "", 0.5), (one.tools[:CHARACTERS], TOOLS)):
             if text:
                 known = tokenize_text(make_index_text(text))
                 self._learn(known)
                 for _, which in self._hits(known):
-                    one.held[which] += share
+                    one.term_weights[which] += share
         for at, term in enumerate(self._terms):
-            if term.signed and one.held[at] and term.signed not in f"{one.text}\n{one.tools}".lower():
-                one.held[at] *= UNSIGNED
+            if term.with_signs and one.term_weights[at] and term.with_signs not in f"{one.text}\n{one.tools}".lower():
+                one.term_weights[at] *= UNSIGNED
 
     def named(self, head: str) -> bool:
         """Returns whether a turn begins with a name and a colon, and the query contains the name."""
@@ -253,5 +255,5 @@ class _Words:
             return True
         return any(
             tuple(stem(word) for word in said[at : at + len(wanted)]) == wanted
-            for wanted in dict.fromkeys((term.stems, term.names))
+            for wanted in dict.fromkeys((term.stems, term.unsplit_stems))
         )

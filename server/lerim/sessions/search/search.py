@@ -65,11 +65,11 @@ def search_sessions(db: sqlite3.Connection, text: str, filters: SessionFilters, 
 
 
 def _ranked(db: sqlite3.Connection, query: SearchQuery, narrowed: _Narrowed, limit: int) -> list[TurnMatch]:
-    held = [_holding(db, term.match, narrowed) for term in query.terms]
+    held = [_holding(db, term.fts_expression, narrowed) for term in query.terms]
     asked = _asked(db, query, [everywhere for _, everywhere in held])
     found = _likeliest(db, asked, narrowed, max(limit, RANKED_TURNS))
-    if not found and asked != query.match:  # the rarest words do not occur in these projects
-        found = _likeliest(db, query.match, narrowed, max(limit, RANKED_TURNS))
+    if not found and asked != query.fts_expression:  # the rarest words do not occur in these projects
+        found = _likeliest(db, query.fts_expression, narrowed, max(limit, RANKED_TURNS))
     return ranking.rank_turns(query, found, [own for own, _ in held], _number(db, narrowed))
 
 
@@ -77,7 +77,7 @@ def count_turns_holding(db: sqlite3.Connection, query: SearchQuery, filters: Ses
     """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
     are."""
     narrowed = _narrowed(db, filters)
-    return [_holding(db, term.match, narrowed)[0] for term in query.terms], _number(db, narrowed)
+    return [_holding(db, term.fts_expression, narrowed)[0] for term in query.terms], _number(db, narrowed)
 
 
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
@@ -166,8 +166,8 @@ def _asked(db: sqlite3.Connection, query: SearchQuery, held: Sequence[int]) -> s
     """Returns the expression to ask the index for: any of the words, or only the rarest ones if too many turns
     match."""
     if sum(held) <= MOST_COUNTED:
-        return query.match
-    rarest = sorted(zip(held, (term.match for term in query.terms), strict=True))
+        return query.fts_expression
+    rarest = sorted(zip(held, (term.fts_expression for term in query.terms), strict=True))
     if rarest[0][0] >= MOST_COUNTED:
         every = f"{_OWN} : ({' AND '.join(match for _, match in rarest)})"
         if db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (every,)).fetchone():

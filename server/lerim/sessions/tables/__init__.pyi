@@ -4,7 +4,7 @@ from . import session_rows as session_rows
 from . import token_counts as token_counts
 from . import touched_files as touched_files
 from . import turn_words as turn_words
-from .columns import EXTRACT as EXTRACT
+from .columns import EXTRACT_JOB as EXTRACT_JOB
 from .columns import place_file as place_file
 from .columns import seconds_to_time as seconds_to_time
 from .columns import split_stored_lines as split_stored_lines

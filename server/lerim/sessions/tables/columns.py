@@ -10,7 +10,7 @@ import msgspec
 
 from lerim.files import decode_path
 
-EXTRACT = "extract"
+EXTRACT_JOB = "extract"
 """The kind of job that reads a session without a model."""
 
 

@@ -15,20 +15,22 @@ MOST_FRICTIONS = 2_000  # rows per project
 @dataclass(frozen=True, slots=True)
 class Friction:
     """An error one session met: its fingerprint, its message (redacted), the command, the turn, and when (epoch
-    seconds). `session` is the main session's id, also for a subagent's transcript."""
+    seconds). `session_id` is the main session's, also for a subagent's transcript."""
 
-    mark: str
-    quote: str
+    fingerprint: str
+    message: str
     command: str
-    session: str
-    turn: str
+    session_id: str
+    turn_id: str
     time: float
 
 
 def keep_frictions(db: sqlite3.Connection, project: str, frictions: Iterable[Friction]) -> None:
     """Saves the errors a session met, inside a transaction; beyond `MOST_FRICTIONS` rows per project the oldest are
     removed."""
-    rows = [(project, one.mark, one.session, one.quote, one.command, one.turn, one.time) for one in frictions]
+    rows = [
+        (project, one.fingerprint, one.session_id, one.message, one.command, one.turn_id, one.time) for one in frictions
+    ]
     if not rows:
         return
     db.executemany("INSERT OR IGNORE INTO frictions VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
@@ -44,6 +46,6 @@ def find_same_errors(db: sqlite3.Connection, project: str, friction: Friction) -
     rows = db.execute(
         "SELECT mark, quote, command, session, turn, time FROM frictions"
         " WHERE project = ? AND mark = ? AND session <> ? AND turn <> ? ORDER BY time, session",
-        (project, friction.mark, friction.session, friction.turn),
+        (project, friction.fingerprint, friction.session_id, friction.turn_id),
     )
     return [Friction(*row) for row in rows]

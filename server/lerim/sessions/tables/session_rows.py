@@ -10,7 +10,7 @@ from datetime import datetime
 from lerim.errors import Problem
 from lerim.redaction import redact_secrets
 from lerim.sessions.model import Platform, Session, Tokens, Transcript
-from lerim.sessions.tables.columns import EXTRACT, place_file, seconds_to_time, split_stored_lines, to_json_list
+from lerim.sessions.tables.columns import EXTRACT_JOB, place_file, seconds_to_time, split_stored_lines, to_json_list
 from lerim.sessions.tables.schema import IS_MAIN_SESSION
 from lerim.sessions.tables.turn_text import deflate, inflate, replace_surrogates
 
@@ -21,15 +21,15 @@ UNREADABLE_ERROR = "unreadable"
 @dataclass(frozen=True, slots=True)
 class SessionRow:
     """One session from the catalog. `session` has the totals of the whole transcript; `own_turns`, `first` and `last`
-    cover the requested project only. `waits`: there is work to do for that project. `error` is why the transcript could
-    not be read the last time. `main`: not part of another session."""
+    cover the requested project only. `is_waiting`: there is work to do for that project. `error` is why the transcript
+    could not be read the last time. `is_main`: not part of another session."""
 
     session: Session
-    main: bool
+    is_main: bool
     own_turns: int
     first: datetime | None
     last: datetime | None
-    waits: bool
+    is_waiting: bool
     vanished: bool
     error: str
 
@@ -175,7 +175,7 @@ def list_session_rows(
     until: datetime | None,
     limit: int,
     folders: Iterable[str],
-    kind: str = EXTRACT,
+    kind: str = EXTRACT_JOB,
 ) -> list[SessionRow]:
     """Returns sessions with turns of a project (None: every session) between the bounds, newest first. `folders` count
     as the project's too; a session that matches only through them counts as waiting, because it has no job yet. `kind`
@@ -254,7 +254,7 @@ def _row(
     last: float | None,
     waits: int,
 ) -> SessionRow:
-    spent = None if tokens_in is None else Tokens.told(tokens_in, tokens_out, cache_read, cache_write)
+    spent = None if tokens_in is None else Tokens.from_columns(tokens_in, tokens_out, cache_read, cache_write)
     session = Session(
         id=session_id,
         platform=platform,

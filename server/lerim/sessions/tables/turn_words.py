@@ -46,7 +46,7 @@ class IndexedTurn(msgspec.Struct, frozen=True, gc=False):
     """The data of a turn that the index needs: its position among the turns of its transcript, and its texts."""
 
     ordinal: int
-    prose: bool
+    is_prose: bool
     time: float | None
     text: str
     tools: str
@@ -150,14 +150,16 @@ def refill_index(db: sqlite3.Connection) -> None:
         for row, ordinal, kind, time, body in found:
             text, tools = unpack_turn_text(body)
             rows[row] = IndexedTurn(ordinal, is_prose(kind, text), time, text, tools)
-        db.executemany("UPDATE turns SET prose = 1 WHERE id = ?", [(row,) for row, said in rows.items() if said.prose])
+        db.executemany(
+            "UPDATE turns SET prose = 1 WHERE id = ?", [(row,) for row, said in rows.items() if said.is_prose]
+        )
         update_index(db, (), (rows,))
 
 
 def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumns]:
     """Returns by row the index columns for these turns of one transcript."""
     texts = {row: make_index_text(said.text) for row, said in rows.items()}
-    prose = sorted((said.ordinal, row) for row, said in rows.items() if said.prose)
+    prose = sorted((said.ordinal, row) for row, said in rows.items() if said.is_prose)
     heads = [_telling(texts[row][:NEAR_CHARACTERS]) for _, row in prose]
     near = dict.fromkeys(rows, "")
     for at, (_, row) in enumerate(prose):

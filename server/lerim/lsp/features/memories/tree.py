@@ -169,7 +169,7 @@ def _list_ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, Memory
     from lerim.lsp.features.memories.views import personal_store
 
     stores = [*([repo.store] if repo is not None else []), personal_store(sidecar)]
-    ended = [(store, found) for store in stores for found in store.find(archived=True)[0] if found.archived]
+    ended = [(store, found) for store in stores for found in store.find_files(archived=True)[0] if found.is_archived]
     return sorted(ended, key=lambda scoped_entry: scoped_entry[1].path.name, reverse=True)
 
 
@@ -178,7 +178,7 @@ def _make_ended_rows(sidecar: Sidecar, repo: Repo | None, store: Store, found: M
     from lerim.memory import memory_view
 
     try:
-        stored = store.load_found(found)[0]
+        stored = store.load_file(found)[0]
     except LerimError:
         return
     entries = repo is not None and store is repo.store

@@ -57,11 +57,11 @@ async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Store
     """The memory of a handle and its repository (None for a personal memory). Raises NotFoundError."""
     target = await sidecar.run_in_thread(_find_target, sidecar, handle)
     if target is not None and target.root == sidecar.home.root:
-        return None, await sidecar.run_in_thread(personal_store(sidecar).read, target.id)
+        return None, await sidecar.run_in_thread(personal_store(sidecar).load_by_id, target.id)
     repo = next((repo for repo in sidecar.repos.known if target and repo.project.root == target.root), None)
     if target is None or repo is None:
         raise NotFoundError("This link is no longer valid.", todo="Hover again, or use Lerim: Search Memories.")
-    return repo, await sidecar.run_in_thread(repo.store.read, target.id)
+    return repo, await sidecar.run_in_thread(repo.store.load_by_id, target.id)
 
 
 async def _find_memory_in_file(sidecar: Sidecar, uri: str) -> tuple[Repo | None, Stored]:
@@ -141,7 +141,7 @@ def _make_hit_views(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[
     views: list[MemoryView] = []
     for repo, hit in hits:
         view = make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored)
-        views.append(msgspec.structs.replace(view, standing=hit.state if hit.state in ("drifted", "gone") else ""))
+        views.append(msgspec.structs.replace(view, standing=hit.drift if hit.drift in ("drifted", "gone") else ""))
     return views
 
 
@@ -158,7 +158,9 @@ def _list_targets(sidecar: Sidecar) -> Iterator[HandleTarget]:
     yield from (HandleTarget(sidecar.home.root, entry.id) for entry in sidecar.repos.list_personal_memories())
     stores = [(repo.project.root, repo.store) for repo in sidecar.repos.known]
     for root, store in [*stores, (sidecar.home.root, personal_store(sidecar))]:
-        yield from (HandleTarget(root, found.path.stem) for found in store.find(archived=True)[0] if found.archived)
+        yield from (
+            HandleTarget(root, found.path.stem) for found in store.find_files(archived=True)[0] if found.is_archived
+        )
 
 
 def _search_repo(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:

@@ -71,9 +71,9 @@ def _load_agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
-        rows = catalog.jobs(project.key, (columns.EXTRACT, queue.MODEL_JOB))
+        rows = catalog.list_open_jobs(project.key, (columns.EXTRACT_JOB, queue.MODEL_JOB))
         # Model jobs wait for ever if no model is chosen, so they are not counted; their failures are listed.
-        state_counts: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT))
+        state_counts: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT_JOB))
         failed_rows = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
         jobs = [_make_job_view(catalog, row) for row in failed_rows]
     return AgentsView(project.name, views, state_counts, jobs)
@@ -107,7 +107,7 @@ def _change_connection(sidecar: Sidecar, platform: Platform, params: ConnectPara
 
 def _change_job(sidecar: Sidecar, projects: list[str], params: QueueParams) -> OutcomeView:
     with Catalog.open(sidecar.home) as catalog:
-        change = catalog.retry if params.action == "retry" else catalog.skip
+        change = catalog.retry_jobs if params.action == "retry" else catalog.skip_jobs
         if not any(change(project, [params.job]) for project in projects):
             return OutcomeView(False, "This job is gone, or is running.")
     if params.action == "retry":

@@ -95,7 +95,7 @@ def _search_catalog(sidecar: Sidecar, query: ParsedQuery, projects: Sequence[str
     if problems or not sidecar.home.catalog.exists():
         return HitsView([], problems)
     with Catalog.open(sidecar.home) as catalog:
-        found = catalog.search(query.words, limit=limit, filters=filters)
+        found = catalog.search_turns(query.words, limit=limit, filters=filters)
         return HitsView(
             [hit for row in found if (hit := _make_hit(catalog.db, row, query.words)) is not None], problems
         )

@@ -99,12 +99,14 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
     kinds = "".join(KIND_LETTERS.get(kind, "r") for kind in found.kinds[:MAX_KINDS])
     sizes = [min(size, MAX_TEXT) for size in found.sizes[:MAX_KINDS]]
     note = _describe_session(session, len(found.kinds))
-    return OutlineView(sessions.make_session_view(session), kinds, sizes, found.at, note, _load_summary(session, home))
+    return OutlineView(
+        sessions.make_session_view(session), kinds, sizes, found.position, note, _load_summary(session, home)
+    )
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
     """The session's summary: title, description and outcome, without the ids of turns."""
-    found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session)
+    found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
     if found is None:
         return ""
     lines = (found.title, found.description, *found.outcome.split("\n"))

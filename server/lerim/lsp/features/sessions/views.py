@@ -73,7 +73,7 @@ def make_session_view(session: SessionListItem) -> SessionView:
     """Makes the view of a session, cleaned for display."""
     return SessionView(
         id=session.place,
-        session=clean_line(session.session),
+        session=clean_line(session.session_id),
         platform=session.platform,
         agent=AGENT_NAMES.get(session.platform, session.platform),
         title=session_title(session),
@@ -99,7 +99,7 @@ def make_session_view(session: SessionListItem) -> SessionView:
 
 def session_title(session: SessionListItem) -> str:
     """The title of a session, or else its opening text, or else its id."""
-    return clean_line(session.title or session.opening) or f"Session {clean_line(session.session)[:8]}"
+    return clean_line(session.title or session.opening) or f"Session {clean_line(session.session_id)[:8]}"
 
 
 def clean_line(text: str) -> str:

@@ -176,8 +176,8 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
                         problems.append(Problem("bad-line", f"{path}@{start}", what))
     except OSError as error:
         raise unreadable_error(path, error) from error
-    if found.stopped:
-        problems.append(Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {found.stopped}"))
+    if found.stop_reason:
+        problems.append(Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {found.stop_reason}"))
     child = bool(steps) and not any(_explicit(step) for step in steps)
     turns, injected, parent = _turns(transcript, steps, transcript.cwd or beginning.decode(), child=child, brief=brief)
     return LoadedSession(
@@ -190,7 +190,7 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
             times=(parse_timestamp(step.created_at) for step in steps),
         ),
         turns=turns,
-        settled=count_final_turns(turns),
+        final_turns=count_final_turns(turns),
         problems=problems[:100],
     )
 

@@ -53,5 +53,5 @@ def _subagents(folder: Path, parent: str, deep: int, found: StoreContents) -> No
 
 
 def _add(entry: os.DirEntry[str], parent: str, found: StoreContents) -> None:
-    native = entry.name.removesuffix(".jsonl")
-    found.transcripts.extend(stat_transcript("claude", entry, native, found.problems, parent=parent))
+    native_id = entry.name.removesuffix(".jsonl")
+    found.transcripts.extend(stat_transcript("claude", entry, native_id, found.problems, parent=parent))

@@ -98,8 +98,8 @@ def is_command_expansion(record: ClaudeRecord, command: str) -> bool:
     return bool(command) and command == _moment(record.parent_uuid, record)
 
 
-def _moment(native: str | None, record: ClaudeRecord) -> str:
-    return f"{native} {(record.timestamp or '')[:19]}" if native and record.timestamp else ""
+def _moment(native_id: str | None, record: ClaudeRecord) -> str:
+    return f"{native_id} {(record.timestamp or '')[:19]}" if native_id and record.timestamp else ""
 
 
 def parse_queued_attachment(attachment: Attachment) -> TypedText | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_patiently
+from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_broken_line
 
 
 class ClaudeUsage(msgspec.Struct, gc=False):
@@ -105,7 +105,7 @@ def decode_claude_line(line: bytes) -> list[ClaudeRecord]:
     try:
         return [_quick(line)]
     except DECODE_ERRORS:
-        return decode_patiently(line, ClaudeRecord)
+        return decode_broken_line(line, ClaudeRecord)
 
 
 def _is_progress(line: bytes) -> bool:

@@ -57,12 +57,14 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             brief=brief,
         )
 
-    def _session(self) -> Session:
+    def _build_session(self) -> Session:
         transcript = self.transcript
         parent = transcript.parent or (self._tally.parent if self._child else "")
-        return self._tally.session(transcript.session_id, self.path, parent if parent != transcript.session_id else "")
+        return self._tally.build_session(
+            transcript.session_id, self.path, parent if parent != transcript.session_id else ""
+        )
 
-    _decode = staticmethod(decode_claude_line)
+    _decode_line = staticmethod(decode_claude_line)
 
     # --- records -------------------------------------------------------------------------------------------------
 
@@ -70,20 +72,20 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         """Checks whether a turn may begin with this record, so that the tally before it has to be kept."""
         message = record.message
         if record.type == "assistant":
-            return message is None or self._drafts.of(message.id or "") is None
+            return message is None or self._drafts.find_draft(message.id or "") is None
         if record.type == "user" and message is not None:
             content = message.content
             return not (isinstance(content, list) and content and content[0].type == "tool_result")
         return record.type in ("user", "attachment", "queue-operation")
 
-    def _take(self, record: ClaudeRecord) -> None:
+    def _add_record(self, record: ClaudeRecord) -> None:
         kind, tally = record.type, self._tally
         if kind == "progress":
             return
         if self._opens(record):
-            self._keep()
-        native = record.uuid
-        if native and native != REDACTED and not tally.new(self._seen, native):
+            self._save_tally()
+        native_id = record.uuid
+        if native_id and native_id != REDACTED and not tally.register_id(self._seen_ids, native_id):
             return
         self._time = parse_timestamp(record.timestamp)
         tally.meet(record, self._time)
@@ -103,7 +105,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             if words is not None and register_queued_prompt(tally, words):
                 self._say(record, words)
         elif kind in ("summary", "ai-title", "custom-title"):
-            tally.name(record, self._seen)
+            tally.name(record, self._seen_ids)
         elif kind == "system" and record.subtype == "api_error":
             tally.api_errors += 1
 
@@ -122,14 +124,14 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         tally.answered = True
         key = api_message_key(record)
         spent = tally.spend(key, message.usage)
-        draft = self._drafts.of(key) if key else None
+        draft = self._drafts.find_draft(key) if key else None
         if draft is None:
             draft = self._begin(record, "assistant", "reply", key)
-        draft.last = self._line
+        draft.last_offset = self._line_offset
         draft.tokens = spent
         if message.model and message.model != draft.model:
             draft.model = without_nul(message.model)[:200]
-            tally.model(draft.model)
+            tally.add_model(draft.model)
         if isinstance(message.content, str):
             draft.texts.append(without_nul(cut_blocks(message.content, _OWN)))
             return
@@ -139,10 +141,10 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             elif block.type == "thinking" and block.thinking and not self._brief:
                 draft.reasoning.append(without_nul(cut_blocks(block.thinking, _OWN)))
             elif block.type == "tool_use":
-                native = usable_id(block.id)
-                if not native or tally.new(self._seen, f"call:{native}"):
+                native_id = usable_id(block.id)
+                if not native_id or tally.register_id(self._seen_ids, f"call:{native_id}"):
                     tally.tool_calls += 1
-                    self._drafts.call(draft, parse_claude_call(block, brief=self._brief))
+                    self._drafts.add_call(draft, parse_claude_call(block, brief=self._brief))
 
     def _user(self, record: ClaudeRecord) -> None:
         tally, message = self._tally, record.message
@@ -154,9 +156,9 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             )
             tally.denials += ended.status == "denied"
             tally.tool_errors += bool(block.is_error) and ended.status != "denied"
-            self._drafts.close(ended, block, record, self._line)
+            self._drafts.close(ended, block, record, self._line_offset)
         if is_interruption(record):
-            self._drafts.interrupt(self._line)
+            self._drafts.interrupt_calls(self._line_offset)
         if results:
             return
         words = (
@@ -170,7 +172,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         if words is None or words.kind == "shell":
             told = parse_command_output(record)
             if told is not None:
-                self._drafts.printed(told, self._line)
+                self._drafts.printed(told, self._line_offset)
 
     def _unread(self, record: ClaudeRecord, block: ClaudeBlock) -> bool:
         """Checks whether the catalog keeps nothing of this result; it does keep errors, answers and plans."""
@@ -181,7 +183,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         return self._child or bool(record.is_sidechain)
 
     def _say(self, record: ClaudeRecord, words: TypedText) -> None:
-        self._tally.say(words)
+        self._tally.count_prompt(words)
         draft = self._begin(record, "user", words.kind, "", words.text)
         draft.unattended = is_unattended_record(record) or (not record.entrypoint and self._tally.unattended)
         draft.texts.append(words.text)
@@ -189,11 +191,11 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             self._drafts.run(draft)
 
     def _begin(self, record: ClaudeRecord, role: Role, kind: TurnKind, key: str, text: str = "") -> TurnDraft:
-        native = usable_id(record.uuid)
-        if not native:
+        native_id = usable_id(record.uuid)
+        if not native_id:
             when = record.timestamp or f"{self.transcript.session_id} {self._tally.turns}"
-            native = f"{role}\n{text}\n{key}\n{when}"
-        return self._turn(role, kind, native, aside=self._aside(record), key=key)
+            native_id = f"{role}\n{text}\n{key}\n{when}"
+        return self._begin_turn(role, kind, native_id, aside=self._aside(record), key=key)
 
 
 open_session = ClaudeReading

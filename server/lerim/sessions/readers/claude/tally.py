@@ -6,9 +6,9 @@ from datetime import datetime
 
 from lerim.sessions.readers.claude.records import ClaudeRecord, ClaudeUsage
 from lerim.sessions.readers.engine import (
-    NAMES,
+    NAME_LIMIT,
     NO_TOKEN_COUNTS,
-    RecentMarks,
+    RecentIds,
     TokenCounts,
     TranscriptTally,
     append_name,
@@ -43,7 +43,7 @@ class ClaudeTally(TranscriptTally, gc=False):
             if self.started is None or time < self.started:
                 self.started = time
 
-    def name(self, record: ClaudeRecord, seen: RecentMarks) -> None:
+    def name(self, record: ClaudeRecord, seen: RecentIds) -> None:
         """Sets a title from a title or summary record; the last one of each type wins."""
         if record.type == "custom-title":
             self.custom_title = make_title(record.custom_title) or self.custom_title
@@ -54,7 +54,7 @@ class ClaudeTally(TranscriptTally, gc=False):
             if leaf in seen:
                 self.summary = make_title(record.summary)
             else:
-                self.summaries = (*self.summaries[-NAMES:], (leaf, make_title(record.summary)))
+                self.summaries = (*self.summaries[-NAME_LIMIT:], (leaf, make_title(record.summary)))
 
     def spend(self, key: str, usage: ClaudeUsage | None) -> TokenCounts:
         """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its

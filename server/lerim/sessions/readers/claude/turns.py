@@ -23,32 +23,32 @@ class ClaudeDrafts(TurnDrafts):
     def run(self, draft: TurnDraft) -> None:
         """Adds the person's own command to its turn, which then waits for the output."""
         draft.calls.append(make_own_command(draft.texts[0]))
-        draft.waiting = 1
+        draft.pending_calls = 1
 
     def printed(self, text: str, offset: int) -> None:
         """Adds output to the person's last command; does nothing if none is waiting for it."""
         for draft in reversed(self._queue):
-            if draft.kind == "shell" and draft.waiting:
+            if draft.kind == "shell" and draft.pending_calls:
                 draft.calls = [attach_command_output(draft.calls[0], text)]
-                draft.waiting = 0
-                draft.last = offset
+                draft.pending_calls = 0
+                draft.last_offset = offset
                 return
 
-    def kind(self, native: str | None) -> ToolKind | None:
+    def kind(self, native_id: str | None) -> ToolKind | None:
         """Returns the kind of the tool call with this id, or None if its turn is final or unknown."""
-        held = self._calls.get(native or "")
+        held = self._calls_by_id.get(native_id or "")
         return held[-1][0].calls[held[-1][1]].kind if held else None
 
     def close(self, ended: ClaudeToolResult, block: ClaudeBlock, record: ClaudeRecord, offset: int) -> None:
         """Adds a result to its tool call; does nothing if no open turn contains that call."""
-        held = self._calls.get(block.tool_use_id or "")
+        held = self._calls_by_id.get(block.tool_use_id or "")
         if not held:
             return
         draft, at = held[0] if len(held) == 1 else _waiting(held)
         if draft.calls[at].status == "pending":
-            draft.waiting -= 1
+            draft.pending_calls -= 1
         draft.calls[at] = close_claude_call(draft.calls[at], ended, record, self._spilled)
-        draft.last = offset
+        draft.last_offset = offset
 
 
 def _waiting(held: list[tuple[TurnDraft, int]]) -> tuple[TurnDraft, int]:
@@ -59,7 +59,7 @@ def _waiting(held: list[tuple[TurnDraft, int]]) -> tuple[TurnDraft, int]:
 def api_message_key(record: ClaudeRecord) -> str:
     """Returns an id that all records of one API message share."""
     message = record.message
-    native = message.id if message else ""
-    if native and native != REDACTED:
-        return native
+    native_id = message.id if message else ""
+    if native_id and native_id != REDACTED:
+        return native_id
     return usable_id(record.request_id) or usable_id(record.uuid)

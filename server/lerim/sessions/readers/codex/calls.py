@@ -76,54 +76,58 @@ _STEPS = {"completed": "[x]", "in_progress": "[~]"}
 def parse_codex_call(asked: CodexPayload, *, brief: bool = False) -> ToolCall:
     """Parses an item into a tool call without a result; `brief` leaves out text it writes to files."""
     kind_of_item = asked.type or ""
-    native = without_nul(asked.call_id) or without_nul(asked.id)
+    native_id = without_nul(asked.call_id) or without_nul(asked.id)
     if kind_of_item == "local_shell_call":
-        return _shell(native, "local_shell", normalize_command(_value(asked.action).get("command")), brief=brief)
+        return _shell(native_id, "local_shell", normalize_command(_value(asked.action).get("command")), brief=brief)
     if kind_of_item == "web_search_call":
         action = _value(asked.action)
-        return ToolCall(native, "web_search", "web", command=_first(action, "query", "url", "pattern"), status="ok")
+        return ToolCall(native_id, "web_search", "web", command=_first(action, "query", "url", "pattern"), status="ok")
     if kind_of_item == "image_generation_call":
-        return ToolCall(native, "image_generation", "other", status="ok")
+        return ToolCall(native_id, "image_generation", "other", status="ok")
     if kind_of_item == "tool_search_call":
-        return ToolCall(native, "tool_search", "other", command=_first(decode_fields(asked.arguments), "query"))
+        return ToolCall(native_id, "tool_search", "other", command=_first(decode_fields(asked.arguments), "query"))
     name = without_nul(asked.name)[:200]
     if kind_of_item == "custom_tool_call":
         text = decode_string(asked.input)
-        return _script(native, name, text, brief=brief) if name == "exec" else _custom(native, name, text, brief=brief)
+        return (
+            _script(native_id, name, text, brief=brief)
+            if name == "exec"
+            else _custom(native_id, name, text, brief=brief)
+        )
     if _is_served(asked):
-        return _other(native, name, decode_fields(asked.arguments), "other")
-    return _function(native, name, asked.arguments, brief=brief)
+        return _other(native_id, name, decode_fields(asked.arguments), "other")
+    return _function(native_id, name, asked.arguments, brief=brief)
 
 
-def _custom(native: str, name: str, text: str, *, brief: bool) -> ToolCall:
+def _custom(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
     if PATCH_BEGIN not in text:
-        return ToolCall(native, name, _KINDS.get(name, "other"), command=without_nul(text)[:20_000])
-    return _patched(native, name, text, brief=brief)
+        return ToolCall(native_id, name, _KINDS.get(name, "other"), command=without_nul(text)[:20_000])
+    return _patched(native_id, name, text, brief=brief)
 
 
-def _patched(native: str, name: str, text: str, command: str = "", *, brief: bool) -> ToolCall:
+def _patched(native_id: str, name: str, text: str, command: str = "", *, brief: bool) -> ToolCall:
     patch = parse_patch(text, brief=brief)
-    kind: ToolKind = "shell" if command else "write" if patch.adds else "edit"
-    return ToolCall(native, name, kind, command=command, paths=patch.paths, edits=patch.edits)
+    kind: ToolKind = "shell" if command else "write" if patch.only_adds_files else "edit"
+    return ToolCall(native_id, name, kind, command=command, paths=patch.paths, edits=patch.edits)
 
 
-def _shell(native: str, name: str, command: str, *, brief: bool) -> ToolCall:
+def _shell(native_id: str, name: str, command: str, *, brief: bool) -> ToolCall:
     if PATCH_BEGIN not in command:
-        return ToolCall(native, name, "shell", command=command)
-    return _patched(native, name, command, "" if _ONLY_PATCH.match(command) else command, brief=brief)
+        return ToolCall(native_id, name, "shell", command=command)
+    return _patched(native_id, name, command, "" if _ONLY_PATCH.match(command) else command, brief=brief)
 
 
-def _script(native: str, name: str, text: str, *, brief: bool) -> ToolCall:
+def _script(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
     """Builds a tool call from a script: the commands it runs, or the patch it applies."""
     commands = [_literal(found[1]) for found in _ASKED.finditer(text[:_SCRIPT])]
     if commands:
-        return _shell(native, name, "\n".join(commands), brief=brief)
+        return _shell(native_id, name, "\n".join(commands), brief=brief)
     if PATCH_BEGIN in text:
-        return _patched(native, name, text.replace("\\n", "\n").replace('\\"', '"'), brief=brief)
+        return _patched(native_id, name, text.replace("\\n", "\n").replace('\\"', '"'), brief=brief)
     tools = _TOOL.findall(text[:_SCRIPT])
     kinds = {_KINDS.get(tool.replace("__", "_"), "other") for tool in tools}
     kind: ToolKind = kinds.pop() if len(kinds) == 1 else "other"
-    return ToolCall(native, name, "other" if kind in ("plan", "ask") else kind, command=without_nul(text)[:20_000])
+    return ToolCall(native_id, name, "other" if kind in ("plan", "ask") else kind, command=without_nul(text)[:20_000])
 
 
 def _literal(text: str) -> str:
@@ -134,21 +138,21 @@ def _literal(text: str) -> str:
     return without_nul(text[1:-1].replace("\\'", "'").replace("\\`", "`").replace("\\n", "\n").replace('\\"', '"'))
 
 
-def _function(native: str, name: str, arguments: msgspec.Raw, *, brief: bool) -> ToolCall:
+def _function(native_id: str, name: str, arguments: msgspec.Raw, *, brief: bool) -> ToolCall:
     kind = _KINDS.get(name, "other")
     given = decode_fields(arguments)
     if name in CONTINUES:
-        return ToolCall(native, name, kind, command=_first(given, "chars").strip("\n"))
+        return ToolCall(native_id, name, kind, command=_first(given, "chars").strip("\n"))
     if kind == "shell":
         command = given.get("command", given.get("cmd"))
-        return _shell(native, name, normalize_command(command), brief=brief)
+        return _shell(native_id, name, normalize_command(command), brief=brief)
     if kind == "edit":
-        return _patched(native, name, _first(given, "input", "patch"), brief=brief)
+        return _patched(native_id, name, _first(given, "input", "patch"), brief=brief)
     if kind == "plan":
-        return ToolCall(native, name, kind, plan=_steps(given))
+        return ToolCall(native_id, name, kind, plan=_steps(given))
     if kind == "ask":
-        return ToolCall(native, name, kind, answers=_questions(given))
-    return _other(native, name, given, kind)
+        return ToolCall(native_id, name, kind, answers=_questions(given))
+    return _other(native_id, name, given, kind)
 
 
 def _is_served(asked: CodexPayload) -> bool:
@@ -156,10 +160,10 @@ def _is_served(asked: CodexPayload) -> bool:
     return (asked.namespace or "").startswith("mcp__")
 
 
-def _other(native: str, name: str, given: dict[str, object], kind: ToolKind) -> ToolCall:
+def _other(native_id: str, name: str, given: dict[str, object], kind: ToolKind) -> ToolCall:
     path = _first(given, "file_path", "path", "dir_path")
     return ToolCall(
-        native,
+        native_id,
         name,
         kind,
         command=_first(given, "query", "pattern", "url", "message", "task_name"),

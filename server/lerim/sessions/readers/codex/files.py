@@ -14,7 +14,7 @@ from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.codex.human import parse_context_cwd
 from lerim.sessions.readers.codex.records import decode_codex_line, line_payload
 from lerim.sessions.readers.engine import (
-    SUFFIX,
+    COMPRESSED_SUFFIX,
     content_texts,
     decode_leniently,
     make_title,
@@ -26,7 +26,7 @@ from lerim.sessions.readers.engine import (
 ROLLOUT_FOLDERS = ("sessions", "archived_sessions")
 _DEEP = 4
 _NAMES = 4 * 1024 * 1024
-_ENDINGS = (".jsonl", ".json", ".jsonl" + SUFFIX)
+_ENDINGS = (".jsonl", ".json", ".jsonl" + COMPRESSED_SUFFIX)
 
 
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
@@ -46,7 +46,7 @@ def _look(folder: Path, deep: int, found: StoreContents) -> None:
     names = {entry.name for entry in listed}
     for entry in listed:
         if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
-            if entry.name.removesuffix(SUFFIX) not in names or not entry.name.endswith(SUFFIX):
+            if entry.name.removesuffix(COMPRESSED_SUFFIX) not in names or not entry.name.endswith(COMPRESSED_SUFFIX):
                 found.transcripts.extend(
                     session_files.stat_transcript("codex", entry, parse_thread_id(entry.name), found.problems)
                 )
@@ -56,7 +56,7 @@ def _look(folder: Path, deep: int, found: StoreContents) -> None:
 
 def parse_thread_id(name: str) -> str:
     """Extracts the thread's id from the name of a rollout: the part after the date and, if there is one, the time."""
-    stem = name.removesuffix(SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
+    stem = name.removesuffix(COMPRESSED_SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
     return stem[-36:] if len(stem) >= 36 and stem[-36:].count("-") == 4 else stem
 
 

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_leniently, decode_patiently
+from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_broken_line, decode_leniently
 
 
 class CodexUsage(msgspec.Struct, gc=False):
@@ -109,7 +109,7 @@ def decode_codex_line(line: bytes) -> list[CodexLine | CodexRecord]:
     try:
         record = _quick(line)
     except DECODE_ERRORS:
-        return [*decode_patiently(line, CodexRecord)]
+        return [*decode_broken_line(line, CodexRecord)]
     return [decode_leniently(line, CodexRecord) if record.payload is None else record]
 
 

@@ -53,29 +53,29 @@ class CodexResults:
 
     def take(self, said: CodexPayload, offset: int) -> OutputCounts:
         """Adds a result to its call. Returns how many denials and errors it contains."""
-        native = without_nul(said.call_id)
-        call = self._drafts.held(native, offset)
+        native_id = without_nul(said.call_id)
+        call = self._drafts.find_call(native_id, offset)
         if call is not None and call.status in ("ok", "error", "denied"):  # a repeated result
             return 0, 0
-        process = self._continued.pop(native, "")
+        process = self._continued.pop(native_id, "")
         unread = self._brief and not process and (call is None or call.kind not in _READ)
         if unread and is_success_output(said.output):
-            self._drafts.change(native, offset, _well)
+            self._drafts.update_call(native_id, offset, _well)
             return 0, 0
         told = parse_codex_output(said.output)
         told = told._replace(text=without_nul(cut_blocks(told.text)))
         counted = (0, 0)
         if process and not told.running and told.exit_code is not None:
             status, code = resolve_call_status(told, "shell", None)
-            if self._processes.end(process, status, code, told.text, offset):
+            if self._processes.finish(process, status, code, told.text, offset):
                 counted = _counted(told, None)
                 told = CodexOutput(told.text, None)
         if process:
             told = told._replace(running="")
         elif told.running and call is not None:
-            self._processes.begin(told.running, native)
+            self._processes.add(told.running, native_id)
         own = _counted(told, call)
-        self._drafts.change(native, offset, lambda one: self._closed(one, told))
+        self._drafts.update_call(native_id, offset, lambda one: self._closed(one, told))
         return counted[0] + own[0], counted[1] + own[1]
 
     def ran(self, said: CodexPayload, offset: int) -> None:
@@ -97,7 +97,7 @@ class CodexResults:
             self._foretell(said, 1, offset)
             return False
         shown, left_out = keep_ends(without_nul(fault))
-        self._drafts.change(
+        self._drafts.update_call(
             without_nul(said.call_id),
             offset,
             lambda one: replace(one, status="denied", exit_code=None, output=shown, output_cut=left_out),
@@ -105,9 +105,9 @@ class CodexResults:
         return True
 
     def _foretell(self, said: CodexPayload, code: int, offset: int) -> None:
-        waiting = self._drafts.held(without_nul(said.call_id), offset)
+        waiting = self._drafts.find_call(without_nul(said.call_id), offset)
         if waiting is not None and waiting.status == "pending":
-            self._drafts.change(waiting.id, offset, lambda one: replace(one, exit_code=code))
+            self._drafts.update_call(waiting.id, offset, lambda one: replace(one, exit_code=code))
 
     def patched(self, said: CodexPayload, offset: int) -> None:
         """Notes the full paths of the files that a patch changed, and whether it failed, according to an event."""
@@ -115,11 +115,11 @@ class CodexResults:
             self._foretell(said, 1, offset)
         whole = [without_nul(path)[:4096] for path in list(_changes(said.changes))[:200]]
         if whole:
-            self._drafts.change(without_nul(said.call_id), offset, lambda one: _in_full(one, whole))
+            self._drafts.update_call(without_nul(said.call_id), offset, lambda one: _in_full(one, whole))
 
     def leave(self, offset: int) -> None:
         """Marks the calls of processes that are still running as ok, because no result is expected any more."""
-        self._processes.leave(offset)
+        self._processes.settle_all(offset)
 
     def _closed(self, call: ToolCall, told: CodexOutput) -> ToolCall:
         shown, left_out = keep_ends(told.text)

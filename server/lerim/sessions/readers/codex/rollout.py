@@ -30,7 +30,7 @@ from lerim.sessions.readers.codex.tally import CodexTally
 from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     NO_TOKEN_COUNTS,
-    REACH,
+    OPEN_TURN_BYTES,
     CallDrafts,
     LineReading,
     TurnDraft,
@@ -83,12 +83,12 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         self._results = CodexResults(drafts, brief=brief)
         super().__init__(transcript, resume, CodexTally(thread=transcript.session_id), drafts, brief=brief)
 
-    _decode = staticmethod(decode_codex_line)
+    _decode_line = staticmethod(decode_codex_line)
 
-    def _session(self) -> Session:
+    def _build_session(self) -> Session:
         return self._tally.thread_session(self.transcript, self._title)
 
-    def _take(self, record: CodexLine | CodexRecord) -> None:
+    def _add_record(self, record: CodexLine | CodexRecord) -> None:
         said = record.payload or line_payload(record)
         kind = said.type or record.type or ""
         how = _TELLS.get(kind)
@@ -97,7 +97,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
                 return
             how = CodexReading._meta
         if kind in _OPENS and not (self._answering and kind in CALLS):
-            self._keep()
+            self._save_tally()
         tally = self._tally
         self._time = time = parse_timestamp(record.timestamp) or tally.bare
         if time is not None:
@@ -110,13 +110,13 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         tally = self._tally
         if not said.type and isinstance(said, CodexRecord):
             tally.bare = self._time or parse_rollout_time(self.transcript.path.name)
-        native = usable_id(said.id)
+        native_id = usable_id(said.id)
         if not tally.turns:
-            tally.thread = native or tally.thread or self.transcript.session_id
+            tally.thread = native_id or tally.thread or self.transcript.session_id
         if tally.own:
-            tally.forked = tally.forked or bool(native and native != tally.own)
+            tally.forked = tally.forked or bool(native_id and native_id != tally.own)
             return
-        tally.own = native or self.transcript.session_id
+        tally.own = native_id or self.transcript.session_id
         tally.forked, tally.copied = bool(said.forked_from_id), self._time
         tally.be(said.cwd)
         tally.version = without_nul(said.cli_version)[:50]
@@ -165,16 +165,16 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         if text:  # an item of this name has `content` instead: it is a message between agents, not this agent's
             self._say("event", text, "")
 
-    def _say(self, source: str, text: str, native: str) -> None:
+    def _say(self, source: str, text: str, native_id: str) -> None:
         """Adds a text of the model. Plans are split off, because an event leaves out the plan that its item
         contains."""
         text = without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))
         for said in _around_plans(text):
-            self._say_once(source, said, native)
+            self._say_once(source, said, native_id)
 
-    def _say_once(self, source: str, text: str, native: str) -> None:
+    def _say_once(self, source: str, text: str, native_id: str) -> None:
         if text.strip() and not self._skipped() and not self._tally.paired(source, text):
-            self._answer(native, text, told=False).texts.append(text)
+            self._answer(native_id, text, told=False).texts.append(text)
 
     def _typed_event(self, said: CodexPayload) -> None:
         words, _ = parse_prompt_event(said)
@@ -216,9 +216,9 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         if self._tally.events:
             self._tally.injected += len(held)
         else:
-            start, now = self._open, self._time
+            start, now = self._open_start, self._time
             for one in held:
-                self._open, self._time = start, one.time
+                self._open_start, self._time = start, one.time
                 self._prompt(one.words, one.text)
             self._time = now
 
@@ -227,14 +227,14 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             return
         if words.kind == "prompt":
             self._tally.unpaired = ()
-        native = self._tally.native("user", words.text)
-        if not self._tally.new(self._seen, f"turn:{native}"):
+        native_id = self._tally.native_id("user", words.text)
+        if not self._tally.register_id(self._seen_ids, f"turn:{native_id}"):
             return
-        draft = self._turn("user", words.kind, native, aside=self._tally.child)
+        draft = self._begin_turn("user", words.kind, native_id, aside=self._tally.child)
         draft.unattended = self._tally.unattended
         self._answering, self._thinking = False, []
-        self._tally.say(words)
-        self._results.leave(self._line)
+        self._tally.count_prompt(words)
+        self._results.leave(self._line_offset)
         draft.texts.append(words.text)
         if words.kind == "shell":
             told = parse_codex_output(msgspec.Raw(msgspec.json.encode(parse_shell_output(text))))
@@ -251,7 +251,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         thoughts = [without_nul(cut_blocks(text, (MEMORIES_TAG,))) for text in told]
         if self._draft is not None and self._answering and not self._held:
             self._draft.reasoning += thoughts
-            self._draft.last = self._line
+            self._draft.last_offset = self._line_offset
         else:
             self._wait()
             self._thinking += thoughts
@@ -260,23 +260,23 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
 
     def _call(self, said: CodexPayload) -> None:
         tally = self._tally
-        native = usable_id(said.call_id) or usable_id(said.id)
-        if self._skipped() or (native and not tally.new(self._seen, f"call:{native}")):
+        native_id = usable_id(said.call_id) or usable_id(said.id)
+        if self._skipped() or (native_id and not tally.register_id(self._seen_ids, f"call:{native_id}")):
             return
         one = parse_codex_call(said, brief=self._brief)
-        draft = self._answer(native, f"{one.name}\n{one.command}", told=True)
+        draft = self._answer(native_id, f"{one.name}\n{one.command}", told=True)
         tally.tool_calls += 1
-        self._drafts.call(draft, one)
+        self._drafts.add_call(draft, one)
         if said.type in CALLS_WITHOUT_OUTPUT:
-            draft.waiting -= 1
+            draft.pending_calls -= 1
         else:
             self._results.expect(said, one)
 
     def _output(self, said: CodexPayload) -> None:
         self._answering = False
-        native = usable_id(said.call_id)
-        if not self._skipped() and (not native or self._tally.new(self._seen, f"out:{native}")):
-            denials, errors = self._results.take(said, self._line)
+        native_id = usable_id(said.call_id)
+        if not self._skipped() and (not native_id or self._tally.register_id(self._seen_ids, f"out:{native_id}")):
+            denials, errors = self._results.take(said, self._line_offset)
             self._tally.denials += denials
             self._tally.tool_errors += errors
 
@@ -288,28 +288,28 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
             return
         more, tally, draft = self._tally.use(usage, said.info.last_token_usage), self._tally, self._draft
         if draft is not None and not any(draft.tokens):
-            draft.tokens, draft.last = more, self._line
+            draft.tokens, draft.last_offset = more, self._line_offset
         else:  # reported before the message it belongs to
             owed = tally.owed
             tally.owed = (owed[0] + more[0], owed[1] + more[1], owed[2] + more[2], owed[3] + more[3])
 
     def _ran(self, said: CodexPayload) -> None:
-        self._results.ran(said, self._line)
+        self._results.ran(said, self._line_offset)
 
     def _served(self, said: CodexPayload) -> None:
-        native = usable_id(said.call_id)
-        if not self._skipped() and native and self._results.served(said, self._line):
-            self._tally.denials += self._tally.new(self._seen, f"out:{native}")
+        native_id = usable_id(said.call_id)
+        if not self._skipped() and native_id and self._results.served(said, self._line_offset):
+            self._tally.denials += self._tally.register_id(self._seen_ids, f"out:{native_id}")
 
     def _patched(self, said: CodexPayload) -> None:
-        self._results.patched(said, self._line)
+        self._results.patched(said, self._line_offset)
 
     def _aborted(self, _: CodexPayload) -> None:
-        self._drafts.interrupt(self._line)
+        self._drafts.interrupt_calls(self._line_offset)
 
     def _done(self, said: CodexPayload) -> None:
         self._tally.api_errors += bool(decode_fields(said.error))
-        self._results.leave(self._line)
+        self._results.leave(self._line_offset)
 
     def _failed(self, _: CodexPayload) -> None:
         self._tally.api_errors += 1
@@ -325,7 +325,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         elif item.type == "AgentMessage":
             self._say("event", "".join(content_texts(item.content)), "")
         elif item.status == "failed":
-            self._results.ran(replace(item, call_id=item.id, exit_code=item.exit_code or 1), self._line)
+            self._results.ran(replace(item, call_id=item.id, exit_code=item.exit_code or 1), self._line_offset)
 
     # --- turns ---------------------------------------------------------------------------------------------------
 
@@ -334,36 +334,36 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         thread that only judges another."""
         return self._tally.mute or (self._tally.child and self._tally.replayed)
 
-    def _answer(self, native: str, text: str, *, told: bool) -> TurnDraft:
+    def _answer(self, native_id: str, text: str, *, told: bool) -> TurnDraft:
         """Returns the draft of the model's turn that a text or call belongs to, and begins one if needed. `told` means
-        that `native` is known to be new."""
+        that `native_id` is known to be new."""
         if self._held:
             self._promote()
         draft = self._draft
-        if draft is not None and self._answering and self._line - draft.first <= REACH:
-            draft.last = self._line
+        if draft is not None and self._answering and self._line_offset - draft.first_offset <= OPEN_TURN_BYTES:
+            draft.last_offset = self._line_offset
             return draft
         tally = self._tally
-        if not native or not told:
-            native = self._fresh(native or tally.native("assistant", text))
-        self._draft = draft = self._turn("assistant", "reply", native, aside=self._tally.child)
+        if not native_id or not told:
+            native_id = self._fresh(native_id or tally.native_id("assistant", text))
+        self._draft = draft = self._begin_turn("assistant", "reply", native_id, aside=self._tally.child)
         draft.model, draft.tokens = tally.engine, tally.owed
         tally.owed = NO_TOKEN_COUNTS
         draft.reasoning, self._thinking = self._thinking, []
         if tally.engine:
-            tally.model(tally.engine)
+            tally.add_model(tally.engine)
         self._answering = tally.answered = True
         return draft
 
-    def _fresh(self, native: str) -> str:
-        while not self._tally.new(self._seen, f"turn:{native}"):
-            native += "+"
-        return native
+    def _fresh(self, native_id: str) -> str:
+        while not self._tally.register_id(self._seen_ids, f"turn:{native_id}"):
+            native_id += "+"
+        return native_id
 
     def _wait(self) -> None:
         """Notes that this line belongs to a turn that begins later."""
-        if self._open is None:
-            self._open = (self._line, self._before)
+        if self._open_start is None:
+            self._open_start = (self._line_offset, self._tally_before)
 
 
 _OPENS = CALLS | {"message", "user_message", "agent_message", "reasoning", "item_completed"}

@@ -12,7 +12,7 @@ from lerim.sessions.model import Transcript
 from lerim.sessions.readers.codex.files import probe_folder, scan_root
 from lerim.sessions.readers.codex.records import CodexRecord
 from lerim.sessions.readers.codex.rollout import CodexReading
-from lerim.sessions.readers.engine import LoadedSession, WholeReading, one_object
+from lerim.sessions.readers.engine import LoadedSession, WholeReading, load_single_object
 from lerim.sessions.readers.engine import decode_leniently as shaped
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     """Loads a rollout of the first Codex, written in TypeScript: one object that contains all items."""
-    return one_object.load_single_object(transcript, _Rollout, _records, CodexReading(transcript, brief=brief))
+    return load_single_object(transcript, _Rollout, _records, CodexReading(transcript, brief=brief))
 
 
 def _records(rollout: _Rollout) -> Iterator[CodexRecord]:

@@ -81,9 +81,9 @@ class CodexTally(TranscriptTally, gc=False):
         """Whether the current lines are a parent's, judging by the ids of their tasks or else by their time."""
         return self.inherited or (self.forked and self.copied is not None)
 
-    def begin_task(self, native: str | None) -> None:
+    def begin_task(self, native_id: str | None) -> None:
         """Notes that the following lines belong to the task with this id."""
-        task = usable_id(native)
+        task = usable_id(native_id)
         if 0 < len(task) < _WHOLE:  # a number that is not unique across threads
             task = f"{self.thread} {task}"
         if task and task != self.task:
@@ -94,7 +94,7 @@ class CodexTally(TranscriptTally, gc=False):
             if begun and self.born and not self.inherited:
                 self.copied = None
 
-    def native(self, role: str, text: str) -> str:
+    def native_id(self, role: str, text: str) -> str:
         """Returns a key for a turn without an id. It is the same in a fork, but differs each time the text occurs."""
         one = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
         times = self.said.get(one, 0)
@@ -135,7 +135,7 @@ class CodexTally(TranscriptTally, gc=False):
     def thread_session(self, transcript: Transcript, title: str) -> Session:
         """Builds the session from these totals."""
         parent = transcript.parent or self.parent
-        session = self.session(
+        session = self.build_session(
             transcript.session_id, transcript.path, "" if parent == transcript.session_id else parent
         )
         tokens = session.tokens if self.counted else None
@@ -151,9 +151,9 @@ def _count(number: int | None) -> int:
     return number if number and 0 < number < _MOST else 0
 
 
-def _born(native: str) -> int:
+def _born(native_id: str) -> int:
     """Returns when a version 7 UUID was created, in milliseconds; 0 for any other id."""
-    digits = native.replace("-", "")
+    digits = native_id.replace("-", "")
     if len(digits) != 32 or digits[12] != "7":
         return 0
     try:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from lerim.files import open_buffered
 from lerim.sessions.readers.engine import parse_json
 
-LIMIT = 1024 * 1024
+FILE_SIZE_LIMIT = 1024 * 1024
 """Maximum number of bytes read from a workspace file."""
 
 
@@ -80,7 +80,7 @@ def _plain(path: PurePosixPath) -> PurePosixPath:
 def _read(path: Path) -> dict[object, object]:
     try:
         with open_buffered(path) as file:
-            found = parse_json(file.read(LIMIT))
+            found = parse_json(file.read(FILE_SIZE_LIMIT))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

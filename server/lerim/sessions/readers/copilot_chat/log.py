@@ -11,7 +11,7 @@ import msgspec
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.files import open_buffered, read_regular_file
 from lerim.sessions.readers.engine import (
-    LIMIT,
+    FILE_SIZE_LIMIT,
     LineStream,
     is_settling,
     parse_json,
@@ -51,7 +51,7 @@ def load_chat_state(path: Path) -> tuple[ChatState, list[ChatFault]]:
 
 
 def _whole(path: Path) -> tuple[ChatState, list[ChatFault]]:
-    if path.stat().st_size > LIMIT:
+    if path.stat().st_size > FILE_SIZE_LIMIT:
         raise _too_large(path)
     data = read_regular_file(path)
     try:
@@ -70,18 +70,18 @@ def _whole(path: Path) -> tuple[ChatState, list[ChatFault]]:
 
 def _too_large(path: Path) -> TranscriptError:
     return TranscriptError(
-        f"This chat is larger than {LIMIT >> 20} MB", where=str(path), todo="It is not added to the catalog."
+        f"This chat is larger than {FILE_SIZE_LIMIT >> 20} MB", where=str(path), todo="It is not added to the catalog."
     )
 
 
 def _replayed(path: Path) -> tuple[ChatState, list[ChatFault]]:
-    if path.stat().st_size > LIMIT:
+    if path.stat().st_size > FILE_SIZE_LIMIT:
         raise _too_large(path)
     now: ChatState = {}
     faults: list[ChatFault] = []
     half = b""
     with open_buffered(path) as file:
-        found = LineStream(file, 0, LIMIT)
+        found = LineStream(file, 0, FILE_SIZE_LIMIT)
         for start, _, data, complete in found:
             if not data or not data.strip():
                 continue
@@ -95,8 +95,8 @@ def _replayed(path: Path) -> tuple[ChatState, list[ChatFault]]:
                 faults.append((f"@{start}", f"A line of this chat could not be read ({what})"))
                 entries = _mended(data) if len(faults) <= MENDED else []
             now = _changed(now, entries, start, faults)
-    if found.stopped:
-        faults.insert(0, ("", f"Only part of this chat was read: it {found.stopped}"))
+    if found.stop_reason:
+        faults.insert(0, ("", f"Only part of this chat was read: it {found.stop_reason}"))
     if half and not now:
         # VS Code rewrites a long log as one line; until that line is complete, the file contains nothing of the chat.
         if is_settling(path):

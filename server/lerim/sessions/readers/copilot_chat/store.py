@@ -91,7 +91,7 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     chat = parse_object(
         encode_json({name: one for name, one in told.items() if isinstance(one, str | int | float)}), ChatHeader
     )
-    native = without_nul(chat.session_id)[:200] or transcript.session_id
+    native_id = without_nul(chat.session_id)[:200] or transcript.session_id
     requests: list[ChatRequest] = []
     for number, one in enumerate(asked if isinstance(asked, list) else ()):
         try:
@@ -108,12 +108,12 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     turns: list[Turn] = []
     for number, request in enumerate(requests):
         last = number + 1 == len(requests)
-        turns += build_request_turns(request, native, len(turns), cwd, last=last, brief=brief)
+        turns += build_request_turns(request, native_id, len(turns), cwd, last=last, brief=brief)
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
-            id=native,
+            id=native_id,
             title=without_nul(chat.custom_title) or without_nul(chat.computed_title),
             version=next((version for one in reversed(requests) if (version := _version(one))), ""),
             injected=sum(not parse_chat_prompt(one) for one in requests),
@@ -123,7 +123,7 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
             times=(milliseconds_to_time(chat.creation_date), milliseconds_to_time(chat.last_message_date)),
         ),
         turns=turns,
-        settled=count_final_turns(turns),
+        final_turns=count_final_turns(turns),
         problems=_problems(path, faults),
     )
 

@@ -142,8 +142,8 @@ def _model(request: ChatRequest) -> str:
     return (picked or chosen)[:200]
 
 
-def _name(native: str | None, session: str, fallback: str) -> str:
-    own = usable_id(native)
+def _name(native_id: str | None, session: str, fallback: str) -> str:
+    own = usable_id(native_id)
     return own if len(own) >= _UNIQUE else f"{session}\n{own or fallback}"
 
 

@@ -69,7 +69,7 @@ class CliCallEnd(NamedTuple):
     running: str = ""
 
 
-def parse_cli_call(native: str, name: str, arguments: msgspec.Raw, *, brief: bool = False) -> ToolCall:
+def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: bool = False) -> ToolCall:
     """Parses a call that a message requests, without a result yet; `brief` leaves out the text it writes to files."""
     name = without_nul(name)[:200]
     kind = _KINDS.get(name, "other")
@@ -79,21 +79,23 @@ def parse_cli_call(native: str, name: str, arguments: msgspec.Raw, *, brief: boo
     if name == "apply_patch":
         text = _text(given, "input", "patch") if given else without_nul(_string(arguments))
         patch = parse_patch(text, brief=brief)
-        return ToolCall(native, name, "write" if patch.adds else "edit", paths=patch.paths, edits=patch.edits)
+        return ToolCall(
+            native_id, name, "write" if patch.only_adds_files else "edit", paths=patch.paths, edits=patch.edits
+        )
     path = _text(given, "path", "file_path")
     paths = (path,) if path else tuple(without_nul(one) for one in _listed(given.get("paths")))
     if kind == "shell":
         command = "" if name.startswith(_CONTINUES) else normalize_command(given.get("command"))
-        return ToolCall(native, name, kind, command=command, description=_text(given, "description"))
+        return ToolCall(native_id, name, kind, command=command, description=_text(given, "description"))
     if kind == "ask":
         asked = QuestionAnswer(
             _text(given, "question"), tuple(without_nul(one) for one in _listed(given.get("choices"))), ""
         )
-        return ToolCall(native, name, kind, answers=(asked,))
+        return ToolCall(native_id, name, kind, answers=(asked,))
     if kind == "plan":
-        return ToolCall(native, name, kind, plan=_text(given, "plan", "summary"))
+        return ToolCall(native_id, name, kind, plan=_text(given, "plan", "summary"))
     return ToolCall(
-        native,
+        native_id,
         name,
         kind,
         command=_text(given, "pattern", "query", "url", "prompt", "intent", "fact"),

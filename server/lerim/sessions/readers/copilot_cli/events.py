@@ -72,24 +72,24 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         self._processes = RunningProcesses(drafts, brief=brief)
         super().__init__(transcript, resume, CopilotTally(cwd=transcript.cwd), drafts, brief=brief)
 
-    _decode = staticmethod(decode_cli_event)
+    _decode_line = staticmethod(decode_cli_event)
 
-    def _session(self) -> Session:
+    def _build_session(self) -> Session:
         tally, transcript = self._tally, self.transcript
-        session = tally.session(transcript.session_id, transcript.path, transcript.parent or tally.parent)
+        session = tally.build_session(transcript.session_id, transcript.path, transcript.parent or tally.parent)
         title = self._title or tally.title or session.title
         tokens = session.tokens if tally.told else None
         return changed(session, platform="copilot", title=title, tokens=tokens)
 
-    def _take(self, event: CliEvent) -> None:
+    def _add_record(self, event: CliEvent) -> None:
         how = _TELLS.get(event.type)
         if how is None:
             return
         tally = self._tally
         if event.type in _OPENS:
-            self._keep()
-        native = usable_id(event.id)
-        if native and not tally.new(self._seen, native):
+            self._save_tally()
+        native_id = usable_id(event.id)
+        if native_id and not tally.register_id(self._seen_ids, native_id):
             return
         self._time = parse_timestamp(event.timestamp)
         if self._time is not None:
@@ -142,7 +142,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
             return
         tally.prompts += 1
         tally.first_prompt = tally.first_prompt or make_title(text)
-        self._processes.leave(self._line)
+        self._processes.settle_all(self._line_offset)
         self._begin(event, "user", "prompt", text).texts.append(text)
 
     def _own_command(self, event: CliEvent, said: CliEventData) -> None:
@@ -151,22 +151,22 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         if call.kind == "shell" and call.command:
             draft = self._begin(event, "user", "shell", call.command)
             draft.texts.append(call.command)
-            self._drafts.call(draft, replace(call, name=OWN_COMMAND))
-            self._tally.new(self._seen, f"call:{call.id}")
+            self._drafts.add_call(draft, replace(call, name=OWN_COMMAND))
+            self._tally.register_id(self._seen_ids, f"call:{call.id}")
 
     def _answer(self, event: CliEvent, said: CliEventData) -> None:
         tally = self._tally
         tally.told = False
         key = usable_id(said.message_id) or usable_id(event.id)
-        draft = self._drafts.of(key) if key else None
+        draft = self._drafts.find_draft(key) if key else None
         if draft is None:
             draft = self._begin(event, "assistant", "reply", "", key)
-        draft.last = self._line
+        draft.last_offset = self._line_offset
         self._current = draft
         model = without_nul(said.model)[:200] or tally.engine
         if model:
             draft.model = model
-            tally.model(model)
+            tally.add_model(model)
         if said.output_tokens and 0 < said.output_tokens < _MOST:
             draft.tokens = (0, said.output_tokens, 0, 0)
         text = without_nul(cut_blocks("\n".join(content_texts(said.content)), (MEMORIES_TAG,)))
@@ -182,61 +182,67 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
     # --- what was done -------------------------------------------------------------------------------------------
 
     def _started(self, event: CliEvent, said: CliEventData) -> None:
-        native = usable_id(said.tool_call_id)
-        if not native or not self._tally.new(self._seen, f"call:{native}"):
+        native_id = usable_id(said.tool_call_id)
+        if not native_id or not self._tally.register_id(self._seen_ids, f"call:{native_id}"):
             return
         draft = self._current
-        if draft is None or self._drafts.of(draft.key) is not draft:
+        if draft is None or self._drafts.find_draft(draft.message_key) is not draft:
             draft = self._current = self._begin(event, "assistant", "reply", "", usable_id(event.id))
         self._tally.tool_calls += 1
-        call = parse_cli_call(native, said.tool_name or "", said.arguments, brief=self._brief)
-        self._drafts.call(draft, mark_served_by_mcp(call) if said.mcp_server_name else call)
-        draft.last = self._line
-        self._expect(native, continued_shell(said.tool_name or "", said.arguments))
+        call = parse_cli_call(native_id, said.tool_name or "", said.arguments, brief=self._brief)
+        self._drafts.add_call(draft, mark_served_by_mcp(call) if said.mcp_server_name else call)
+        draft.last_offset = self._line_offset
+        self._expect(native_id, continued_shell(said.tool_name or "", said.arguments))
 
     def _call(self, draft: TurnDraft, call: ToolCall) -> None:
-        if not call.id or self._tally.new(self._seen, f"call:{call.id}"):
+        if not call.id or self._tally.register_id(self._seen_ids, f"call:{call.id}"):
             self._tally.tool_calls += 1
-            self._drafts.call(draft, call)
+            self._drafts.add_call(draft, call)
 
-    def _expect(self, native: str | None, shell: str) -> None:
-        if shell and native:
-            self._shells[native] = shell
+    def _expect(self, native_id: str | None, shell: str) -> None:
+        if shell and native_id:
+            self._shells[native_id] = shell
 
     def _permission(self, _: CliEvent, said: CliEventData) -> None:
         told = decode_leniently(said.result, CliToolResult)
-        native = without_nul(said.tool_call_id)
-        if not (told.kind or "").startswith("denied") or not self._tally.new(self._seen, f"denied:{native}"):
+        native_id = without_nul(said.tool_call_id)
+        if not (told.kind or "").startswith("denied") or not self._tally.register_id(
+            self._seen_ids, f"denied:{native_id}"
+        ):
             return
         self._tally.denials += 1
         feedback = without_nul(told.feedback).strip() if told.kind == _REFUSED_BY_PERSON else ""
-        self._drafts.change(native, self._line, lambda one: replace(one, status="denied", feedback=feedback))
+        self._drafts.update_call(
+            native_id, self._line_offset, lambda one: replace(one, status="denied", feedback=feedback)
+        )
 
     def _ended(self, _: CliEvent, said: CliEventData) -> None:
-        native = without_nul(said.tool_call_id)
+        native_id = without_nul(said.tool_call_id)
         tally = self._tally
-        if usable_id(native) and not tally.new(self._seen, f"out:{native}"):
+        if usable_id(native_id) and not tally.register_id(self._seen_ids, f"out:{native_id}"):
             return
-        call = self._drafts.held(native, self._line)
+        call = self._drafts.find_call(native_id, self._line_offset)
         told = parse_cli_call_end(said, call.kind if call is not None else "shell")
-        shell = self._shells.pop(native, "")
+        shell = self._shells.pop(native_id, "")
         if shell and call is not None and call.name.startswith("stop_"):
-            self._processes.end(shell, "ok", None, "", self._line)
+            self._processes.finish(shell, "ok", None, "", self._line_offset)
         elif shell:
             told = self._continued(shell, told._replace(running=""))
         elif told.running and call is not None:
-            self._processes.begin(told.running, native)
-        if hash_text(f"denied:{native}") in self._seen:
+            self._processes.add(told.running, native_id)
+        if hash_text(f"denied:{native_id}") in self._seen_ids:
             told = told._replace(status="denied")
         else:
             tally.denials += told.status == "denied"
             tally.tool_errors += told.status == "error"
-        self._drafts.change(native, self._line, lambda one: self._closed(one, told))
+        self._drafts.update_call(native_id, self._line_offset, lambda one: self._closed(one, told))
 
     def _continued(self, shell: str, told: CliCallEnd) -> CliCallEnd:
         """Records the end of a command in the call that started it; returns what remains for the call that continued
         it."""
-        if told.exit_code is None or not self._processes.end(shell, told.status, told.exit_code, told.text, self._line):
+        if told.exit_code is None or not self._processes.finish(
+            shell, told.status, told.exit_code, told.text, self._line_offset
+        ):
             return told
         self._tally.tool_errors += told.status == "error"
         return CliCallEnd("ok", told.text)
@@ -256,7 +262,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         )
 
     def _aborted(self, _: CliEvent, __: CliEventData) -> None:
-        self._drafts.interrupt(self._line)
+        self._drafts.interrupt_calls(self._line_offset)
 
     def _failed(self, _: CliEvent, __: CliEventData) -> None:
         self._tally.api_errors += 1
@@ -267,7 +273,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         used, earlier = _used(decode_plain(said.model_metrics)), tally.earlier
         tally.tokens = (earlier[0] + used[0], earlier[1] + used[1], earlier[2] + used[2], earlier[3] + used[3])
         tally.told = True
-        self._processes.leave(self._line)
+        self._processes.settle_all(self._line_offset)
 
     # --- turns ---------------------------------------------------------------------------------------------------
 
@@ -276,8 +282,8 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         return bool(event.agent_id or event.data.parent_tool_call_id)
 
     def _begin(self, event: CliEvent, role: Role, kind: TurnKind, text: str, key: str = "") -> TurnDraft:
-        native = usable_id(event.id) or f"{role}\n{text}\n{key}\n{self.transcript.session_id} {self._tally.turns}"
-        return self._turn(role, kind, native, aside=self._aside(event), key=key)
+        native_id = usable_id(event.id) or f"{role}\n{text}\n{key}\n{self.transcript.session_id} {self._tally.turns}"
+        return self._begin_turn(role, kind, native_id, aside=self._aside(event), key=key)
 
 
 _OPENS = frozenset({"user.message", "assistant.message", "tool.execution_start", "tool.user_requested"})

@@ -10,7 +10,7 @@ import msgspec
 from lerim.sessions.model import Transcript
 from lerim.sessions.readers.copilot_cli.events import CopilotReading
 from lerim.sessions.readers.copilot_cli.records import CliContext, CliEvent, CliEventData, CliToolRequest
-from lerim.sessions.readers.engine import JSON_NULL, LoadedSession, content_texts, one_object
+from lerim.sessions.readers.engine import JSON_NULL, LoadedSession, content_texts, load_single_object
 
 
 class _Function(msgspec.Struct, gc=False):
@@ -58,18 +58,18 @@ _FAILED = ("failure", "error", *_REFUSED)
 def load_cli_history(transcript: Transcript, *, brief: bool) -> LoadedSession:
     """Loads such a session with its turns. Raises TranscriptError if it cannot be read."""
     events = partial(_events, transcript=transcript)
-    return one_object.load_single_object(transcript, _History, events, CopilotReading(transcript, brief=brief))
+    return load_single_object(transcript, _History, events, CopilotReading(transcript, brief=brief))
 
 
 def _events(history: _History, transcript: Transcript) -> list[CliEvent]:
     """Converts a history to the events of today's sessions. Ids are made from the session's id and the position of the
     message."""
-    native = history.session_id or transcript.session_id
+    native_id = history.session_id or transcript.session_id
     shown = history.timeline or []
     typed = [one for one in shown if one.type == "user" and one.text]
     outcomes = {one.call_id: one.result for one in shown if one.call_id and one.type == "tool_call_completed"}
     start = CliEventData(selected_model=history.selected_model, context=CliContext(cwd=transcript.cwd))
-    events = [CliEvent("session.start", f"{native} start", history.start_time, data=start)]
+    events = [CliEvent("session.start", f"{native_id} start", history.start_time, data=start)]
     time = history.start_time
     for at, message in enumerate(history.chat_messages or ()):
         text = "\n".join(content_texts(message.content))
@@ -78,18 +78,18 @@ def _events(history: _History, transcript: Transcript) -> list[CliEvent]:
             if told is not None:
                 typed.remove(told)
                 text, time = told.text or "", told.timestamp or time
-            events.append(CliEvent("user.message", f"{native} {at}", time, data=CliEventData(content=_raw(text))))
+            events.append(CliEvent("user.message", f"{native_id} {at}", time, data=CliEventData(content=_raw(text))))
         elif message.role == "assistant":
             asked = [
                 CliToolRequest(one.id, one.function.name, one.function.arguments) for one in message.tool_calls or ()
             ]
-            said = CliEventData(content=_raw(text), message_id=f"{native} {at}", tool_requests=asked)
-            events.append(CliEvent("assistant.message", f"{native} {at}", time, data=said))
+            said = CliEventData(content=_raw(text), message_id=f"{native_id} {at}", tool_requests=asked)
+            events.append(CliEvent("assistant.message", f"{native_id} {at}", time, data=said))
         elif message.role == "tool":
             events.append(
                 CliEvent(
                     "tool.execution_complete",
-                    f"{native} {at}",
+                    f"{native_id} {at}",
                     time,
                     data=_result(message, text, outcomes.get(message.tool_call_id or "")),
                 )

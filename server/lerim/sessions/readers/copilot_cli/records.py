@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_patiently
+from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_broken_line
 
 
 class CliToolRequest(msgspec.Struct, rename="camel", gc=False):
@@ -95,4 +95,4 @@ def decode_cli_event(line: bytes) -> list[CliEvent]:
     try:
         return [_quick(line)]
     except DECODE_ERRORS:
-        return decode_patiently(line, CliEvent)
+        return decode_broken_line(line, CliEvent)

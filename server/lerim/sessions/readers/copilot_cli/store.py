@@ -58,8 +58,8 @@ def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents
     return found
 
 
-def _add(entry: os.DirEntry[str], native: str, found: StoreContents) -> None:
-    found.transcripts.extend(stat_transcript("copilot", entry, native, found.problems))
+def _add(entry: os.DirEntry[str], native_id: str, found: StoreContents) -> None:
+    found.transcripts.extend(stat_transcript("copilot", entry, native_id, found.problems))
 
 
 def probe_cli_folder(transcript: Transcript) -> str:

@@ -88,7 +88,7 @@ def _lines(path: Path) -> tuple[list[FileLine], str]:
     try:
         with open_buffered(path) as file:
             found = LineStream(file, 0)
-            return list(found), found.stopped
+            return list(found), found.stop_reason
     except OSError as error:
         raise unreadable_error(path, error) from error
 

@@ -165,12 +165,12 @@ def _read(
         seen[key] = seen.get(key, 0) + 1
         if seen[key] > 1 and key in long:
             continue
-        native = f"{transcript.session_id}:{key}" + (f":{seen[key]}" if seen[key] > 1 else "")
+        native_id = f"{transcript.session_id}:{key}" + (f":{seen[key]}" if seen[key] > 1 else "")
         said = _payload(_blob(db, key))
         if len(said) > _AGAIN:
             long.add(key)
         try:
-            _take(talk, parse_object(said, _Message), native, brief=brief)
+            _take(talk, parse_object(said, _Message), native_id, brief=brief)
         except ValueError:
             faults += 1
     return meta, talk, _inside(_blob(db, root)), faults
@@ -265,18 +265,18 @@ def _inside(root: bytes) -> str:
     return next((uri_to_path(value.decode("utf-8", "replace")) for key, value in _fields(root) if key == _FOLDER), "")
 
 
-def _take(talk: CursorSessionBuilder, message: _Message, native: str, *, brief: bool) -> None:
+def _take(talk: CursorSessionBuilder, message: _Message, native_id: str, *, brief: bool) -> None:
     said = decode_cursor_string(message.content)
     parts = [_Part("text", said)] if said else [parse_object(raw, _Part) for raw in split_elements(message.content)]
     words = "\n".join(one.text for one in parts if one.type == "text" and one.text)
     if message.role == "user":
-        talk.prompt(words, native, images=any(one.type in ("image", "file") for one in parts))
+        talk.prompt(words, native_id, images=any(one.type in ("image", "file") for one in parts))
     elif message.role == "assistant":
         thought = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
         calls = tuple(_opened(one, brief=brief) for one in parts if one.type in _CALLS)
         calls += tuple(_beside(decode_leniently(raw, _Call), brief=brief) for raw in split_elements(message.tool_calls))
         if words.strip() or thought or calls:
-            talk.reply(words.strip(), thought, calls, native)
+            talk.reply(words.strip(), thought, calls, native_id)
     elif message.role == "tool":
         if message.tool_call_id:
             failed = message.is_error or message.error != JSON_NULL

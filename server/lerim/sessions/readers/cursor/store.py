@@ -94,8 +94,10 @@ def _add(folder: Path, parent: str, cwd: str, deep: int, found: StoreContents) -
     `<id>`."""
     for entry in list_folder(folder, found.problems):
         if entry.name.endswith(".jsonl"):
-            native = entry.name.removesuffix(".jsonl")
-            found.transcripts.extend(stat_transcript("cursor", entry, native, found.problems, parent=parent, cwd=cwd))
+            native_id = entry.name.removesuffix(".jsonl")
+            found.transcripts.extend(
+                stat_transcript("cursor", entry, native_id, found.problems, parent=parent, cwd=cwd)
+            )
         elif deep and entry.is_dir(follow_symlinks=False):
             above = folder.name if entry.name == "subagents" else parent
             _add(Path(entry.path), above, cwd, deep - 1, found)

@@ -41,7 +41,7 @@ class CursorSessionBuilder:
     tokens: Tokens | None = None
     _drafts: list[_Draft] = field(default_factory=list)
     _waiting: dict[str, _Draft] = field(default_factory=dict)
-    _seen: Counter[str] = field(default_factory=Counter)
+    _seen_ids: Counter[str] = field(default_factory=Counter)
     _joins: bool = False
 
     def bubble(self, one: Bubble, calls: tuple[ToolCall, ...] = ()) -> None:
@@ -51,30 +51,37 @@ class CursorSessionBuilder:
         time = parse_cursor_time(one.created_at) or (
             parse_cursor_time(one.timing_info.start) if one.timing_info is not None else None
         )
-        native = one.bubble_id or one.id or ""
+        native_id = one.bubble_id or one.id or ""
         if one.type in (1, "user"):
             self.model = without_nul(chosen) or self.model
             if one.is_simulated_msg:
                 self.injected += 1
                 self._approve()
             else:
-                self.prompt(one.text or rich_text(one.rich_text), native, time, images=_shown(one))
+                self.prompt(one.text or rich_text(one.rich_text), native_id, time, images=_shown(one))
             return
         thought = one.thinking if isinstance(one.thinking, str) else one.thinking.text if one.thinking else ""
         text = without_nul(one.text).strip()
         if text or thought or calls:
             self.reply(
-                text, without_nul(thought).strip(), calls, native, time, without_nul(chosen), _counted(one), joins=True
+                text,
+                without_nul(thought).strip(),
+                calls,
+                native_id,
+                time,
+                without_nul(chosen),
+                _counted(one),
+                joins=True,
             )
 
-    def prompt(self, text: str, native: str, time: datetime | None = None, *, images: bool = False) -> None:
+    def prompt(self, text: str, native_id: str, time: datetime | None = None, *, images: bool = False) -> None:
         """Adds a user message: the person's words become a turn, anything else is only counted."""
         said = parse_cursor_prompt(text) or ("[image]" if images else "")
         if not said or self.child:
             self.injected += bool(text.strip())
             self._joins = self._joins and not self.child
             return
-        self._draft("user", said, native, time, "", NO_TOKENS)
+        self._draft("user", said, native_id, time, "", NO_TOKENS)
         self._joins = False
 
     def reply(
@@ -82,7 +89,7 @@ class CursorSessionBuilder:
         text: str,
         thought: str = "",
         calls: tuple[ToolCall, ...] = (),
-        native: str = "",
+        native_id: str = "",
         time: datetime | None = None,
         model: str = "",
         tokens: Tokens = NO_TOKENS,
@@ -93,7 +100,7 @@ class CursorSessionBuilder:
         follows tool calls."""
         last = self._drafts[-1] if self._drafts else None
         if not (joins and self._joins and last is not None) or (last.calls and (text or thought)):
-            last = self._draft("assistant", text or thought, native, time, model or self.model, tokens)
+            last = self._draft("assistant", text or thought, native_id, time, model or self.model, tokens)
             last.texts.clear()
         else:
             last.tokens += tokens
@@ -132,14 +139,16 @@ class CursorSessionBuilder:
             for ordinal, draft in enumerate(self._drafts)
         ]
 
-    def _draft(self, role: Role, text: str, native: str, time: datetime | None, model: str, tokens: Tokens) -> _Draft:
+    def _draft(
+        self, role: Role, text: str, native_id: str, time: datetime | None, model: str, tokens: Tokens
+    ) -> _Draft:
         """Begins a new turn. If the store has no id or repeats one, the id is derived from the text and how often it
         occurred before."""
-        if not native or self._seen[native]:
-            native = f"{self.session}\n{role}\n{text}"
-            native = f"{native}\n{self._seen[native]}" if self._seen[native] else native
-        self._seen[native] += 1
-        draft = _Draft(make_turn_id("cursor", native), role, time, model, [text], [], [], tokens)
+        if not native_id or self._seen_ids[native_id]:
+            native_id = f"{self.session}\n{role}\n{text}"
+            native_id = f"{native_id}\n{self._seen_ids[native_id]}" if self._seen_ids[native_id] else native_id
+        self._seen_ids[native_id] += 1
+        draft = _Draft(make_turn_id("cursor", native_id), role, time, model, [text], [], [], tokens)
         self._drafts.append(draft)
         return draft
 

@@ -19,18 +19,18 @@ if sys.version_info >= (3, 14) and not TYPE_CHECKING:
 else:
     from backports import zstd
 
-SUFFIX = ".zst"
+COMPRESSED_SUFFIX = ".zst"
 
-WINDOW = 26
+WINDOW_LOG = 26
 """Frames that need a window of more than 2^26 bytes are not read; Codex writes frames that need 2^21."""
 
-BYTES, BYTES_A_BYTE = 16_000_000, 100
+BASE_BYTES, BYTES_A_BYTE = 16_000_000, 100
 """Unpacked bytes read from every packed file, and the additional ones for each packed byte."""
 
-LINES, BYTES_A_LINE = 10_000, 20
+BASE_LINES, BYTES_A_LINE = 10_000, 20
 """Lines read from every packed file, and the number of packed bytes that allow one more."""
 
-SECONDS, SECONDS_A_BYTE = 10.0, 10 / 1_000_000
+BASE_SECONDS, SECONDS_A_BYTE = 10.0, 10 / 1_000_000
 """CPU time that all work on a packed file may take, including the caller's, and the additional time for each packed
 byte."""
 
@@ -39,36 +39,36 @@ _NEWLINE = 10
 
 class UnpackedFile(BufferedReader):
     """The contents of a packed file as a stream of lines. It ends where the file is damaged or a limit is reached;
-    `stopped` then says why, and is '' at the end of the file."""
+    `stop_reason` then says why, and is '' at the end of the file."""
 
     def __init__(self, file: IO[bytes], block: int, size: int, clock: Callable[[], float] = time.thread_time) -> None:
         """`size` of the packed file determines the limits; `clock` returns the seconds this thread has worked."""
-        self._stream = _Bounded(file, size, clock)
+        self._stream = _LimitedStream(file, size, clock)
         super().__init__(self._stream, block)
 
     @property
-    def stopped(self) -> str:
+    def stop_reason(self) -> str:
         """Why the stream ended before the file did, worded to follow “it”."""
-        return self._stream.stopped
+        return self._stream.stop_reason
 
     @property
-    def unpacked(self) -> int:
+    def unpacked_bytes(self) -> int:
         """How many bytes have been unpacked so far."""
-        return self._stream.unpacked
+        return self._stream.unpacked_bytes
 
 
-class _Bounded(RawIOBase):
+class _LimitedStream(RawIOBase):
     """The unpacked contents of a file, up to its limits."""
 
     def __init__(self, file: IO[bytes], size: int, clock: Callable[[], float]) -> None:
-        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW}
+        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW_LOG}
         self._inner = zstd.ZstdFile(file, options=options)
         self._clock = clock
-        self._bytes = BYTES + BYTES_A_BYTE * size
-        self._lines = LINES + size // BYTES_A_LINE
-        self._end = clock() + SECONDS + SECONDS_A_BYTE * size
-        self.unpacked = 0
-        self.stopped = ""
+        self._byte_limit = BASE_BYTES + BYTES_A_BYTE * size
+        self._lines_left = BASE_LINES + size // BYTES_A_LINE
+        self._deadline = clock() + BASE_SECONDS + SECONDS_A_BYTE * size
+        self.unpacked_bytes = 0
+        self.stop_reason = ""
 
     def readable(self) -> bool:
         return True
@@ -78,35 +78,35 @@ class _Bounded(RawIOBase):
         super().close()
 
     def readinto(self, buffer: object) -> int:
-        if self.stopped:
+        if self.stop_reason:
             return 0
-        given = cast(bytearray, buffer)
+        target = cast(bytearray, buffer)
         try:
-            block = self._inner.read1(len(given))  # at most one frame, so that damage in the next one does not lose it
+            block = self._inner.read1(len(target))  # at most one frame, so that damage in the next one does not lose it
         except EOFError:  # the packed file ends in the middle: it is being written, or was cut
             return 0
         except zstd.ZstdError as error:
-            self.stopped = f"is not compressed correctly ({error})"
+            self.stop_reason = f"is not compressed correctly ({error})"
             return 0
-        self.unpacked += len(block)
-        if self.unpacked > self._bytes:
-            self.stopped = f"unpacks to more than {self._bytes // 1_000_000} MB"
-        elif self._clock() > self._end:
-            self.stopped = "takes too long to read for its size"
+        self.unpacked_bytes += len(block)
+        if self.unpacked_bytes > self._byte_limit:
+            self.stop_reason = f"unpacks to more than {self._byte_limit // 1_000_000} MB"
+        elif self._clock() > self._deadline:
+            self.stop_reason = "takes too long to read for its size"
         else:
             end = self._end_of_lines(block)
-            given[:end] = block[:end]
+            target[:end] = block[:end]
             return end
         return 0
 
     def _end_of_lines(self, block: bytes) -> int:
         """Returns how many leading bytes of a block may be read without exceeding the number of lines left."""
         lines = block.count(_NEWLINE)
-        if lines <= self._lines:
-            self._lines -= lines
+        if lines <= self._lines_left:
+            self._lines_left -= lines
             return len(block)
-        self.stopped = "holds too many lines for its size"
+        self.stop_reason = "holds too many lines for its size"
         end = 0
-        for _ in range(self._lines):
+        for _ in range(self._lines_left):
             end = block.index(_NEWLINE, end) + 1
         return end

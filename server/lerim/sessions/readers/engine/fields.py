@@ -15,9 +15,9 @@ CUT_MARK = "\n…\n"
 REDACTED = "REDACTED"
 """Placeholder that a redactor wrote in place of an id."""
 
-_TITLE = 120
-_WORD = 200  # characters, the longest torn word that is removed where a text is cut
-_WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
+_TITLE_LIMIT = 120
+_WORD_LIMIT = 200  # characters, the longest torn word that is removed where a text is cut
+_WORD_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.-")
 """The characters of names and secrets. Words in other scripts are never removed, since some are written without
 spaces."""
 
@@ -41,9 +41,9 @@ def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
     """Removes the words that a cut between `head` and `tail` went through: half of a name means nothing, and half of a
     secret is not recognised as one."""
     end, begin = len(head), 0
-    while end > 0 and len(head) - end < _WORD and head[end - 1] in _WORDS:
+    while end > 0 and len(head) - end < _WORD_LIMIT and head[end - 1] in _WORD_CHARACTERS:
         end -= 1
-    while begin < min(len(tail), _WORD) and tail[begin] in _WORDS:
+    while begin < min(len(tail), _WORD_LIMIT) and tail[begin] in _WORD_CHARACTERS:
         begin += 1
     return head[:end], tail[begin:]
 
@@ -51,7 +51,7 @@ def trim_torn_words(head: str, tail: str) -> tuple[str, str]:
 def make_title(text: str | None) -> str:
     """Returns the beginning of a text, on one line, with secrets redacted."""
     words = " ".join(redact_secrets(without_nul(text)).text.split())
-    return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
+    return words if len(words) <= _TITLE_LIMIT else words[: _TITLE_LIMIT - 1].rstrip() + "…"
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
@@ -67,6 +67,6 @@ def parse_timestamp(text: str | None) -> datetime | None:
         return None
 
 
-def usable_id(native: str | None) -> str:
+def usable_id(native_id: str | None) -> str:
     """Returns a native id, or '' if it is missing or was replaced by a redactor, because many records then share it."""
-    return native if native and native != REDACTED else ""
+    return native_id if native_id and native_id != REDACTED else ""

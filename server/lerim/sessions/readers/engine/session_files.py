@@ -13,7 +13,7 @@ from lerim.errors import Problem, TranscriptError, reason_of
 from lerim.files import open_buffered
 from lerim.sessions.model import PLATFORM_NAMES, Platform, Transcript
 
-LIMIT = 256 * 1024 * 1024
+FILE_SIZE_LIMIT = 256 * 1024 * 1024
 """Maximum size of a file that has to be read as a whole; larger files are not read."""
 
 SETTLING_SECONDS = 60
@@ -32,10 +32,10 @@ def collect_sessions(
         stem, _, suffix = entry.name.rpartition(".")
         if suffix not in ("json", "jsonl") or not stem:
             continue
-        known_as = stat_regular_file(platform, entry, problems)
-        if known_as is None or not known_as.st_size:
+        file_stat = stat_regular_file(platform, entry, problems)
+        if file_stat is None or not file_stat.st_size:
             continue
-        stats.setdefault(stem, []).append(known_as)
+        stats.setdefault(stem, []).append(file_stat)
         if suffix == "json" or stem not in stems:
             stems[stem] = Path(entry.path)
     return [
@@ -43,20 +43,20 @@ def collect_sessions(
             platform=platform,
             path=stems[stem],
             session_id=stem,
-            size=sum(one.st_size for one in known),
-            mtime_ns=max(one.st_mtime_ns for one in known),
-            inode=stamp_inode(known[0].st_ino, cwd),
+            size=sum(one.st_size for one in file_stats),
+            mtime_ns=max(one.st_mtime_ns for one in file_stats),
+            inode=stamp_inode(file_stats[0].st_ino, cwd),
             parent=parent,
             cwd=cwd,
         )
-        for stem, known in stats.items()
+        for stem, file_stats in stats.items()
     ]
 
 
 def stat_transcript(
     platform: Platform,
     entry: os.DirEntry[str],
-    native: str,
+    native_id: str,
     problems: list[Problem],
     *,
     parent: str = "",
@@ -64,11 +64,11 @@ def stat_transcript(
 ) -> list[Transcript]:
     """Returns the transcript of a file, with the session's native id, or an empty list if it is not a regular file.
     `cwd`, its working folder if another file names it, is part of its stamp."""
-    known_as = stat_regular_file(platform, entry, problems)
-    if known_as is None:
+    file_stat = stat_regular_file(platform, entry, problems)
+    if file_stat is None:
         return []
-    size, written, inode = known_as.st_size, known_as.st_mtime_ns, stamp_inode(known_as.st_ino, cwd)
-    return [Transcript(platform, Path(entry.path), native, size, written, inode, parent, cwd=cwd)]
+    size, written, inode = file_stat.st_size, file_stat.st_mtime_ns, stamp_inode(file_stat.st_ino, cwd)
+    return [Transcript(platform, Path(entry.path), native_id, size, written, inode, parent, cwd=cwd)]
 
 
 def stamp_inode(inode: int, cwd: str) -> int:
@@ -81,8 +81,8 @@ def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]
     """Lists a folder, sorted by name. A folder that does not exist is empty; one that cannot be listed is added to the
     problems."""
     try:
-        with os.scandir(folder) as found:
-            return sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -102,14 +102,14 @@ def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: lis
     """Returns the stat of a regular file. Returns None if it was deleted meanwhile, and also, adding a problem, if it
     is no regular file, cannot be accessed or is a broken link."""
     try:
-        known_as = entry.stat()
+        file_stat = entry.stat()
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not entry.is_symlink():
             return None
         problems.append(Problem("unreadable", entry.path, f"This file cannot be read: {reason_of(error)}"))
         return None
-    if stat.S_ISREG(known_as.st_mode):
-        return known_as
+    if stat.S_ISREG(file_stat.st_mode):
+        return file_stat
     problems.append(
         Problem(
             "unreadable", entry.path, f"A session of {PLATFORM_NAMES[platform]} should be here, but this is not a file"
@@ -120,9 +120,11 @@ def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: lis
 
 def read_session_file(path: Path) -> bytes:
     """Reads a file. Raises TranscriptError if it is too large, and OSError."""
-    if path.stat().st_size > LIMIT:
+    if path.stat().st_size > FILE_SIZE_LIMIT:
         raise TranscriptError(
-            f"This session is larger than {LIMIT >> 20} MB", where=str(path), todo="It is not added to the catalog."
+            f"This session is larger than {FILE_SIZE_LIMIT >> 20} MB",
+            where=str(path),
+            todo="It is not added to the catalog.",
         )
     with open_buffered(path) as file:
         return file.read()

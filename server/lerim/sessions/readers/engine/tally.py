@@ -17,11 +17,11 @@ from lerim.sessions.model import Session, Tokens
 from lerim.sessions.readers.engine.fields import make_title
 from lerim.sessions.readers.engine.typed_text import TypedText
 
-SEEN_LIMIT = 32_768
+SEEN_ID_LIMIT = 32_768
 """Records remembered to recognise copies of them; each takes 8 bytes of the resume state."""
 
 
-NAMES = 64
+NAME_LIMIT = 64
 
 TokenCounts = tuple[int, int, int, int]
 NO_TOKEN_COUNTS: TokenCounts = (0, 0, 0, 0)
@@ -32,46 +32,46 @@ def hash_text(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
-class RecentMarks:
+class RecentIds:
     """The last `SEEN_LIMIT` marks, in order; `count` is how many were ever added."""
 
-    def __init__(self, marks: bytes = b"", count: int = 0) -> None:
-        self._log = [marks[at : at + 8] for at in range(0, len(marks) - len(marks) % 8, 8)]
-        self._start = count - len(self._log)
-        self._set = set(self._log)
+    def __init__(self, digests: bytes = b"", count: int = 0) -> None:
+        self._ordered = [digests[at : at + 8] for at in range(0, len(digests) - len(digests) % 8, 8)]
+        self._start = count - len(self._ordered)
+        self._set = set(self._ordered)
 
-    def __contains__(self, one: bytes) -> bool:
-        return one in self._set
+    def __contains__(self, digest: bytes) -> bool:
+        return digest in self._set
 
-    def add(self, one: bytes) -> int:
+    def add(self, digest: bytes) -> int:
         """Remembers `one` and forgets the oldest mark. Returns the new count, or 0 if `one` is already remembered."""
-        marks = self._set
-        if one in marks:
+        digests = self._set
+        if digest in digests:
             return 0
-        marks.add(one)
-        log = self._log
-        log.append(one)
-        held = len(log)
-        if held > SEEN_LIMIT:
-            marks.discard(log[-SEEN_LIMIT - 1])
-        return self._start + held
+        digests.add(digest)
+        log = self._ordered
+        log.append(digest)
+        length = len(log)
+        if length > SEEN_ID_LIMIT:
+            digests.discard(log[-SEEN_ID_LIMIT - 1])
+        return self._start + length
 
     @property
-    def crowded(self) -> bool:
-        """Whether calling `forget` is worthwhile."""
-        return len(self._log) > 3 * SEEN_LIMIT
+    def needs_trimming(self) -> bool:
+        """Whether calling `trim` is worthwhile."""
+        return len(self._ordered) > 3 * SEEN_ID_LIMIT
 
-    def upto(self, count: int) -> bytes:
+    def encode_until(self, count: int) -> bytes:
         """Returns the marks that were remembered when the count was `count`."""
         end = count - self._start
-        return b"".join(self._log[max(0, end - SEEN_LIMIT) : end])
+        return b"".join(self._ordered[max(0, end - SEEN_ID_LIMIT) : end])
 
-    def forget(self, count: int) -> None:
-        """Frees the marks that `upto` does not need for `count` or any later count."""
-        spare = count - self._start - SEEN_LIMIT
-        if spare > 0:
-            del self._log[:spare]
-            self._start += spare
+    def trim(self, count: int) -> None:
+        """Frees the marks that `encode_until` does not need for `count` or any later count."""
+        surplus = count - self._start - SEEN_ID_LIMIT
+        if surplus > 0:
+            del self._ordered[:surplus]
+            self._start += surplus
 
 
 class TranscriptTally(msgspec.Struct, gc=False):
@@ -112,29 +112,29 @@ class TranscriptTally(msgspec.Struct, gc=False):
         """Returns a copy of the tally as it is now."""
         return msgspec.structs.replace(self)
 
-    def new(self, seen: RecentMarks, native: str) -> bool:
-        """Returns whether `native` is seen for the first time; if so, also sets the summary title that was waiting for
-        it."""
-        one = blake2b(native.encode(), digest_size=8).digest()  # decoding leaves no lone surrogate in a record
-        count = seen.add(one)
+    def register_id(self, seen: RecentIds, native_id: str) -> bool:
+        """Returns whether `native_id` is seen for the first time; if so, also sets the summary title that was waiting
+        for it."""
+        digest = blake2b(native_id.encode(), digest_size=8).digest()  # decoding leaves no lone surrogate in a record
+        count = seen.add(digest)
         if not count:
             return False
         self.seen = count
         if self.summaries:
             for leaf, summary in self.summaries:
-                if leaf == one:
+                if leaf == digest:
                     self.summary = summary
         return True
 
-    def say(self, words: TypedText) -> None:
+    def count_prompt(self, typed: TypedText) -> None:
         """Counts a turn that a person typed."""
-        if words.kind == "prompt":
+        if typed.kind == "prompt":
             self.prompts += 1
-            self.first_prompt = self.first_prompt or make_title(words.text)
-        self.prompt = hash_text(words.text)
+            self.first_prompt = self.first_prompt or make_title(typed.text)
+        self.prompt = hash_text(typed.text)
         self.answered = False
 
-    def session(self, session_id: str, path: Path, parent: str) -> Session:
+    def build_session(self, session_id: str, path: Path, parent: str) -> Session:
         """Builds the session from these totals."""
         return Session(
             id=session_id,
@@ -158,7 +158,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
             parent=parent,
         )
 
-    def model(self, name: str) -> None:
+    def add_model(self, name: str) -> None:
         """Adds a model that answered."""
         if not self.models or self.models[-1] != name:
             self.models = append_name(self.models, name)
@@ -166,4 +166,4 @@ class TranscriptTally(msgspec.Struct, gc=False):
 
 def append_name(names: tuple[str, ...], name: str) -> tuple[str, ...]:
     """Appends `name` to `names`, unless it is already there or there are too many."""
-    return names if name in names or len(names) >= NAMES else (*names, name)
+    return names if name in names or len(names) >= NAME_LIMIT else (*names, name)

@@ -7,7 +7,7 @@ the order in which they began, so a waiting turn delays those behind it; the lim
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 import msgspec
@@ -16,41 +16,41 @@ from msgspec.structs import replace
 from lerim.sessions.model import OWN_COMMAND, Role, Tokens, ToolCall, Turn, TurnKind
 from lerim.sessions.readers.engine.tally import NO_TOKEN_COUNTS, TokenCounts, TranscriptTally
 
-LAG = 2
+MESSAGE_LAG = 2
 """Turns that must have begun after a message before it is considered complete: old versions interleave two messages."""
 
-PATIENCE = 50
+RESULT_PATIENCE = 50
 """Turns after which a tool call without a result is given up, once the person has typed again."""
 
-REACH = 16 * 1024 * 1024
+OPEN_TURN_BYTES = 16 * 1024 * 1024
 """Bytes after which a turn is closed even if it still waits for something; this limits the memory of a reading."""
 
 
 class TurnDraft(msgspec.Struct, eq=False, gc=False):
-    """A turn that is still being assembled. `first` and `last` are the offsets of the first and last line that belong
-    to it; `before` is the tally before the first line."""
+    """A turn that is still being assembled. `first_offset` and `last_offset` are the offsets of the first and last line
+    that belong to it; `tally_before` is the tally before the first line."""
 
     id: str
     ordinal: int
     role: Role
     kind: TurnKind
-    first: int
-    last: int
-    before: TranscriptTally
+    first_offset: int
+    last_offset: int
+    tally_before: TranscriptTally
     time: datetime | None
     cwd: str
     branch: str
     sidechain: bool
-    key: str = ""
+    message_key: str = ""
     unattended: bool = False
     texts: list[str] = msgspec.field(default_factory=list)
     reasoning: list[str] = msgspec.field(default_factory=list)
     calls: list[ToolCall] = msgspec.field(default_factory=list)
-    waiting: int = 0
+    pending_calls: int = 0
     model: str = ""
     tokens: TokenCounts = NO_TOKEN_COUNTS
 
-    def turn(self) -> Turn:
+    def build_turn(self) -> Turn:
         """Returns the turn as far as it is known."""
         return Turn(
             id=self.id,
@@ -75,85 +75,89 @@ class TurnDrafts:
 
     def __init__(self) -> None:
         self._queue: deque[TurnDraft] = deque()
-        self._messages: dict[str, TurnDraft] = {}
-        self._calls: dict[str, list[tuple[TurnDraft, int]]] = {}
+        self._by_message: dict[str, TurnDraft] = {}
+        self._calls_by_id: dict[str, list[tuple[TurnDraft, int]]] = {}
         self._emitted: list[tuple[int, int, TranscriptTally]] = []
-        self._prompt = -1
+        self._last_prompt = -1
 
-    def begin(self, draft: TurnDraft) -> TurnDraft:
+    def add_draft(self, draft: TurnDraft) -> TurnDraft:
         """Adds a turn that begins."""
         self._queue.append(draft)
         if draft.role == "user":
-            self._prompt = draft.ordinal
-        if draft.key:
-            self._messages[draft.key] = draft
+            self._last_prompt = draft.ordinal
+        if draft.message_key:
+            self._by_message[draft.message_key] = draft
         return draft
 
-    def of(self, key: str) -> TurnDraft | None:
+    def find_draft(self, key: str) -> TurnDraft | None:
         """Returns the unfinished turn of an API message."""
-        return self._messages.get(key)
+        return self._by_message.get(key)
 
-    def call(self, draft: TurnDraft, one: ToolCall) -> None:
+    def add_call(self, draft: TurnDraft, call: ToolCall) -> None:
         """Adds a tool call to a turn."""
-        draft.calls.append(one)
-        draft.waiting += 1
-        self._calls.setdefault(one.id, []).append((draft, len(draft.calls) - 1))
+        draft.calls.append(call)
+        draft.pending_calls += 1
+        self._calls_by_id.setdefault(call.id, []).append((draft, len(draft.calls) - 1))
 
-    def interrupt(self, offset: int) -> None:
+    def interrupt_calls(self, offset: int) -> None:
         """Marks tool calls without a result as interrupted, because the person stopped the agent."""
         for draft in self._queue:
-            if draft.waiting:
+            if draft.pending_calls:
                 draft.calls = [
-                    replace(one, status="interrupted") if one.status == "pending" else one for one in draft.calls
+                    replace(call, status="interrupted") if call.status == "pending" else call for call in draft.calls
                 ]
-                draft.waiting = 0
-                draft.last = offset
+                draft.pending_calls = 0
+                draft.last_offset = offset
 
-    def due(self, turns: int, offset: int) -> bool:
-        """Checks whether `ready` has any turn to hand out."""
+    def has_final_turns(self, turns: int, offset: int) -> bool:
+        """Checks whether `take_final_turns` has any turn to hand out."""
         queue = self._queue
-        return bool(queue) and self._final(queue[0], turns, offset)
+        return bool(queue) and self._is_final(queue[0], turns, offset)
 
-    def ready(self, turns: int, offset: int) -> Iterator[Turn]:
+    def take_final_turns(self, turns: int, offset: int) -> Iterator[Turn]:
         """Yields the turns that have become final, given how many turns have begun and how far the file was read."""
-        while self._queue and self._final(self._queue[0], turns, offset):
+        while self._queue and self._is_final(self._queue[0], turns, offset):
             draft = self._queue.popleft()
-            self._forget(draft)
-            self._emitted.append((draft.first, draft.last, draft.before))
-            yield draft.turn()
+            self._unregister(draft)
+            self._emitted.append((draft.first_offset, draft.last_offset, draft.tally_before))
+            yield draft.build_turn()
         if len(self._emitted) > 8:
-            start, _ = self.start(offset, draft.before if not self._queue else self._queue[0].before)
+            start, _ = self.find_resume_point(
+                offset, draft.tally_before if not self._queue else self._queue[0].tally_before
+            )
             self._emitted = [one for one in self._emitted if one[1] >= start]
 
-    def _final(self, draft: TurnDraft, turns: int, offset: int) -> bool:
-        if offset - draft.first > REACH:
+    def _is_final(self, draft: TurnDraft, turns: int, offset: int) -> bool:
+        if offset - draft.first_offset > OPEN_TURN_BYTES:
             return True
         later = turns - draft.ordinal - 1
         if draft.role == "user":
-            return draft.waiting == 0 or later > 0
-        return later >= LAG and (draft.waiting == 0 or (later >= PATIENCE and self._prompt > draft.ordinal))
+            return draft.pending_calls == 0 or later > 0
+        return later >= MESSAGE_LAG and (
+            draft.pending_calls == 0 or (later >= RESULT_PATIENCE and self._last_prompt > draft.ordinal)
+        )
 
-    def _forget(self, draft: TurnDraft) -> None:
-        if draft.key:
-            self._messages.pop(draft.key, None)
-        for one in draft.calls:
-            held = self._calls.pop(one.id, ())
-            if len(held) > 1 and (others := [entry for entry in held if entry[0] is not draft]):
-                self._calls[one.id] = others
+    def _unregister(self, draft: TurnDraft) -> None:
+        if draft.message_key:
+            self._by_message.pop(draft.message_key, None)
+        for call in draft.calls:
+            entries = self._calls_by_id.pop(call.id, ())
+            if len(entries) > 1 and (others := [entry for entry in entries if entry[0] is not draft]):
+                self._calls_by_id[call.id] = others
 
-    def rest(self) -> Iterator[Turn]:
+    def take_unfinished_turns(self) -> Iterator[Turn]:
         """Yields the turns that are not final, as far as they are known."""
         for draft in self._queue:
-            yield draft.turn()
+            yield draft.build_turn()
 
-    def start(self, offset: int, tally: TranscriptTally) -> tuple[int, TranscriptTally]:
+    def find_resume_point(self, offset: int, tally: TranscriptTally) -> tuple[int, TranscriptTally]:
         """Returns the offset where the next reading must begin, and the tally there; `offset` and `tally` if no turn is
         open.
 
         A final turn with a line at or after that offset is read again too, so that no reading ever sees part of a turn.
         """
         if self._queue:
-            offset, tally = self._queue[0].first, self._queue[0].before
+            offset, tally = self._queue[0].first_offset, self._queue[0].tally_before
         for first, last, before in reversed(self._emitted):
             if last >= offset and first < offset:
                 offset, tally = first, before
@@ -163,3 +167,49 @@ class TurnDrafts:
 def make_own_command(text: str) -> ToolCall:
     """Creates the tool call for a person's own `!command`; a later record contains its output."""
     return ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)
+
+
+class CallDrafts(TurnDrafts):
+    """Turns that are not final yet, with access to their tool calls by id."""
+
+    def find_call(self, call_id: str, offset: int) -> ToolCall | None:
+        """Returns the tool call with this id, or None if its turn is final at `offset` or unknown."""
+        entry = self._find_entry(call_id, offset)
+        return entry[0].calls[entry[1]] if entry else None
+
+    def update_call(self, call_id: str, offset: int, update: Callable[[ToolCall], ToolCall]) -> ToolCall | None:
+        """Replaces a tool call by what `update` returns for it. Returns None if its turn is final or unknown."""
+        entry = self._find_entry(call_id, offset)
+        if entry is None:
+            return None
+        draft, index = entry
+        before = draft.calls[index]
+        after = update(before)
+        draft.calls[index] = after
+        draft.pending_calls += (after.status == "pending") - (before.status == "pending")
+        draft.last_offset = offset
+        return after
+
+    def settle_calls(self, call_ids: list[str], offset: int) -> None:
+        """Marks pending calls as ok that continue in the background, because no result is expected any more."""
+        for call_id in call_ids:
+            call = self.find_call(call_id, offset)
+            if call is not None and call.status == "pending":
+                self.update_call(call_id, offset, lambda one: replace(one, status="ok"))
+
+    def _find_entry(self, call_id: str, offset: int) -> tuple[TurnDraft, int] | None:
+        """Finds the draft and the index of a tool call; if several share an id, the first one without a result.
+
+        A final turn that waits behind another one counts as already handed out, because a reading that resumes with it
+        would hand it out at once.
+        """
+        entries = self._calls_by_id.get(call_id)
+        if entries is None:
+            return None
+        turns = self._queue[-1].ordinal + 1 if self._queue else 0
+        if len(entries) == 1:
+            return None if self._is_final(entries[0][0], turns, offset) else entries[0]
+        open_entries = [one for one in entries if not self._is_final(one[0], turns, offset)]
+        if not open_entries:
+            return None
+        return next((one for one in open_entries if one[0].calls[one[1]].status == "pending"), open_entries[-1])

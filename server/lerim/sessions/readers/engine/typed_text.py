@@ -53,16 +53,16 @@ def text_outside_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "syste
     if "<" not in text:
         return text
     kept: list[str] = []
-    at = 0
-    ends = {found[1]: found.end() for found in re.finditer(rf"</({'|'.join(map(re.escape, tags))})>", text)}
-    for opened in re.finditer(rf"<({'|'.join(map(re.escape, tags))})>", text):
-        end = ends.get(opened[1], -1)
-        if end < opened.end() and opened[1] == MEMORIES_TAG:
+    position = 0
+    ends = {closing[1]: closing.end() for closing in re.finditer(rf"</({'|'.join(map(re.escape, tags))})>", text)}
+    for opening in re.finditer(rf"<({'|'.join(map(re.escape, tags))})>", text):
+        end = ends.get(opening[1], -1)
+        if end < opening.end() and opening[1] == MEMORIES_TAG:
             end = len(text)
-        if opened.start() >= at and end > opened.start():
-            kept.append(text[at : opened.start()])
-            at = end
-    return "".join([*kept, text[at:]])
+        if opening.start() >= position and end > opening.start():
+            kept.append(text[position : opening.start()])
+            position = end
+    return "".join([*kept, text[position:]])
 
 
 # --- pasted text -------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ _HEADER = re.compile(
     r"para|asunto|fecha|enviado)[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}\S",
     re.IGNORECASE,
 )
-_HEADERS = 2
+_HEADER_COUNT = 2
 """Number of headers, on lines close to each other, that make a text an e-mail if one of them is a subject or contains
 an address."""
 _SUBJECTS = frozenset(("subject", "betreff", "objet", "asunto"))
@@ -140,26 +140,26 @@ def split_message(text: str) -> tuple[MessagePart, ...]:
     blocks, quoted lines, logs, e-mail, screens and chats. Pasted text may contain a forged end, so a block extends to
     the last closing tag, and an e-mail, a screen or a chat to the end of the message."""
     parts: list[MessagePart] = []
-    at = 0
+    position = 0
     if plan := _PLAN.match(text):  # Claude Code hands its own plan to a new session this way
         return (MessagePart(True, plan.group()), MessagePart(False, text[plan.end() :]))
-    ends = {found[1].lower(): found.end() for found in _CLOSES.finditer(text)}
-    for opened in _BLOCK.finditer(text):
-        start, name = opened.start(), opened[1].lower()
-        if start < at:
+    ends = {closing[1].lower(): closing.end() for closing in _CLOSES.finditer(text)}
+    for opening in _BLOCK.finditer(text):
+        start, name = opening.start(), opening[1].lower()
+        if start < position:
             continue
         end = ends.get(name, -1)
-        if end < opened.end():
-            alone = text[opened.end() : opened.end() + 1] in ("\n", "\r", "")
-            if not alone and not name.startswith("document"):
+        if end < opening.end():
+            ends_line = text[opening.end() : opening.end() + 1] in ("\n", "\r", "")
+            if not ends_line and not name.startswith("document"):
                 continue  # `<file>` in a sentence such as `rename <file>` opens no block
             end = len(text)
-        before, lasts = _lines(text[at:start])
+        before, continues = _split_lines(text[position:start])
         parts += [*before, MessagePart(False, text[start:end])]
-        at = end
-        if lasts:
-            return tuple(_joined([*parts, MessagePart(False, text[at:])]))
-    return tuple(_joined([*parts, *_lines(text[at:])[0]]))
+        position = end
+        if continues:
+            return tuple(_join_parts([*parts, MessagePart(False, text[position:])]))
+    return tuple(_join_parts([*parts, *_split_lines(text[position:])[0]]))
 
 
 def extract_own_words(text: str) -> str:
@@ -172,42 +172,42 @@ def extract_own_words(text: str) -> str:
     return "\n".join(own).strip()
 
 
-def _joined(parts: list[MessagePart]) -> list[MessagePart]:
+def _join_parts(parts: list[MessagePart]) -> list[MessagePart]:
     """Joins neighbouring parts of the same kind."""
     groups = groupby((part for part in parts if part.text), key=lambda part: part.own)
     return [MessagePart(own, "".join(part.text for part in group)) for own, group in groups]
 
 
-def _lines(text: str) -> tuple[list[MessagePart], bool]:
+def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
     """Splits a text without tagged blocks into parts, line by line; also returns whether the last one continues beyond
     the text."""
     lines = [f"{line}\n" for line in text.split("\n")] if text else []
     lines[-1:] = [line[:-1] for line in lines[-1:]]
-    mail = _mail_begins(lines)
+    mail_start = _find_mail(lines)
     fence = ""
-    out: list[MessagePart] = []
-    for at, line in enumerate(lines[:mail]):
-        marked = _FENCE.match(line) if line != "\n" else None
+    parts: list[MessagePart] = []
+    for at, line in enumerate(lines[:mail_start]):
+        fence_mark = _FENCE.match(line) if line != "\n" else None
         if fence:
-            fence = "" if marked and marked[1] == fence else fence
-            out.append(MessagePart(False, line))
+            fence = "" if fence_mark and fence_mark[1] == fence else fence
+            parts.append(MessagePart(False, line))
         elif line == "\n":
-            out.append(MessagePart(True, line))
-        elif marked:
-            fence = marked[1]
-            out.append(MessagePart(False, line))
+            parts.append(MessagePart(True, line))
+        elif fence_mark:
+            fence = fence_mark[1]
+            parts.append(MessagePart(False, line))
         elif _SCREEN.match(line):
-            return [*out, MessagePart(False, "".join(lines[at:]))], True
+            return [*parts, MessagePart(False, "".join(lines[at:]))], True
         else:
-            out.append(MessagePart(not (line.lstrip().startswith(">") or _LOGGED.match(line)), line))
-    lasts = mail < len(lines)
-    return [*out, MessagePart(False, "".join(lines[mail:]))], lasts
+            parts.append(MessagePart(not (line.lstrip().startswith(">") or _LOGGED.match(line)), line))
+    continues = mail_start < len(lines)
+    return [*parts, MessagePart(False, "".join(lines[mail_start:]))], continues
 
 
-def _mail_begins(lines: list[str]) -> int:
+def _find_mail(lines: list[str]) -> int:
     """Returns the index of the line where a pasted e-mail begins, or the number of lines if there is none."""
     headers: list[tuple[int, str, bool]] = []
-    greeted = -1
+    greeting = -1
     for at, line in enumerate(lines):
         if line == "\n":
             continue
@@ -217,10 +217,10 @@ def _mail_begins(lines: list[str]) -> int:
             headers = [one for one in headers if at - one[0] <= 4]
             name = found[1].lower()
             headers.append((at, name, name in _SUBJECTS or "@" in line))
-            if len({name for _, name, _ in headers}) >= _HEADERS and any(sure for _, _, sure in headers):
+            if len({name for _, name, _ in headers}) >= _HEADER_COUNT and any(is_mail for _, _, is_mail in headers):
                 return headers[0][0]
-        if greeted < 0 and _GREETING.match(line):
-            greeted = at
-        elif greeted >= 0 and _SIGNED.match(line):
-            return greeted
+        if greeting < 0 and _GREETING.match(line):
+            greeting = at
+        elif greeting >= 0 and _SIGNED.match(line):
+            return greeting
     return len(lines)

@@ -12,8 +12,8 @@ import msgspec
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.files import open_buffered
 from lerim.sessions.readers.engine import (
+    FILE_SIZE_LIMIT,
     JSON_NULL,
-    LIMIT,
     LineStream,
     is_settling,
     parse_json,
@@ -138,10 +138,10 @@ class GeminiSession:
             if given := getattr(told, name):
                 setattr(self.header, name, given)
 
-    def rewind(self, native: str) -> None:
+    def rewind(self, native_id: str) -> None:
         """Drops a message and all after it, because the person rewound the session."""
-        native = self.copies.get(native, native)
-        while native in self.messages:
+        native_id = self.copies.get(native_id, native_id)
+        while native_id in self.messages:
             self.drop(next(reversed(self.messages)))
 
 
@@ -198,7 +198,7 @@ def _kind(data: bytes | msgspec.Raw) -> str:
 
 def _replay(path: Path, session: GeminiSession) -> None:
     with open_buffered(path) as file:
-        found = LineStream(file, 0, LIMIT)
+        found = LineStream(file, 0, FILE_SIZE_LIMIT)
         for start, _, data, complete in found:
             if not data or not data.strip():
                 continue
@@ -212,8 +212,8 @@ def _replay(path: Path, session: GeminiSession) -> None:
                     session.faults.append((f"@{start}", f"A line of this session could not be read ({what})"))
                     if len(session.faults) <= SALVAGED:
                         _save(data, start, session)
-    if found.stopped:
-        session.faults.insert(0, ("", f"Only part of this session was read: it {found.stopped}"))
+    if found.stop_reason:
+        session.faults.insert(0, ("", f"Only part of this session was read: it {found.stop_reason}"))
 
 
 def _save(data: bytes, start: int, session: GeminiSession) -> None:
@@ -248,8 +248,8 @@ def _shorten(kept: list[GeminiMessage], noted: str | None, session: GeminiSessio
     originals: dict[_Said, str | None] = {}
     end = parse_timestamp(noted)
     for one in kept:
-        native = usable_id(one.id)
-        if not native or native in session.copies:
+        native_id = usable_id(one.id)
+        if not native_id or native_id in session.copies:
             continue
         time = parse_timestamp(one.timestamp)
         said = _said(one)
@@ -257,10 +257,10 @@ def _shorten(kept: list[GeminiMessage], noted: str | None, session: GeminiSessio
             originals[said] = next((name for name in reversed(session.said.get(said, {})) if name not in ids), None)
         original = originals[said] if said[1] and end and time and end - time <= COPYING else None
         if original is not None:
-            session.copies[native] = original
-            session.drop(native)
-        elif native not in session.messages:
-            session.put(one, native)
+            session.copies[native_id] = original
+            session.drop(native_id)
+        elif native_id not in session.messages:
+            session.put(one, native_id)
 
 
 def decode_arguments(data: bytes | msgspec.Raw) -> dict[object, object]:

@@ -56,8 +56,8 @@ def convert_to_utf8(data: bytes) -> bytes:
 
 def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | None:
     """Returns the transcript of an exported file, under the session's own id; None for any other file."""
-    known_as = stat_regular_file("opencode", entry, problems)
-    if known_as is None:
+    file_stat = stat_regular_file("opencode", entry, problems)
+    if file_stat is None:
         return None
     path = Path(entry.path)
     try:
@@ -78,9 +78,9 @@ def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | No
         platform="opencode",
         path=path,
         session_id=session,
-        size=known_as.st_size,
-        mtime_ns=known_as.st_mtime_ns,
-        inode=stamp_inode(known_as.st_ino, cwd),
+        size=file_stat.st_size,
+        mtime_ns=file_stat.st_mtime_ns,
+        inode=stamp_inode(file_stat.st_ino, cwd),
         parent=parent if (parent := without_nul(info.parent_id)[:200]) != session else "",
         cwd=cwd,
     )

@@ -26,7 +26,7 @@ class _Older(NamedTuple):
     """A session that may contain originals. The sort order of these tuples is the order of the search."""
 
     created: int
-    native: str
+    native_id: str
     child: bool
 
 
@@ -97,18 +97,18 @@ def _in_rows(db: sqlite3.Connection, kept: StoredSession) -> dict[str, ForkOrigi
         return {}
 
     def messages(session: _Older, times: frozenset[int]) -> Iterable[StoredSession]:
-        given = (session.native, min(times), max(times))
+        given = (session.native_id, min(times), max(times))
         where = "session_id = ? AND time_created BETWEEN ? AND ?"
         said = read_rows(db, "message", "time_created, id", where, given, [])
-        for when, native in sorted((column_number(when), column_text(native)) for when, native in said):
+        for when, native_id in sorted((column_number(when), column_text(native_id)) for when, native_id in said):
             if when in times:
-                yield forms.load_message_row(db, native)
+                yield forms.load_message_row(db, native_id)
 
     wanted = f"time_created, id, {select_columns(there, ('parent_id',))}"
     given = (kept.info.project_id or "", _created(kept.info))
     older = [
-        _Older(column_number(created), column_text(native), bool(column_text(parent)))
-        for created, native, parent in read_rows(
+        _Older(column_number(created), column_text(native_id), bool(column_text(parent)))
+        for created, native_id, parent in read_rows(
             db, "session", wanted, "project_id = ? AND time_created <= ?", given, []
         )
     ]
@@ -121,10 +121,10 @@ def _in_files(transcript: Transcript, kept: StoredSession) -> dict[str, ForkOrig
         return {}
 
     def messages(session: _Older, times: frozenset[int]) -> Iterable[StoredSession]:
-        said = forms.list_message_heads(storage, session.native)
-        for when, native in sorted((_created(one), one.id or "") for one in said):
+        said = forms.list_message_heads(storage, session.native_id)
+        for when, native_id in sorted((_created(one), one.id or "") for one in said):
             if when in times:
-                yield forms.load_message_file(storage, session.native, native)
+                yield forms.load_message_file(storage, session.native_id, native_id)
 
     # The time of a session's last update is of no use here: an answer does not always change it.
     older = [_Older(_created(info), info.id or "", bool(info.parent_id)) for info in forms.list_session_infos(folder)]

@@ -66,18 +66,18 @@ class StoredSession:
     problems: list[Problem] = field(default_factory=list)
     origins: dict[str, ForkOrigin] = field(default_factory=dict)
 
-    def say(self, message: bytes | msgspec.Raw, native: str, where: str) -> None:
-        """Adds a message; `native` is its id if the store keeps it outside the record."""
+    def say(self, message: bytes | msgspec.Raw, native_id: str, where: str) -> None:
+        """Adds a message; `native_id` is its id if the store keeps it outside the record."""
         try:
             found = parse_object(message, OpenCodeMessage)
         except ValueError:
             self.lost("message", where)
             return
-        found.id = without_nul(native or found.id)
+        found.id = without_nul(native_id or found.id)
         if found.id:
             self.messages.append(found)
 
-    def add(self, part: bytes | msgspec.Raw, native: str, message: str, where: str, *, brief: bool) -> None:
+    def add(self, part: bytes | msgspec.Raw, native_id: str, message: str, where: str, *, brief: bool) -> None:
         """Adds a part of a message."""
         try:
             found = parse_object(part, OpenCodePart)
@@ -91,7 +91,7 @@ class StoredSession:
             kind = "synthetic"
         call = parse_opencode_call(found, brief=brief) if kind == "tool" else None
         said = _label(found) if kind == "file" else without_nul(found.text)
-        self.pieces.setdefault(message, []).append(OpenCodePiece(native or without_nul(found.id), kind, said, call))
+        self.pieces.setdefault(message, []).append(OpenCodePiece(native_id or without_nul(found.id), kind, said, call))
 
     def lost(self, what: str, where: str) -> None:
         """Reports a record that cannot be read."""
@@ -191,15 +191,19 @@ def _said(
     """Adds the messages and parts that the conditions select for `value`."""
     if REQUIRED_COLUMNS["message"] <= table_columns(db, "message"):
         lost: list[int] = []
-        for native, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
-            kept.say(_json(data), column_text(native), f"{place} {column_text(native)}")
+        for native_id, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
+            kept.say(_json(data), column_text(native_id), f"{place} {column_text(native_id)}")
         for row in lost:
             kept.lost("message", f"{place} row {row}")
     if REQUIRED_COLUMNS["part"] <= table_columns(db, "part"):
         lost = []
-        for native, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost):
+        for native_id, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost):
             kept.add(
-                _json(data), column_text(native), column_text(message), f"{place} {column_text(native)}", brief=brief
+                _json(data),
+                column_text(native_id),
+                column_text(message),
+                f"{place} {column_text(native_id)}",
+                brief=brief,
             )
         for row in lost:
             kept.lost("part", f"{place} row {row}")

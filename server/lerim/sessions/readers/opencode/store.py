@@ -123,10 +123,10 @@ def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int
     news = _news(db, lost)
     wanted = ("parent_id", "directory", "time_updated", "revert")
     found: list[Transcript] = []
-    for native, parent, directory, updated, revert in read_rows(
+    for native_id, parent, directory, updated, revert in read_rows(
         db, "session", f"id, {select_columns(there, wanted)}", "true", (), lost
     ):
-        session = column_text(native)
+        session = column_text(native_id)
         if not session:
             continue
         messages, when, parts = news.get(session, (0, 0, ()))
@@ -158,9 +158,9 @@ def _news(db: sqlite3.Connection, lost: list[int]) -> _News:
         return {}
     wanted = f"id, session_id, {select_columns(there, ('time_created', 'time_updated'))}"
     seen: dict[str, tuple[int, int, list[tuple[int, str]]]] = {}
-    for native, session, created, updated in read_rows(db, "message", wanted, "true", (), lost):
+    for native_id, session, created, updated in read_rows(db, "message", wanted, "true", (), lost):
         count, when, newest = seen.get(column_text(session), (0, 0, []))
-        this = (column_number(created), column_text(native))
+        this = (column_number(created), column_text(native_id))
         if len(newest) < _LAST or this > newest[-1]:
             newest = nlargest(_LAST, [*newest, this])
         seen[column_text(session)] = (count + 1, max(when, column_number(updated)), newest)

@@ -182,7 +182,7 @@ def _ended(call: ToolCall, state: ToolState, *, brief: bool) -> ToolCall:
 def _changing(call: ToolCall, path: str, asked: _Asked, *, brief: bool) -> ToolCall:
     if asked.patch:
         patch = parse_patch(asked.patch, brief=brief)
-        return replace(call, kind="write" if patch.adds else "edit", paths=patch.paths, edits=patch.edits)
+        return replace(call, kind="write" if patch.only_adds_files else "edit", paths=patch.paths, edits=patch.edits)
     if brief and not PLAN_FILE.search(path):
         return call
     if call.kind == "write":

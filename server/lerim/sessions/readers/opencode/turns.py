@@ -58,13 +58,13 @@ def fold_session(transcript: Transcript, kept: StoredSession) -> LoadedSession:
         _spend(tally, message, copied=origin is not None)
         if at >= len(standing):
             continue
-        native, pieces = message.id or "", standing[at]
-        stable = make_turn_id("opencode", origin.id if origin else native)
+        native_id, pieces = message.id or "", standing[at]
+        stable = make_turn_id("opencode", origin.id if origin else native_id)
         if message.role == "user":
-            cwd = answered.get(native, home)
+            cwd = answered.get(native_id, home)
             words = _typed(pieces)
             if [one.text for one in pieces if one.type == "synthetic"] == [_BY_HAND]:
-                by_hand.add(native)
+                by_hand.add(native_id)
             elif child or (origin and origin.child) or not words:
                 tally.injected += bool(pieces)
             else:

@@ -11,31 +11,30 @@ import msgspec
 from lerim.errors import Problem
 from lerim.files import unreadable_error
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.engine.fold import count_final_turns
-from lerim.sessions.readers.engine.jsonl import LineReading
+from lerim.sessions.readers.engine.lenient_json import decode_leniently, decode_plain
+from lerim.sessions.readers.engine.line_reading import LineReading
 from lerim.sessions.readers.engine.session_files import read_session_file
-from lerim.sessions.readers.engine.shapes import decode_leniently, decode_plain
-from lerim.sessions.readers.engine.whole import LoadedSession
+from lerim.sessions.readers.engine.whole_session import LoadedSession, count_final_turns
 
-Kept = TypeVar("Kept", bound=msgspec.Struct)
+StoredObject = TypeVar("StoredObject", bound=msgspec.Struct)
 Record = TypeVar("Record")
 
 
 def load_single_object(
     transcript: Transcript,
-    shape: type[Kept],
-    records: Callable[[Kept], Iterable[Record]],
+    shape: type[StoredObject],
+    list_records: Callable[[StoredObject], Iterable[Record]],
     reading: LineReading[Record, Any, Any],
 ) -> LoadedSession:
-    """Loads the session in an object of this shape; `records` yields the records that its lines would contain. Raises
-    TranscriptError if the file cannot be read."""
+    """Loads the session in an object of this shape; `list_records` yields the records that its lines would contain.
+    Raises TranscriptError if the file cannot be read."""
     try:
         data = read_session_file(transcript.path)
     except OSError as error:
         raise unreadable_error(transcript.path, error) from error
-    kept = decode_leniently(data, shape)
-    turns = reading.fold(records(kept))
-    if kept == shape() and decode_plain(data) is None:
+    stored = decode_leniently(data, shape)
+    turns = reading.fold(list_records(stored))
+    if stored == shape() and decode_plain(data) is None:
         reading.problems.append(
             Problem("bad-line", str(transcript.path), "This transcript could not be read: it is not complete JSON")
         )

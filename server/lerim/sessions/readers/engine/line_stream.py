@@ -17,24 +17,24 @@ LINE_LIMIT = 32 * 1024 * 1024
 """Longer lines are skipped without being kept in memory; the longest line seen in real sessions has 2 MB. Decoding
 takes about four times the length of a line, and a reading must stay below 200 MB."""
 
-HEAD = 4096
+HEAD_BYTES = 4096
 """Bytes at the start of a file that are compared to tell a rewritten file from one that grew."""
 
-TAIL = 256
+TAIL_BYTES = 256
 """Bytes before the stored offset that are compared for the same purpose."""
 
-BLOCK = 1024 * 1024
+BLOCK_BYTES = 1024 * 1024
 """Bytes read from the system at once."""
 
 
-LINES, BYTES_A_LINE = 100_000, 64
+BASE_LINES, BYTES_A_LINE = 100_000, 64
 """Lines read from every file, and the number of bytes that allow one more; lines of real sessions have about 2,000."""
 
-EMPTY = 64 * 1024 * 1024
+EMPTY_BYTES = 64 * 1024 * 1024
 """How many bytes without content are skipped: a crash may leave blocks of NUL bytes, but a sparse file of a few
 kilobytes can contain terabytes of them."""
 
-_BLANKS = 1000
+_BLANK_LINES = 1000
 """Blank lines in a row that are read one by one; the rest of them is skipped at once."""
 
 _BLANK = re.compile(rb"[\n\r\t ]*")
@@ -47,62 +47,62 @@ class LineStream:
     """Yields lines from `offset` to the end; only the last one can be incomplete. A file that cannot seek must already
     be at `offset`.
 
-    It ends early if there are more lines, or more empty space, than any session has: `stopped` then says so, worded to
-    follow “it”, and is '' otherwise.
+    It ends early if there are more lines, or more empty space, than any session has: `stop_reason` then says so, worded
+    to follow “it”, and is '' otherwise.
     """
 
     def __init__(self, file: BufferedReader[Any], offset: int, limit: int = LINE_LIMIT) -> None:
-        self.stopped = ""
+        self.stop_reason = ""
         self._file = file
         self._offset = offset
         self._limit = limit
-        self._empty = 0
+        self._empty_bytes = 0
 
     def __iter__(self) -> Iterator[FileLine]:
         file, limit = self._file, self._limit
         if file.seekable():
             file.seek(self._offset)
         start = self._offset
-        left, blanks = LINES, 0
+        lines_left, blank_lines = BASE_LINES, 0
         while data := file.readline(limit + 1):
             end, complete = start + len(data), data.endswith(b"\n")
-            left -= 1
+            lines_left -= 1
             if len(data) > BYTES_A_LINE:
-                left += len(data) // BYTES_A_LINE
+                lines_left += len(data) // BYTES_A_LINE
                 self._count_empty(data)
-            blanks = blanks + 1 if data.isspace() else 0
+            blank_lines = blank_lines + 1 if data.isspace() else 0
             too_long = len(data) > limit and not complete
             if too_long:
-                end, complete = self._skip(end)
-            elif blanks > _BLANKS:
-                start = self._past_blanks(end)
-                left += 1
+                end, complete = self._skip_line(end)
+            elif blank_lines > _BLANK_LINES:
+                start = self._skip_blank_lines(end)
+                lines_left += 1
                 continue
-            if left < 0:
-                self.stopped = "holds too many lines for its size"
-            if self.stopped:
+            if lines_left < 0:
+                self.stop_reason = "holds too many lines for its size"
+            if self.stop_reason:
                 return
             yield start, end, None if too_long else data, complete
             start = end
 
-    def _skip(self, offset: int) -> tuple[int, bool]:
+    def _skip_line(self, offset: int) -> tuple[int, bool]:
         """Skips the rest of a line. Returns the offset after it, and whether the line is complete."""
-        while not self.stopped and (block := self._file.readline(BLOCK)):
+        while not self.stop_reason and (block := self._file.readline(BLOCK_BYTES)):
             offset += len(block)
             self._count_empty(block)
             if block.endswith(b"\n"):
                 return offset, True
         return offset, False
 
-    def _past_blanks(self, offset: int) -> int:
+    def _skip_blank_lines(self, offset: int) -> int:
         """Skips blank lines, a buffer at a time. Returns the offset where they end."""
         while block := self._file.peek():
-            found = _BLANK.match(block)
-            blank = found.end() if found else 0
-            self._file.read(blank)
-            offset += blank
-            self._add_empty(blank)
-            if blank < len(block) or self.stopped:
+            match = _BLANK.match(block)
+            length = match.end() if match else 0
+            self._file.read(length)
+            offset += length
+            self._add_empty(length)
+            if length < len(block) or self.stop_reason:
                 break
         return offset
 
@@ -110,9 +110,9 @@ class LineStream:
         self._add_empty(data.count(b"\0"))
 
     def _add_empty(self, size: int) -> None:
-        self._empty += size
-        if self._empty > EMPTY:
-            self.stopped = f"holds more than {EMPTY >> 20} MB of empty lines"
+        self._empty_bytes += size
+        if self._empty_bytes > EMPTY_BYTES:
+            self.stop_reason = f"holds more than {EMPTY_BYTES >> 20} MB of empty lines"
 
 
 def fingerprint_file(raw: FileIO, offset: int) -> bytes:
@@ -121,12 +121,12 @@ def fingerprint_file(raw: FileIO, offset: int) -> bytes:
 
     The position of `raw` is restored, so that a buffered reader on top of it is not disturbed.
     """
-    place = raw.tell()
+    position = raw.tell()
     raw.seek(0)
-    digest = hashlib.blake2b(raw.read(min(HEAD, offset)), digest_size=16)
-    start = max(0, offset - TAIL)
+    digest = hashlib.blake2b(raw.read(min(HEAD_BYTES, offset)), digest_size=16)
+    start = max(0, offset - TAIL_BYTES)
     raw.seek(start)
     digest.update(raw.read(offset - start))
     digest.update(str(offset).encode())
-    raw.seek(place)
+    raw.seek(position)
     return digest.digest()

@@ -1,0 +1,104 @@
+"""Parses recorded commands: what a person would type, and patches in the format of OpenAI's agents."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import NamedTuple
+
+from lerim.sessions.model import FileEdit
+from lerim.sessions.readers.engine.fields import without_nul
+
+PATCH_BEGIN = "*** Begin Patch"
+_END = "*** End Patch"
+_FILE_LIMIT = 200
+_HEADERS = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): .{1,4096}$", re.MULTILINE)
+
+
+class Patch(NamedTuple):
+    """What a patch changes. `only_adds_files` is True if it only creates files."""
+
+    paths: tuple[str, ...]
+    edits: tuple[FileEdit, ...]
+    only_adds_files: bool
+
+
+def parse_patch(text: str, *, brief: bool = False) -> Patch:
+    """Parses the patches in `text`, which may be part of a shell command, into one replacement for each hunk and a
+    whole file for each file added. With `brief`, only the paths are returned."""
+    paths: dict[str, None] = {}
+    edits: list[FileEdit] = []
+    kinds: set[str] = set()
+    if brief:
+        for header in map(_parse_header, _HEADERS.findall(text)):
+            if header is not None:
+                kinds |= {header[0]} - {"Move"}
+                paths.setdefault(header[1])
+        return Patch(tuple(paths)[:_FILE_LIMIT], (), kinds == {"Add"})
+    start = text.find(PATCH_BEGIN)
+    while start >= 0:
+        end = text.find(_END, start)
+        body = text[start : end if end >= 0 else len(text)].removesuffix("\n")
+        _parse_body(body.split("\n"), paths, edits, kinds)
+        start = text.find(PATCH_BEGIN, end) if end >= 0 else -1
+    return Patch(tuple(paths)[:_FILE_LIMIT], tuple(edits), kinds == {"Add"})
+
+
+def _parse_body(lines: list[str], paths: dict[str, None], edits: list[FileEdit], kinds: set[str]) -> None:
+    path, kind = "", ""
+    old: list[str] = []
+    new: list[str] = []
+
+    def close() -> None:
+        if path and kind != "Delete" and old != new:
+            edits.append(FileEdit(path, "\n".join(old), "\n".join(new)))
+        old.clear()
+        new.clear()
+
+    for line in (one.removesuffix("\r") for one in lines):
+        if line.startswith("*** ") and (header := _parse_header(line)):
+            close()
+            if header[0] == "Move":
+                paths.setdefault(header[1])
+                continue
+            kind, path = header
+            kinds.add(kind)
+            paths.setdefault(path)
+        elif line.startswith("@@"):
+            close()
+        elif line.startswith("+"):
+            new.append(without_nul(line[1:]))
+        elif line.startswith("-"):
+            old.append(without_nul(line[1:]))
+        elif not line.startswith("***") and kind == "Update":
+            old.append(without_nul(line[1:]))
+            new.append(without_nul(line[1:]))
+    close()
+
+
+def _parse_header(line: str) -> tuple[str, str] | None:
+    for kind in ("Add", "Update", "Delete"):
+        if line.startswith(f"*** {kind} File: "):
+            return kind, without_nul(line[len(kind) + 11 :].strip())[:4096]
+    return ("Move", without_nul(line[13:].strip())[:4096]) if line.startswith("*** Move to: ") else None
+
+
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "cmd", "powershell", "pwsh"})
+_SHELL_SWITCHES = frozenset({"-c", "-lc", "-ic", "-lic", "/c", "-command", "-noprofile", "-l"})
+
+
+def normalize_command(value: object) -> str:
+    """Converts an argument list or a string to the command one would type; for `bash -lc script`, that is the
+    script."""
+    if isinstance(value, str):
+        return without_nul(value)
+    words = [without_nul(word) for word in value if isinstance(word, str)] if isinstance(value, list) else []
+    if len(words) > 1 and words[0].replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") in _SHELLS:
+        rest = words[1:]
+        while len(rest) > 1 and rest[0].lower() in _SHELL_SWITCHES:
+            rest = rest[1:]
+        if len(rest) == 1 and len(words) > 2:
+            return rest[0]
+    if len(words) == 2 and PATCH_BEGIN in words[1]:
+        return f"{words[0]} {words[1]}"
+    return shlex.join(words)

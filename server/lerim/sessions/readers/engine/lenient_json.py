@@ -1,0 +1,253 @@
+"""Decodes JSON as agents' stores really contain it: with lone surrogates, control characters, fields of a wrong type,
+several objects on one line, or damage in the middle.
+
+What a fast decoder rejects is decoded slowly here: object by object, leaving out the fields that cannot be used.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar, cast, get_type_hints
+
+import msgspec
+
+JSON_NULL = msgspec.Raw(b"null")
+
+DECODE_ERRORS = (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError)
+
+_REPAIR_LIMIT = 8 * 1024 * 1024
+
+_OBJECT_LIMIT = 1000
+"""Maximum number of objects read from one line; programs that are killed leave two or three on one."""
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
+
+
+class BadLine(Exception):  # noqa: N818 - a finding about a line, turned into a Problem by the reader
+    """A line, or the rest of one, that contains no JSON object."""
+
+
+def decode_broken_line(line: bytes, shape: type[Shape]) -> list[Shape]:
+    """Decodes the objects of a line that the fast decoder rejected, each as `shape`. Raises BadLine, with the objects
+    that could be read as its second argument."""
+    if len(line) > _REPAIR_LIMIT:
+        raise BadLine("broken, and too long to be repaired", [])
+    text = line.decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
+    records: list[Shape] = []
+    position = 0
+    while position < len(text):
+        if len(records) >= _OBJECT_LIMIT:
+            raise BadLine("too many objects on one line", records)
+        try:
+            value, position = OBJECT_DECODER.raw_decode(text, position)
+            if not isinstance(value, dict):
+                raise BadLine("no JSON object", records)
+            records.append(_convert_record(value, shape))
+        except (ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).split(":")[0]
+            raise BadLine(reason, records) from error
+        while position < len(text) and text[position] in "\0 \t\r\n":
+            position += 1
+    return records
+
+
+def _parse_finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+OBJECT_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_float=_parse_finite)
+"""Accepts control characters in strings, and turns NaN and infinite numbers into None."""
+
+
+def _convert_record(value: dict[str, Any], shape: type[Shape]) -> Shape:
+    clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
+    return decode_leniently(clean, shape)
+
+
+def decode_leniently(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
+    """Decodes JSON as `shape`. Fields of a wrong type get their default; if `data` cannot be read, all fields do."""
+    try:
+        return cast(Shape, _decoder(shape).decode(data))
+    except DECODE_ERRORS:
+        return _fit_object(decode_plain(data), shape)
+
+
+@functools.cache
+def _decoder(shape: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(shape)
+
+
+@functools.cache
+def _field_types(shape: type[msgspec.Struct]) -> dict[str, Any]:
+    return get_type_hints(shape)
+
+
+def _fit_object(value: object, shape: type[Shape]) -> Shape:
+    if not isinstance(value, dict):
+        return shape()
+    types = _field_types(shape)
+    fields: dict[str, Any] = {}
+    for attribute, name in zip(shape.__struct_fields__, shape.__struct_encode_fields__, strict=True):
+        if name in value:
+            kind = types[attribute]
+            if kind is msgspec.Raw:
+                fields[attribute] = msgspec.Raw(msgspec.json.encode(value[name]))
+                continue
+            for fitted in _fit_value(value[name], kind):
+                fields[attribute] = fitted
+    return shape(**fields)
+
+
+def _fit_value(value: object, kind: Any) -> Iterator[object]:
+    """Yields `value` once as type `kind`, or nothing if it does not fit."""
+    options = getattr(kind, "__args__", (kind,)) if not hasattr(kind, "__origin__") else (kind,)
+    for option in options:
+        if isinstance(option, type) and issubclass(option, msgspec.Struct):
+            if isinstance(value, dict):
+                yield _fit_object(value, option)
+                return
+        elif getattr(option, "__origin__", None) is list:
+            if isinstance(value, list):
+                yield [_fit_object(item, option.__args__[0]) for item in value if isinstance(item, dict)]
+                return
+        elif type(value) is option:
+            yield value
+            return
+
+
+def decode_plain(data: bytes | str | msgspec.Raw) -> object:
+    """Decodes any JSON into plain Python values. Returns None if it cannot be read (deep nesting)."""
+    try:
+        return msgspec.json.decode(data)
+    except UnicodeError:  # the fast decoder skips such a field unread, so the error appears only here
+        raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        return decode_plain(raw.decode("utf-8", "replace").encode())
+    except DECODE_ERRORS:
+        return None
+
+
+def decode_string(raw: msgspec.Raw) -> str:
+    """Decodes a JSON string; returns '' for anything else."""
+    value = decode_plain(raw) if raw is not JSON_NULL else None
+    return value if isinstance(value, str) else ""
+
+
+def content_texts(raw: msgspec.Raw) -> list[str]:
+    """Returns the texts of a content, which is one string or a list of parts; an image becomes `[image]`."""
+    value = decode_plain(raw) if raw is not JSON_NULL else None
+    if isinstance(value, str):
+        return [value]
+    texts: list[str] = []
+    for part in value if isinstance(value, list) else ():
+        if isinstance(part, dict):
+            text = part.get("text")
+            if isinstance(text, str):
+                texts.append(text)
+            elif part.get("type") in ("input_image", "image", "local_image"):
+                texts.append("[image]")
+    return texts
+
+
+def decode_fields(raw: msgspec.Raw) -> dict[str, object]:
+    """Decodes a JSON object, or a string that contains one as JSON; returns {} for anything else."""
+    value = decode_plain(raw) if raw is not JSON_NULL else None
+    if isinstance(value, str):
+        value = decode_plain(value) if value.startswith("{") or value.lstrip().startswith("{") else None
+    return value if isinstance(value, dict) else {}
+
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+ATTEMPT_LIMIT = 200
+"""How many failed attempts to find an object in a damaged text are made before the rest is given up."""
+
+EFFORT_LIMIT = 1_000_000_000
+"""Characters that failed attempts may scan in total, so that fewer places are tried in a text of many megabytes."""
+
+
+def parse_json(data: bytes | msgspec.Raw) -> object:
+    """Parses any JSON into plain Python values, replacing lone surrogates. Raises ValueError if it is not JSON."""
+    try:
+        return msgspec.json.decode(data)
+    except DECODE_ERRORS:
+        text = bytes(data).decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
+    try:
+        value, end = OBJECT_DECODER.raw_decode(text)
+        if end != len(text):
+            raise ValueError("two values in one place")
+        return msgspec.json.decode(_encode_clean(value))
+    except DECODE_ERRORS as error:
+        raise ValueError(str(error)) from error
+
+
+def parse_leading_json(data: bytes) -> object:
+    """Parses the JSON at the start of `data` and ignores what follows it. Raises ValueError if there is none."""
+    try:
+        return msgspec.json.decode(_encode_clean(OBJECT_DECODER.raw_decode(data.decode("utf-8", "replace"))[0]))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def parse_json_or_none(data: bytes | msgspec.Raw) -> object:
+    """Parses one part of a record like `parse_json`, but returns None if it cannot be read."""
+    try:
+        return parse_json(data)
+    except ValueError:
+        return None
+
+
+def split_json_array(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
+    """Splits an array into its items, to be parsed separately. Returns an empty list if it is not an array."""
+    try:
+        return msgspec.json.decode(data, type=list[msgspec.Raw])
+    except DECODE_ERRORS:
+        value = parse_json_or_none(data)
+        return [msgspec.Raw(encode_json(one)) for one in value] if isinstance(value, list) else []
+
+
+def encode_json(value: object) -> bytes:
+    """Encodes plain values as JSON, or as `null` if they are nested too deeply."""
+    try:
+        return msgspec.json.encode(value)
+    except DECODE_ERRORS:
+        return b"null"
+
+
+def parse_object(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
+    """Parses a JSON object as `shape`; fields of a wrong type get their default. Raises ValueError if it is not an
+    object."""
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except DECODE_ERRORS:
+        value = parse_json(data)
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")
+    return decode_leniently(encode_json(value), shape)
+
+
+def salvage_objects(data: bytes, key: str) -> list[bytes]:
+    """Finds the complete objects in a damaged text that begin with `key`, and returns them as JSON: only the outermost
+    ones, in order."""
+    text = data.decode("utf-8", "replace")
+    objects: list[bytes] = []
+    failed = position = 0
+    opening = re.compile(r"\{\s{0,100}" + re.escape(f'"{key}"'))
+    attempts = min(ATTEMPT_LIMIT, 4 + EFFORT_LIMIT // (len(text) + 1))
+    while failed < attempts and (match := opening.search(text, position)):
+        try:
+            value, position = OBJECT_DECODER.raw_decode(text, match.start())
+            objects.append(_encode_clean(value))
+        except (ValueError, RecursionError):
+            failed += 1
+            position = max(position, match.end())
+    return objects
+
+
+def _encode_clean(value: object) -> bytes:
+    """Encodes a value as JSON, replacing lone surrogates."""
+    return _LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False)).encode()

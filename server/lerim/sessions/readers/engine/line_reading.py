@@ -1,0 +1,288 @@
+"""Reads a transcript that only grows, line by line, from its start or from where the last reading ended.
+
+The state to resume from is the offset of the first line of the oldest turn that is not final, together with the tally
+before that line: everything from there on is then read again in exactly the same way. Subclasses define what the lines
+mean.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator
+from datetime import datetime
+from io import BufferedReader, FileIO
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from lerim.errors import Problem, TranscriptError
+from lerim.files import open_buffered, open_unbuffered, unreadable_error
+from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, make_turn_id
+from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedFile
+from lerim.sessions.readers.engine.lenient_json import BadLine
+from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES, LineStream, fingerprint_file
+from lerim.sessions.readers.engine.tally import RecentIds, TranscriptTally
+from lerim.sessions.readers.engine.turn_drafts import TurnDraft, TurnDrafts
+from lerim.sessions.readers.live import CUT_SHORT
+
+PROBLEM_LIMIT = 100
+"""How many problems are reported one by one; further ones are only counted."""
+
+BEGINNING_BYTES = 256 * 1024
+
+Tally = TypeVar("Tally", bound=TranscriptTally)
+Record = TypeVar("Record")
+Drafts = TypeVar("Drafts", bound=TurnDrafts)
+
+
+def read_beginning(path: Path, decode: Callable[[bytes], list[Record]]) -> Iterator[Record]:
+    """Yields the readable records in a transcript's first 256 kB; none if the file cannot be read."""
+    try:
+        with open_buffered(path) as file:
+            packed = path.name.endswith(COMPRESSED_SUFFIX)
+            start = (
+                UnpackedFile(file, BEGINNING_BYTES, path.stat().st_size).read(BEGINNING_BYTES)
+                if packed
+                else file.read(BEGINNING_BYTES)
+            )
+    except OSError:
+        return
+    for line in start.split(b"\n"):
+        try:
+            records = decode(line)
+        except BadLine as fault:
+            records = fault.args[1]
+        yield from records
+
+
+class _Resume(msgspec.Struct):
+    format: int
+    offset: int
+    fingerprint: bytes
+    tally: msgspec.Raw
+    seen: bytes
+
+
+class LineReading(ABC, Generic[Record, Tally, Drafts]):
+    """One pass over a transcript. Iterate it to the end; after that, `session`, `resume` and `problems` are valid.
+
+    Without `resume` the whole file is read. With it, only new lines and the turns that were not final are read; those
+    turns are yielded again with the same id and ordinal. `restarted` is True if the file is not the one `resume` was
+    made from, or is packed, and so was read from the start. `brief` leaves out what the catalog does not keep. Raises
+    TranscriptError if the file cannot be opened or read.
+    """
+
+    FORMAT = 1
+    ids: frozenset[str] | None = None
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        resume: bytes | None,
+        tally: Tally,
+        drafts: Drafts,
+        *,
+        brief: bool = False,
+    ) -> None:
+        self.path = transcript.path
+        self.transcript = transcript
+        self.restarted = False
+        self.problems: list[Problem] = []
+        self.resume = resume or b""
+        self.session: Session
+        self._known_resume = resume
+        self._brief = brief
+        self._tally = tally
+        self._drafts = drafts
+        self._tally_before: Tally = tally
+        self._has_several_records = False
+        self._seen_ids = RecentIds()
+        self._fault_count = 0
+        self._line_offset = 0
+        self._time: datetime | None = None
+        self._offset = 0
+        self._open_start: tuple[int, Tally] | None = None
+        self._file: FileIO | None = None
+        self.session = self._build_session()
+
+    @abstractmethod
+    def _decode_line(self, line: bytes) -> list[Record]:
+        """Returns the records of a line. Raises BadLine."""
+
+    @abstractmethod
+    def _add_record(self, record: Record) -> None:
+        """Adds a record to the tally and the drafts. If it may belong to a turn that has not begun yet, its offset and
+        the tally before it are kept in `_open_start`."""
+
+    @abstractmethod
+    def _build_session(self) -> Session:
+        """Returns the session as far as it was read."""
+
+    def __iter__(self) -> Iterator[Turn]:
+        try:
+            stat_result = self.path.stat()
+            if not stat.S_ISREG(stat_result.st_mode):
+                raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
+            with open_unbuffered(self.path) as raw:
+                if self.path.name.endswith(COMPRESSED_SUFFIX):
+                    with UnpackedFile(raw, BLOCK_BYTES, stat_result.st_size) as file:
+                        yield from self._read_compressed(file)
+                else:
+                    with BufferedReader(raw, BLOCK_BYTES) as file:
+                        yield from self._read_plain(raw, file)
+        except OSError as error:
+            raise unreadable_error(self.path, error) from error
+        finally:
+            self._file = None
+
+    def fold(self, records: Iterable[Record]) -> list[Turn]:
+        """Returns the turns of records that do not come from a file of lines; `session` is valid afterwards."""
+        for self._line_offset, record in enumerate(records):
+            self._add_record(record)
+        turns = list(self._drafts.take_unfinished_turns())
+        self.session = self._build_session()
+        return turns
+
+    def checkpoint(self) -> bool:
+        """Called during the iteration: sets `resume` and `session` to their state after the turns handed out so far.
+
+        Returns False if that is not possible: for a packed file, before the first turn, and once the last turns are
+        handed out.
+        """
+        if self._file is None or not self._offset:
+            return False
+        self._save_resume(self._file)
+        self.session = self._build_session()
+        return True
+
+    def _read_compressed(self, file: UnpackedFile) -> Iterator[Turn]:
+        self.restarted = bool(self._known_resume)
+        self.resume = b""
+        yield from self._read_lines(file, 0)
+        if file.stop_reason and not file.unpacked_bytes:
+            what = f"This compressed transcript cannot be read: it {file.stop_reason}"
+            raise TranscriptError(what, where=str(self.path), todo="Lerim tries again when it changes.")
+        if file.stop_reason:
+            self._report(CUT_SHORT, "", f"Only part of this compressed transcript was read: it {file.stop_reason}")
+        yield from self._finish()
+
+    def _read_plain(self, raw: FileIO, file: BufferedReader[Any]) -> Iterator[Turn]:
+        self._file = raw
+        self._offset = yield from self._read_lines(file, self._restore_state(raw))
+        self._file = None
+        self._save_resume(raw)
+        yield from self._finish()
+
+    def _read_lines(self, file: BufferedReader[Any], offset: int) -> Generator[Turn, None, int]:
+        drafts, tally = self._drafts, self._tally
+        decode, add_record = self._decode_line, self._add_record
+        lines = LineStream(file, offset)
+        for start, end, data, complete in lines:
+            try:
+                records = decode(data) if data is not None else self._report_long_line(start, complete)
+            except BadLine as fault:
+                records = self._report_bad_line(fault, start) if complete else None
+            if records is None:
+                break
+            self._line_offset, offset = start, end
+            if len(records) > 1:
+                self._save_tally()
+                self._has_several_records = True
+            for record in records:
+                add_record(record)
+            self._has_several_records = False
+            if drafts.has_final_turns(tally.turns, offset):
+                self._offset = offset
+                yield from drafts.take_final_turns(tally.turns, offset)
+                if self._seen_ids.needs_trimming:
+                    self._seen_ids.trim(self._find_resume_point()[1].seen)
+        if lines.stop_reason:
+            self._report(CUT_SHORT, "", f"Only part of this transcript was read: it {lines.stop_reason}")
+        return offset
+
+    def _save_tally(self) -> None:
+        """Keeps the tally as it was before the line; called before a record that may begin a turn."""
+        if not self._has_several_records:
+            self._tally_before = self._tally.snapshot()
+
+    def _begin_turn(self, role: Role, kind: TurnKind, native_id: str, *, aside: bool, key: str = "") -> TurnDraft:
+        """Begins a turn, at this line or at the earlier one kept in `_open_start`."""
+        first, before = self._open_start or (self._line_offset, self._tally_before)
+        self._open_start = None
+        tally = self._tally
+        ordinal = tally.turns
+        tally.turns += 1
+        return self._drafts.add_draft(
+            TurnDraft(
+                id=make_turn_id(self.transcript.platform, native_id),
+                ordinal=ordinal,
+                role=role,
+                kind=kind,
+                first_offset=first,
+                last_offset=self._line_offset,
+                tally_before=before,
+                time=self._time,
+                cwd=tally.cwd,
+                branch=tally.branch,
+                sidechain=aside,
+                message_key=key,
+            )
+        )
+
+    def _finish(self) -> Iterator[Turn]:
+        yield from self._drafts.take_unfinished_turns()
+        if self._fault_count > PROBLEM_LIMIT:
+            self._report(
+                "many", "", f"{self._fault_count - PROBLEM_LIMIT} more lines of this transcript could not be read"
+            )
+        self.session = self._build_session()
+
+    def _restore_state(self, raw: FileIO) -> int:
+        if not self._known_resume:
+            return 0
+        try:
+            state = msgspec.json.decode(self._known_resume, type=_Resume)
+            tally = msgspec.json.decode(state.tally, type=type(self._tally))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            self.restarted = True
+            return 0
+        size = os.fstat(raw.fileno()).st_size
+        is_usable = state.format == self.FORMAT and 0 <= state.offset <= size
+        if not is_usable or fingerprint_file(raw, state.offset) != state.fingerprint:
+            self.restarted = True
+            return 0
+        self._tally = tally
+        self._seen_ids = RecentIds(state.seen, tally.seen)
+        return state.offset
+
+    def _find_resume_point(self) -> tuple[int, TranscriptTally]:
+        return self._drafts.find_resume_point(*(self._open_start or (self._offset, self._tally)))
+
+    def _save_resume(self, raw: FileIO) -> None:
+        start, tally = self._find_resume_point()
+        encoded = msgspec.Raw(msgspec.json.encode(tally))
+        self.resume = msgspec.json.encode(
+            _Resume(self.FORMAT, start, fingerprint_file(raw, start), encoded, self._seen_ids.encode_until(tally.seen))
+        )
+
+    def _report_long_line(self, start: int, complete: bool) -> list[Record] | None:
+        if not complete:
+            return None
+        self._report_line("line-too-long", start, "A line of this transcript is too long and was skipped")
+        return []
+
+    def _report_bad_line(self, fault: BadLine, start: int) -> list[Record]:
+        reason, records = fault.args
+        self._report_line("bad-line", start, f"A line of this transcript could not be read ({reason}) and was skipped")
+        return list(records)
+
+    def _report_line(self, code: str, start: int, message: str) -> None:
+        self._fault_count += 1
+        if self._fault_count <= PROBLEM_LIMIT:
+            self._report(code, f"@{start}", message)
+
+    def _report(self, code: str, where: str, message: str) -> None:
+        self.problems.append(Problem(code, f"{self.path}{where}", message))

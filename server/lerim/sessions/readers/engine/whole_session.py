@@ -1,0 +1,154 @@
+"""Reads a session that is parsed as a whole: the rows of a database, a file that is rewritten each time, a replayed
+log.
+
+A digest identifies the final turns that were already handed out, so that only new ones are returned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript, Turn
+from lerim.sessions.readers.engine.fields import make_title
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSession:
+    """A session with all its turns; the first `final_turns` of them are final."""
+
+    session: Session
+    turns: list[Turn]
+    final_turns: int
+    problems: list[Problem] = field(default_factory=list)
+
+
+class _Resume(msgspec.Struct):
+    format: int
+    final_turns: int = msgspec.field(name="settled")
+    digest: bytes
+
+
+class WholeReading:
+    """One pass over a session that `load` parses as a whole. Iterate it to the end; after that, `session`, `resume` and
+    `problems` are valid.
+
+    With `resume`, only the turns after the final ones are yielded. If those have changed, `restarted` is True and all
+    turns are yielded. `ids` are the ids of all turns the session has now. Raises TranscriptError, as `load` does.
+    """
+
+    def __init__(
+        self, transcript: Transcript, load: Callable[[Transcript], LoadedSession], resume: bytes | None = None
+    ) -> None:
+        self.transcript = transcript
+        self.restarted = False
+        self.problems: list[Problem] = []
+        self.resume = resume or b""
+        self.ids: frozenset[str] | None = None
+        self.session = Session(transcript.session_id, transcript.platform, transcript.path, parent=transcript.parent)
+        self._known_resume = resume
+        self._load = load
+
+    def __iter__(self) -> Iterator[Turn]:
+        loaded = self._load(self.transcript)
+        start = self._find_start(loaded.turns)
+        self.session = loaded.session
+        self.problems = list(loaded.problems)
+        self.ids = frozenset(turn.id for turn in loaded.turns)
+        final_turns = loaded.turns[: loaded.final_turns]
+        self.resume = msgspec.json.encode(_Resume(_FORMAT, len(final_turns), _digest(final_turns)))
+        yield from loaded.turns[start:]
+
+    def checkpoint(self) -> bool:
+        """Always returns False, because a session that is read as a whole cannot be resumed in the middle."""
+        return False
+
+    def _find_start(self, turns: list[Turn]) -> int:
+        if not self._known_resume:
+            return 0
+        try:
+            state = msgspec.json.decode(self._known_resume, type=_Resume)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            self.restarted = True
+            return 0
+        before = turns[: state.final_turns]
+        if state.format == _FORMAT and len(before) == state.final_turns and _digest(before) == state.digest:
+            return state.final_turns
+        self.restarted = True
+        return 0
+
+
+def _digest(turns: list[Turn]) -> bytes:
+    """Returns a 16-byte digest of the turns. It leaves out how much of a call's output was kept, because that differs
+    in a brief reading."""
+    digest = hashlib.blake2b(digest_size=16)
+    for turn in turns:
+        calls = [(call.id, call.name, call.status, call.command) for call in turn.tool_calls]
+        digest.update(repr((turn.id, turn.ordinal, turn.text, calls)).encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
+_NAME_LIMIT = 64
+
+
+def sum_session(
+    transcript: Transcript,
+    turns: Sequence[Turn],
+    *,
+    id: str = "",
+    title: str = "",
+    version: str = "",
+    parent: str = "",
+    injected: int = 0,
+    api_errors: int = 0,
+    tokens: Tokens | None = None,
+    times: Iterable[datetime | None] = (),
+    branches: tuple[str, ...] = (),
+) -> Session:
+    """Builds the session that these turns belong to. `times` are timestamps recorded outside its turns; the title falls
+    back to the first prompt."""
+    calls = [call for turn in turns for call in turn.tool_calls]
+    timestamps = [one for one in (*times, *(turn.time for turn in turns)) if one is not None]
+    first = next((turn.text for turn in turns if turn.kind == "prompt"), "")
+    return Session(
+        id=id or transcript.session_id,
+        platform=transcript.platform,
+        path=transcript.path,
+        title=make_title(title) or make_title(first),
+        started=min(timestamps, default=None),
+        ended=max(timestamps, default=None),
+        cwds=_distinct_names(turn.cwd for turn in turns) or ((transcript.cwd,) if transcript.cwd else ()),
+        branches=branches,
+        models=_distinct_names(turn.model for turn in turns),
+        version=version,
+        turns=len(turns),
+        prompts=sum(turn.kind == "prompt" for turn in turns),
+        tool_calls=len(calls),
+        tool_errors=sum(call.status == "error" for call in calls),
+        denials=sum(call.status == "denied" for call in calls),
+        api_errors=api_errors,
+        injected=injected,
+        tokens=tokens,
+        parent=parent or transcript.parent,
+    )
+
+
+def sum_tokens(turns: Iterable[Turn]) -> Tokens:
+    """Returns the sum of the tokens of all turns."""
+    return sum((turn.tokens for turn in turns), start=NO_TOKENS)
+
+
+def count_final_turns(turns: Sequence[Turn]) -> int:
+    """Returns how many turns from the start are final: all before the last turn of the person."""
+    return next((index for index in range(len(turns) - 1, -1, -1) if turns[index].role == "user"), 0)
+
+
+def _distinct_names(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in texts if text))[:_NAME_LIMIT]

@@ -1,0 +1,125 @@
+"""What an editor sees in Restricted Mode, with settings of its own, and in folders other than a repository's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lerim.lsp.protocol import core
+from lerim.memory.record import render_record
+from window import RECORD, Editor, write_memory
+
+pytestmark = pytest.mark.asyncio
+
+OLD = datetime(2026, 7, 1, tzinfo=UTC)
+SECOND = {"id": "20260802-close-files", "primitive": "learning", "kind": "pitfall", "title": "Close what you open"}
+
+
+async def test_lenses_sit_on_symbols_when_asked_for_and_nowhere_when_off(editor: Editor) -> None:
+    write_memory(editor.repo, references=("src/app.py#Store.save",))
+    await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
+    app = editor.open("src/app.py")
+    assert await editor.lenses(app) == [(0, "1 decision"), (5, "1 decision")]
+    editor.configure(codeLens="off")
+    assert await editor.lenses(app) == []
+    editor.configure(hover=False)
+    assert await editor.hover(app, 0, 0) is None
+    assert await editor.lenses(app) == [(0, "1 decision")]
+    editor.configure(enabled=False)
+    assert await editor.lenses(app) == []
+
+
+async def test_a_repository_reached_through_a_link_and_around_the_opened_folder_is_found(
+    editor: Editor, tmp_path: Path
+) -> None:
+    write_memory(editor.repo)
+    link = tmp_path / "link"
+    link.symlink_to(editor.repo / "src")
+    await editor.start(root=link)
+    uri = editor.open("src/app.py", uri=(link / "app.py").as_uri())
+    assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
+
+
+async def test_a_repository_made_after_a_refusal_is_found_at_the_next_request(
+    editor: Editor, tmp_path: Path, git: object
+) -> None:
+    assert callable(git)
+    folder = tmp_path / "new"
+    folder.mkdir()
+    await editor.start(root=folder)
+    uri = editor.open("src/app.py", uri=(folder / "app.py").as_uri())
+    assert await editor.hover(uri, 0, 5) is None
+    for method in (core.REVIEW_LIST, core.SYNC):
+        assert (await editor.refused(method, {"root": folder.as_uri()})).data["kind"] == "project"
+    git(folder, "init", "-q")
+    write_memory(folder, references=("app.py",))
+    assert (await editor.ask(core.REVIEW_LIST, {"root": folder.as_uri()})).candidates == []
+    assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
+
+
+async def test_restricted_mode_shows_memories_labelled_and_refuses_the_rest(editor: Editor) -> None:
+    write_memory(editor.repo)
+    await editor.start({"trusted": False})
+    app = editor.open("src/app.py")
+    found = await editor.hover(app, 0, 5)
+    assert found is not None
+    assert found.startswith("*From the repository")
+    assert "openTurn" not in found
+    root = editor.root
+    for method, params in {
+        core.SYNC: {"root": root, "explicit": True},
+        core.REVIEW_LIST: {"root": root},
+        core.REVIEW_UNDO: {"root": root},
+        core.TURN: {"root": root, "session": "s", "turn": "t"},
+        core.SESSIONS_DAYS: {"everywhere": True},
+        core.SESSIONS_LIST: {"everywhere": True, "day": "2026-01-01", "start": 0},
+        core.SESSIONS_SEARCH: {"query": "load", "everywhere": True, "limit": 5},
+        core.SESSION_OPEN: {"id": "s", "turn": ""},
+        core.SESSION_TURNS: {"id": "s", "start": 0, "count": 1, "whole": False},
+        core.SESSION_FIND: {"id": "s", "text": "load"},
+        core.AGENTS: {"root": None},
+        core.CONNECT: {"platform": "claude", "action": "disconnect", "path": None},
+        core.QUEUE_ACT: {"job": 1, "action": "retry"},
+    }.items():
+        error = await editor.refused(method, params)
+        assert error.data["kind"] == "untrusted"
+        assert "Restricted Mode" in error.message
+    listed = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})
+    assert [memory.title for memory in listed.memories] == ["Keep load small"]
+
+
+async def test_every_memory_has_its_title_in_the_list_however_many_there_are(editor: Editor, isolated: Path) -> None:
+    number = 1_050
+    for at in range(number):
+        write_memory(editor.repo, id=f"20260801-number-{at:04d}", title=f"Number {at}")
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    newest = SECOND | {"title": f"Close {secret}", "created": datetime(2026, 8, 2, tzinfo=UTC)}
+    path = write_memory(editor.repo, **newest)
+    await editor.start()
+    first = await editor.ask(core.MEMORY_TITLES, {"root": editor.root, "start": 0})
+    rest = await editor.ask(core.MEMORY_TITLES, {"root": editor.root, "start": len(first.memories)})
+    assert first.total == rest.total == number + 1
+    listed = [*first.memories, *rest.memories]
+    assert len({one.id for one in listed}) == number + 1
+    assert listed[0].title.startswith("Close ")
+    assert secret not in listed[0].title
+    assert (listed[0].kind, listed[1].references, listed[1].scope) == ("pitfall", ["src/app.py#load"], "project")
+    assert listed[0].path == str(path)
+
+    own = isolated / ".lerim" / "memory" / "decisions" / "20260701-mine.md"
+    own.parent.mkdir(parents=True)
+    own.write_text(render_record(replace(RECORD, id="20260701-mine", title="Mine", created=OLD)), encoding="utf-8")
+    last = await editor.ask(core.MEMORY_TITLES, {"root": None, "start": number + 1})
+    assert [(one.title, one.scope) for one in last.memories] == [("Mine", "global")]
+
+
+async def test_search_in_restricted_mode_writes_nothing(editor: Editor, isolated: Path) -> None:
+    write_memory(editor.repo)
+    await editor.start({"trusted": False})
+    found = await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "load", "limit": 10})
+    assert [one.title for one in found.memories] == ["Keep load small"]
+    assert sorted(path.name for path in (editor.repo / ".lerim").iterdir()) == ["memory"]
+    assert not (isolated / ".lerim").exists()
