@@ -31,7 +31,7 @@ from lerim.lsp.boundary import (
 from lerim.lsp.protocol import Params, core, memories, models, sessions
 from lerim.lsp.window import Sidecar, editor_models, parse_options
 from lerim.paths import Home
-from lerim.project import check_around
+from lerim.project import check_home_outside_repository
 
 log = logging.getLogger("lerim.lsp")
 
@@ -162,7 +162,7 @@ def _check_home_location(sidecar: Sidecar) -> None:
     """Raises a JSON-RPC error if Lerim's home lies inside a repository of the window."""
     for path in filter(None, map(uri_to_path, sidecar.folder_uris)):
         try:
-            check_around(sidecar.home, Path(path))
+            check_home_outside_repository(sidecar.home, Path(path))
         except HomeError as error:
             raise make_rpc_error(error) from None
 

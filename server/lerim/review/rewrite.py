@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lerim.files import text_hash
+from lerim.files import hash_text
 from lerim.memory import (
     Evidence,
     MemoryRecord,
@@ -50,7 +50,7 @@ def updated_text(
     names them. Raises MemoryError_.
     """
     old = parse_record(before, path)
-    ours = store.ours(old.id, text_hash(before))
+    ours = store.ours(old.id, hash_text(before))
     changes: dict[str, Value] = {
         "title": new.title,
         "updated": max(new.updated, old.updated),

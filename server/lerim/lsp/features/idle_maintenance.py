@@ -11,7 +11,7 @@ from lerim.errors import LerimError
 from lerim.jobs import JobLine, MaintainReport, is_maintenance_due
 from lerim.lsp.features.maintaining import follow_maintaining
 from lerim.lsp.window import IdleClock, Sidecar
-from lerim.project import Project, personal_project
+from lerim.project import Project, make_personal_project
 
 log = logging.getLogger("lerim.maintain")
 
@@ -36,7 +36,7 @@ async def maintain_when_idle(sidecar: Sidecar) -> None:
         await _maintain_if_due(
             sidecar, repo.project, partial(follow_maintaining, sidecar, repo, explicit=False, has_waiter=False)
         )
-    personal = personal_project(sidecar.home)
+    personal = make_personal_project(sidecar.home)
     await _maintain_if_due(
         sidecar,
         personal,

@@ -13,7 +13,7 @@ from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.protocol import ActParams, LeftOutParams, ProposeParams, RootParams, UndoParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
 from lerim.memory import Scope
-from lerim.project import personal_project
+from lerim.project import make_personal_project
 from lerim.review import (
     CandidateView,
     LeftOutView,
@@ -86,7 +86,7 @@ async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResul
     """Undoes an action, by default the last one."""
     sidecar.require_trust("Review")
     if params.root == path_to_uri(sidecar.home.root):  # an action on personal memories
-        own = ReviewPaths(personal_project(sidecar.home), sidecar.home)
+        own = ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
         return await sidecar.run_in_thread(queue.undo_last, own, params.action)
     repo = await sidecar.find_repo(params.root)
     result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)

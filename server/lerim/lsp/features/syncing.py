@@ -134,12 +134,12 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
 
 def _check_stores(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.StoreSnapshot, bool]:
     from lerim.project import FolderOwners, list_projects
-    from lerim.sessions import Catalog, discover_stores, platform_roots
+    from lerim.sessions import Catalog, discover_stores, find_platform_roots
 
     owners = FolderOwners(list_projects(sidecar.home)[0], home=sidecar.home)
     with Catalog.open(sidecar.home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
         folders = [*owners.folders, *catalog.list_folders()]
-    stores = discover_stores(platform_roots(sidecar.environ, sidecar.home), folders)
+    stores = discover_stores(find_platform_roots(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
     snapshot = clockwork.snapshot_stores(stores.transcripts, stores.databases, time.time_ns())

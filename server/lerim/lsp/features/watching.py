@@ -30,7 +30,7 @@ from lerim.lsp.window import (
     reread_files,
 )
 from lerim.memory import LIVE_FOLDERS
-from lerim.project import check_around
+from lerim.project import check_home_outside_repository
 
 MEMORY_FILES = ".lerim/memory/**/*.md"
 CANDIDATE_FILES = ".lerim/review/*.md"
@@ -116,7 +116,7 @@ async def handle_changed_folders(sidecar: Sidecar, params: types.DidChangeWorksp
     sidecar.folder_uris = list(dict.fromkeys([*kept, *(folder.uri for folder in params.event.added)]))
     for path in filter(None, (uri_to_path(folder.uri) for folder in params.event.added)):
         try:
-            await sidecar.run_in_thread(check_around, sidecar.home, Path(path))
+            await sidecar.run_in_thread(check_home_outside_repository, sidecar.home, Path(path))
         except HomeError as error:
             sidecar.warn(str(error))
     sidecar.repos.set_folders(sidecar.folder_uris)

@@ -12,7 +12,7 @@ from lerim.lsp.features.memories import views
 from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, MergeView
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
 from lerim.memory import KINDS, Primitive
-from lerim.project import personal_project
+from lerim.project import make_personal_project
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, joining
 
 
@@ -26,7 +26,7 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActV
     paths = (
         candidate_counts.find_review_paths(sidecar, repo)
         if repo
-        else ReviewPaths(personal_project(sidecar.home), sidecar.home)
+        else ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
     )
     result = await sidecar.run_in_thread(_act, paths, stored.record.id, params)
     return await _announce_result(sidecar, repo, result)
