@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lsprotocol import types
 
-from lerim.errors import ProjectError
+from lerim.errors import Problem, ProjectError
 from lerim.lsp.boundary import SidecarServer, UntrustedError, error_location
 from lerim.lsp.protocol import to_wire
 from lerim.lsp.window.handles import HandleTable
 from lerim.lsp.window.settings import EditorOptions
-from lerim.lsp.window.uses import LastHover
 from lerim.paths import Home
 
 if TYPE_CHECKING:
@@ -39,6 +38,20 @@ MAX_WORKERS = 3
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class LastHover:
+    """The last hover, until it counts as read or the person does something else."""
+
+    timer: asyncio.TimerHandle | None = None
+    logged_problems: set[Problem] = field(default_factory=set)
+
+    def cancel(self) -> None:
+        """Does not count the hover as read, because the person did something else."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
 
 @dataclass(slots=True)

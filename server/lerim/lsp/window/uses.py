@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lerim.errors import Problem
     from lerim.lsp.window.repos import Repo
     from lerim.lsp.window.state import Sidecar
     from lerim.memory import UseKind
@@ -20,20 +18,6 @@ log = logging.getLogger("lerim.lsp")
 
 READ_AFTER_SECONDS = 1.0
 """A hover counts as read if the person does nothing else for so long."""
-
-
-@dataclass(slots=True)
-class LastHover:
-    """The last hover, until it counts as read or the person does something else."""
-
-    timer: asyncio.TimerHandle | None = None
-    logged_problems: set[Problem] = field(default_factory=set)
-
-    def cancel(self) -> None:
-        """Does not count the hover as read, because the person did something else."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
 
 
 def note_opened(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> None:
