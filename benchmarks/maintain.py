@@ -18,7 +18,7 @@ from datetime import UTC, timedelta
 from functools import partial
 from pathlib import Path
 
-from lerim.config.schema import Rules
+from lerim.config.schema import MaintenanceRules
 from lerim.jobs import maintain
 from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.maintenance.merges import ALIKE_FROM
@@ -73,7 +73,7 @@ def main() -> None:
             ("near pairs", timed(lambda: pairs.extend(find_near_pairs(claims, ALIKE_FROM))), None, "ms"),
             (
                 "the plan, claims and pairs included",
-                timed(partial(plan_maintenance, memories, {}, {}, {}, {}, now, Rules())),
+                timed(partial(plan_maintenance, memories, {}, {}, {}, {}, now, MaintenanceRules())),
                 None,
                 "ms",
             ),

@@ -21,7 +21,7 @@ from lerim.cli.app import main
 from lerim.cli.terminal.repository import with_error_exit
 from lerim.jobs import report
 from lerim.memory.views import MemoryView
-from lerim.project.lock import project_lock
+from lerim.project.lock import hold_project_lock
 from lerim.review.views import CandidateView
 from sample import CLONE, Sample, make_sample
 from terminal import run
@@ -151,7 +151,7 @@ def test_only_the_way_without_a_model_is_there(sample: Sample):
 
 def test_while_another_process_syncs_the_exit_code_is_4(sample: Sample):
     place = sample.place
-    with project_lock(place.home, place.project.key, "syncing"):
+    with hold_project_lock(place.home, place.project.key, "syncing"):
         assert sync(sample, code=4)["error"]["code"] == "busy"
 
 

@@ -23,7 +23,7 @@ from lerim.jobs.maintain_report import MaintainOptions, MaintainProgress, Mainta
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
 from lerim.paths import Home
-from lerim.project.lock import project_lock
+from lerim.project.lock import hold_project_lock
 from lerim.review import acts, queue
 from lerim.sessions.catalog.catalog import Catalog
 
@@ -314,7 +314,7 @@ def test_memories_whose_code_changed_are_named_with_what_changed_and_what_is_ove
 
 def test_a_project_another_process_works_on_is_busy(desk: Desk) -> None:
     twice(desk)
-    with project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
+    with hold_project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
         run(desk)
     assert "| maintain | repo | busy:" in desk.home.activity_log.read_text("utf-8")
 

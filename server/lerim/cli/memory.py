@@ -168,7 +168,7 @@ def search_command(
         filters=combine_filters(typed, filters, statuses=bool(status) or archived),
         scan=scan,
         problems=problems,
-        rules=at.settings.rules,
+        rules=at.settings.maintenance_rules,
     )
     if not everything:
         stands |= find_drifts(at.place, [hit.stored for hit in hits if hit.scope == "project"], problems)

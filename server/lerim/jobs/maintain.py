@@ -57,7 +57,7 @@ from lerim.memory import (
 )
 from lerim.models import EditorBridge, ModelChoice
 from lerim.paths import Home
-from lerim.project import Project, open_git, project_lock
+from lerim.project import Project, hold_project_lock, open_git
 from lerim.review import (
     AlreadyKnown,
     CandidateProposed,
@@ -114,7 +114,7 @@ def maintain_project(
         if options.dry_run:
             job.work()
         else:
-            with project_lock(home, project.key, "maintaining the memories"):
+            with hold_project_lock(home, project.key, "maintaining the memories"):
                 job.work()
                 job.remember()
     except LerimError as error:
@@ -151,7 +151,7 @@ class _Job:
     @property
     def automatic(self) -> bool:
         """Whether the person set the review to automatic."""
-        return self.settings.review == "auto"
+        return self.settings.review_mode == "auto"
 
     @property
     def home(self) -> Home:
@@ -215,8 +215,8 @@ class _Job:
         }
         self.problems += uses.problems
         grounds = self.grounds(memories)
-        ours = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
-        rules = self.settings.rules
+        ours = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
+        rules = self.settings.maintenance_rules
         effort = MergeEffort()
         apart = review.pairs_kept_apart(self.place)
         planned = plan_maintenance(
@@ -356,7 +356,7 @@ class _Job:
         """Accepts a proposal where the review is automatic and nothing speaks against it; whether it did."""
         if not self.automatic or self.options.dry_run:
             return False
-        quotes = None if self.settings.quotes == "ask" else self.settings.quotes
+        quotes = None if self.settings.quote_sharing == "ask" else self.settings.quote_sharing
         try:
             done = review.auto_accept(self.place, proposal, quotes)
         except LerimError as error:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from lerim.config import Rules
+from lerim.config import MaintenanceRules
 from lerim.memory.record import MemoryRecord, Primitive
 
 Status = Literal["active", "superseded", "resolved", "archived"]
@@ -36,7 +36,7 @@ _END_STATUSES: dict[Primitive, frozenset[Status]] = {
     "theme": frozenset({"superseded", "archived"}),
     "summary": frozenset(),
 }
-"""How a memory may end. Rules archive only learnings and themes; a person, or their feedback, archives the rest."""
+"""How a memory may end. MaintenanceRules archive only learnings and themes; a person, or their feedback, archives the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class ThemeActivity:
     last_worked_on: datetime | None
 
 
-def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: Rules) -> float:
+def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: MaintenanceRules) -> float:
     """Returns a learning's confidence reduced by disuse, 0..1; at least `floor` times the confidence."""
     unused = max(0.0, (now - last_use) / _DAY)
     return confidence * max(rules.floor, 1 - unused / rules.decay_days)
 
 
 def find_archive_reason(
-    record: MemoryRecord, last_use: datetime | None, activity: ThemeActivity | None, now: datetime, rules: Rules
+    record: MemoryRecord, last_use: datetime | None, activity: ThemeActivity | None, now: datetime, rules: MaintenanceRules
 ) -> str | None:
     """Returns why a memory should be archived, as a sentence; None while it lives. `activity` is needed for a theme."""
     if record.primitive == "learning":
@@ -65,7 +65,7 @@ def find_archive_reason(
 
 
 def learnings_over_limit(
-    learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: Rules
+    learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: MaintenanceRules
 ) -> list[MemoryRecord]:
     """Returns the learnings to archive so that `most_learnings` remain, in the order they go: longest unused first,
     then the lowest effective confidence. Each is passed with the time of its last use; other primitives are ignored."""
@@ -113,7 +113,7 @@ def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -
     return how if is_transition_allowed("active", how, primitive) else "superseded"
 
 
-def _disuse_reason(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: Rules) -> str | None:
+def _disuse_reason(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> str | None:
     used = max(record.updated, last_use or record.updated)
     unused = now - used
     if unused <= rules.grace_days * _DAY:
@@ -127,7 +127,7 @@ def _disuse_reason(record: MemoryRecord, last_use: datetime | None, now: datetim
     )
 
 
-def _inactive_theme_reason(record: MemoryRecord, activity: ThemeActivity, now: datetime, rules: Rules) -> str | None:
+def _inactive_theme_reason(record: MemoryRecord, activity: ThemeActivity, now: datetime, rules: MaintenanceRules) -> str | None:
     unworked = now - max(record.updated, activity.last_worked_on or record.updated)
     if not activity.has_existing_paths and unworked > rules.grace_days * _DAY:
         return f"None of its files exist any more, and no session worked on them for {unworked.days} days."

@@ -235,7 +235,7 @@ class Store:
             raise NotFoundError(f"The memory {memory_id[:80]!r} no longer exists.", where=str(self.memory_dir))
         self._check_size(path, new_text)
         before = self.read_text(path)
-        if files.text_hash(before) != before_hash:
+        if files.hash_text(before) != before_hash:
             raise StaleError(
                 "The memory has changed in the meantime; nothing was overwritten.",
                 where=str(path),
@@ -297,7 +297,7 @@ def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[Sto
         raise MemoryError_(error.message, where=error.where, todo=error.todo) from error
     record, problems = examine_record(text, path)
     return StoredMemory(
-        record, path, found.stamp, files.text_hash(text), status_of(record, found.is_archived)
+        record, path, found.stamp, files.hash_text(text), status_of(record, found.is_archived)
     ), problems
 
 
@@ -320,9 +320,9 @@ def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[Me
         for entry in entries:
             if not entry.name.endswith(".md") or entry.name.startswith("."):
                 continue
-            if files.spell_path(entry.name) != entry.name:
+            if files.path_to_text(entry.name) != entry.name:
                 message = "This file was not read because its name is not UTF-8. Rename it."
-                problems.append(Problem("memory-unreadable", files.spell_path(entry.path), message))
+                problems.append(Problem("memory-unreadable", files.path_to_text(entry.path), message))
                 continue
             state = entry.stat(follow_symlinks=False)
             if not stat.S_ISREG(state.st_mode):

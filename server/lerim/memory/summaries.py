@@ -76,7 +76,7 @@ class Summaries:
         if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
             return False
         text = files.read_text(path, MAX_FILE_BYTES, self._anchor)
-        return bool(text.strip()) and files.text_hash(text) not in json.loads(row[1])
+        return bool(text.strip()) and files.hash_text(text) not in json.loads(row[1])
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
         """Writes the summary of a session, or rewrites it if the file is still as we wrote it.
@@ -95,14 +95,14 @@ class Summaries:
         text = render_record(replace(record, id=id_of(path)))
         before = files.read_text(path, MAX_FILE_BYTES, self._anchor)
         # a power cut can leave a file empty: they are not flushed, because summaries can be made again
-        if before.strip() and files.text_hash(before) not in hashes and before != text:
+        if before.strip() and files.hash_text(before) not in hashes and before != text:
             return path, "theirs"
-        self._record_hashes(session, path, maker, [*hashes, files.text_hash(text)])
+        self._record_hashes(session, path, maker, [*hashes, files.hash_text(text)])
         if before == text:
             return path, "unchanged"
         try:
             files.replace_file(
-                path, text, anchor=self._anchor, before=before, flushed=False, beside=self._temporary_folder()
+                path, text, anchor=self._anchor, before=before, flush=False, temporary_folder=self._temporary_folder()
             )
         except StaleError:
             return path, "theirs"  # a person has just saved it
@@ -117,9 +117,11 @@ class Summaries:
             if not files.is_absent(path):
                 continue
             text = render_record(replace(record, id=id_of(path)))
-            self._record_hashes(session, path, maker, [*hashes, files.text_hash(text)])
+            self._record_hashes(session, path, maker, [*hashes, files.hash_text(text)])
             files.make_folder(path.parent, anchor=self._anchor)
-            if files.create_file(path, text, anchor=self._anchor, flushed=False, beside=self._temporary_folder()):
+            if files.create_file(
+                path, text, anchor=self._anchor, flush=False, temporary_folder=self._temporary_folder()
+            ):
                 return path
         message = "No file name is free for the summary."
         raise MemoryError_(message, where=str(folder), todo="Remove files there that are not summaries.")

@@ -216,7 +216,7 @@ def edit_candidate(place: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         store = place.store()
         proposal = _waiting(place, _known(place, book, candidate_id), store)
         text = apply_edit(proposal, edit)
-        if seen and seen != files.text_hash(proposal.text):
+        if seen and seen != files.hash_text(proposal.text):
             todo = "Read its new text, then edit it again."
             raise StaleError(
                 ("It has changed in the meantime; nothing was overwritten."), where=str(proposal.path), todo=todo
@@ -267,7 +267,7 @@ def add_memory(
         raise MemoryError_("The confidence is not a number from 0 to 1.", where="confidence", todo="Use 0.9, say.")
     now = datetime.now(UTC).replace(microsecond=0)
     clean = [
-        redact_secrets(text) for text in (join_lines(title), files.spell_path(body).strip(), *map(join_lines, tags))
+        redact_secrets(text) for text in (join_lines(title), files.path_to_text(body).strip(), *map(join_lines, tags))
     ]
     title, body, *tags = (part.text for part in clean)
     memory = MemoryRecord(

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem, StaleError
-from lerim.files import spell_path, text_hash
+from lerim.files import hash_text, path_to_text
 from lerim.memory import (
     Feedback,
     HeaderValue,
@@ -296,7 +296,7 @@ def promote_question(
         now = _now()
         words = [
             redact_secrets(join_lines(title or old.title)).text,
-            redact_secrets(spell_path(body or "").strip()).text,
+            redact_secrets(path_to_text(body or "").strip()).text,
         ]
         states = memory.book.states()
         decision = MemoryRecord(
@@ -387,7 +387,7 @@ def give_feedback(place: ReviewPaths, memory_id: str, said: Feedback) -> ReviewR
         if text == memory.text:
             return ReviewResult(True, "unchanged", f"Saved; its confidence stays {now:.2f}.", path=str(memory.path))
         label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
-        if said != "useful" and memory.book.is_ours(text_hash(memory.text)):
+        if said != "useful" and memory.book.is_ours(hash_text(memory.text)):
             memory.book.wrote(text)  # no word of it is a person's, and this one does not want it kept
         return memory.do("feedback", label, [memory.rewritten(text)])
 

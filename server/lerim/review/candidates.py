@@ -223,7 +223,9 @@ def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
     title = None if edit.title is None else redact_secrets(join_lines(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
-    body = None if edit.body is None else redact_secrets(files.spell_path(edit.body).replace("\r\n", "\n").strip()).text
+    body = (
+        None if edit.body is None else redact_secrets(files.path_to_text(edit.body).replace("\r\n", "\n").strip()).text
+    )
     tags = (
         None
         if edit.tags is None
@@ -260,7 +262,7 @@ def _same_words(one: Evidence, other: Evidence) -> bool:
 
 def join_lines(text: str) -> str:
     """The text with every run of white space as one space, and as a file can hold it."""
-    return " ".join(files.spell_path(text).split())
+    return " ".join(files.path_to_text(text).split())
 
 
 def load_candidate(place: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
@@ -298,7 +300,7 @@ def load_candidates(
                 "This candidate is unknown here and is ignored. If this repository was moved, run `lerim sync`, "
                 "or name its old folder with `lerim project alias`; if the file came with the repository, delete it."
             )
-            problems.append(Problem("foreign-candidate", files.spell_path(path), message))
+            problems.append(Problem("foreign-candidate", files.path_to_text(path), message))
             continue
         try:
             found.append(load_candidate(place, path.stem, store))

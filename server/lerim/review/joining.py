@@ -9,7 +9,7 @@ from pathlib import Path
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
 from lerim.memory import Store, is_older, merge_file_texts, parse_record, split_conflict
 from lerim.process_shell import format_command_line
-from lerim.project import half_removed_paths, read_merge_stages
+from lerim.project import find_half_removed_paths, read_merge_stages
 from lerim.review import actions
 from lerim.review.acts import file_change, perform_act
 from lerim.review.ledger import FileChange
@@ -64,7 +64,7 @@ def find_merged_file(place: ReviewPaths, changes: Sequence[FileChange]) -> Path 
 def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
     """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
     project = place.project
-    if project.is_personal or project.private:  # git has none of a person's home
+    if project.is_personal or project.private_dir:  # git has none of a person's home
         return {}
     return {
         project.root / path: found
@@ -75,9 +75,9 @@ def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
 def find_unmerged_problems(place: ReviewPaths) -> list[Problem]:
     """A problem for each memory that one branch changed and the other removed, where git waits to be told which."""
     project = place.project
-    if project.is_personal or project.private:
+    if project.is_personal or project.private_dir:
         return []
-    found = half_removed_paths(project.root, project.common_dir, _FOLDER)
+    found = find_half_removed_paths(project.root, project.common_dir, _FOLDER)
     errors = [_removed(project.root / path) for path in found]
     return [error.problem() for error in errors]
 

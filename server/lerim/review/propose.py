@@ -193,8 +193,8 @@ def _gain_waiting(place: ReviewPaths, book: Ledger, known: LedgerClaim, candidat
     if any(action.candidate == known.id for action in book.unfinished()):
         return False
     try:
-        before = files.read_text(path, MAX_FILE_BYTES, place.state_anchor)
-        if files.text_hash(before) != known.written:
+        before = files.read_text(path, MAX_FILE, place.state_anchor)
+        if files.hash_text(before) != known.written:
             return False
         text = add_repeat(parse_candidate(before, path, place.store()), candidate)
     except (MemoryError_, BoundaryError):
@@ -261,7 +261,7 @@ def _write(
     text = candidate_text(candidate, new_record(candidate, candidate_id), action, targets, reason)
     book.register(
         *(candidate_id, candidate.source, mark, "pending"),
-        written=files.text_hash(text),
+        written=files.hash_text(text),
         said=candidate.time,
         told=candidate,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lerim.files import text_hash
+from lerim.files import hash_text
 from lerim.memory import (
     Evidence,
     HeaderValue,
@@ -50,8 +50,8 @@ def updated_text(
     names them. Raises MemoryError_.
     """
     old = parse_record(before, path)
-    ours = store.ours(old.id, text_hash(before))
-    changes: dict[str, HeaderValue] = {
+    ours = store.ours(old.id, hash_text(before))
+    changes: dict[str, Value] = {
         "title": new.title,
         "updated": max(new.updated, old.updated),
         "source": new.source if new.updated >= old.updated else old.source,

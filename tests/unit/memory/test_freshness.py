@@ -18,7 +18,7 @@ from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.reference import parse_reference
 from lerim.paths import Home
 from lerim.project.git import open_git
-from lerim.project.project import Project, locate_project, personal_project
+from lerim.project.project import Project, locate_project, make_personal_project
 
 Git = Callable[..., str]
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -65,7 +65,7 @@ def test_verified_names_the_day_and_the_commit_or_the_day_alone(desk: Desk, tmp_
     bare.mkdir()
     git(bare, "init", "-q")
     assert Desk(bare, desk.home).memory("a.py").verified == "2026-11-01"
-    own = personal_project(desk.home)
+    own = make_personal_project(desk.home)
     record = MemoryRecord("20261101-x", "decision", "x", NOW, NOW, "manual", 0.9, (), "x", references=("a.py",))
     assert verify_record(own, desk.home, record, NOW).verified == "2026-11-01"
     assert DriftChecker(own, desk.home).check() == set()

@@ -77,7 +77,7 @@ def test_words_names_and_their_parts_are_found(project: Project, home: Home, sca
     }
     found = {query: titles(project, home, query, scan=scan)[:1] for query in cases}
     assert found == {query: [title] if title else [] for query, title in cases.items()}
-    assert (project.lerim / "index").exists() != scan
+    assert (project.lerim_dir / "index").exists() != scan
 
 
 def test_titles_weigh_more_than_bodies_and_all_words_more_than_some(project: Project, home: Home) -> None:
@@ -149,7 +149,7 @@ def test_an_open_search_follows_single_files_and_other_processes(project: Projec
         second.update_file(path)
         assert second.search("beta") == []
         assert first.search("beta") == []
-        shutil.rmtree(project.lerim / "index")
+        shutil.rmtree(project.lerim_dir / "index")
         first.refresh()
         write(project.memory_dir, "Three", "gamma")
         first.refresh()
@@ -177,7 +177,7 @@ def test_the_persons_own_memories_are_found_everywhere_and_marked(project: Proje
 
 def test_without_memories_nothing_is_made(project: Project, home: Home) -> None:
     assert titles(project, home, "x") == []
-    assert not project.lerim.exists() and not home.root.exists()
+    assert not project.lerim_dir.exists() and not home.root.exists()
 
 
 def plant(index: Path) -> None:
@@ -193,7 +193,7 @@ def test_an_index_we_did_not_make_is_replaced_and_never_opened(
 ) -> None:
     write(project.memory_dir, "One", "alpha")
     titles(project, home, "alpha")
-    index = project.lerim / "index" / "memories.sqlite3"
+    index = project.lerim_dir / "index" / "memories.sqlite3"
     foreign = tmp_path / "foreign.sqlite3"
     shutil.copy(index, foreign)
     plant(foreign)
@@ -227,7 +227,7 @@ def test_an_index_left_half_written_is_made_anew(project: Project, home: Home) -
 
 def test_where_the_index_cannot_be_written_the_search_works_and_says_so(project: Project, home: Home) -> None:
     write(project.memory_dir, "One", "alpha")
-    (project.lerim / "index").write_text("a file where the folder should be")
+    (project.lerim_dir / "index").write_text("a file where the folder should be")
     problems: list[Problem] = []
     assert [hit.record.title for hit in search_memories(project, home, "alpha", problems=problems)] == ["One"]
     assert [problem.code for problem in problems] == ["index"]
@@ -236,7 +236,7 @@ def test_where_the_index_cannot_be_written_the_search_works_and_says_so(project:
 def test_a_linked_index_folder_is_not_followed(project: Project, home: Home, tmp_path: Path) -> None:
     write(project.memory_dir, "One", "alpha")
     (tmp_path / "elsewhere").mkdir()
-    (project.lerim / "index").symlink_to(tmp_path / "elsewhere")
+    (project.lerim_dir / "index").symlink_to(tmp_path / "elsewhere")
     problems: list[Problem] = []
     assert len(search_memories(project, home, "alpha", problems=problems)) == 1
     assert [problem.code for problem in problems] == ["index"] and not list((tmp_path / "elsewhere").iterdir())
@@ -259,7 +259,7 @@ def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Pro
 
 def test_candidates_are_not_found(project: Project, home: Home) -> None:
     write(project.memory_dir, "One", "alpha")
-    shutil.copytree(project.memory_dir / "decisions", project.lerim / "review")
+    shutil.copytree(project.memory_dir / "decisions", project.lerim_dir / "review")
     assert titles(project, home, "alpha") == ["One"]
 
 
@@ -394,10 +394,10 @@ def test_no_search_filter_or_list_shows_what_waits(project: Project, home: Home,
     told = "claude:session#turn"
     path = write(project.memory_dir, "Waiting alpha", tags=("waits",), references=("src/a.py",), source=told)
     write(project.memory_dir, "One", "alpha")
-    (project.lerim / "review").mkdir()
-    path.rename(project.lerim / "review" / path.name)
+    (project.lerim_dir / "review").mkdir()
+    path.rename(project.lerim_dir / "review" / path.name)
     with MemorySearch(project, home, scan=scan) as one:
-        one.update_file(project.lerim / "review" / path.name)
+        one.update_file(project.lerim_dir / "review" / path.name)
         for narrowed in FILTERS:
             for query in ("", "alpha", "waiting", "is waiting alpha found?"):
                 assert {hit.record.title for hit in one.search(query, filters=narrowed)} <= {"One"}

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from lerim.config.schema import Rules
+from lerim.config.schema import MaintenanceRules
 from lerim.maintenance.plan import DIFFERS, PlannedSuggestion, plan_maintenance
 from lerim.memory.freshness.drift import Drift
 from lerim.memory.lifecycle import Status, ThemeActivity
@@ -18,7 +18,7 @@ from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import StoredMemory
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
-RULES = Rules()
+RULES = MaintenanceRules()
 
 
 def memory(
@@ -56,8 +56,8 @@ def planned(
     uses: Mapping[str, datetime] = {},
     standings: Mapping[str, Drift] = {},
     moved: Mapping[str, Mapping[str, str]] = {},
-    grounds: Mapping[str, ThemeActivity] = {},
-    rules: Rules = RULES,
+    grounds: Mapping[str, ThemeGround] = {},
+    rules: MaintenanceRules = RULES,
 ) -> list[PlannedSuggestion]:
     return plan_maintenance(memories, uses, standings, moved, grounds, NOW, rules)
 

@@ -47,7 +47,7 @@ def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
 
 
 def leftovers(place: ReviewPaths) -> list[Path]:
-    return [path for folder in (place.project.lerim, place.private) for path in folder.rglob("*.tmp")]
+    return [path for folder in (place.project.lerim_dir, place.private) for path in folder.rglob("*.tmp")]
 
 
 def waiting(place: ReviewPaths) -> list[str]:

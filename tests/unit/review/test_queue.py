@@ -224,7 +224,7 @@ def test_looking_writes_nothing(place: ReviewPaths) -> None:
     assert queue.list_pending(place) == ([], [], 0)
     assert queue.find_undoable(place) is None
     assert queue.withdraw_candidates(place, "t", "r") == []
-    assert not place.home.root.exists() and not place.project.lerim.exists()
+    assert not place.home.root.exists() and not place.project.lerim_dir.exists()
 
 
 def test_a_deleted_review_folder_is_no_rejection(place: ReviewPaths, make: Make) -> None:

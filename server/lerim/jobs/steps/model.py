@@ -143,7 +143,7 @@ class _ModelStep:
             lower=self._lower,
             answered=WindowAnswerCache(place.private / "windows", "\n".join((model.label, person)).strip()),
             count=counts,
-            gate=self.settings.gate == "signal",
+            gate=self.settings.window_gate == "signal",
             model=model.label,
         )
         with closing(results):

@@ -201,7 +201,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
         limit=lambda: session.engine.window_tokens,
         overlap_tokens=session.model.window_overlap_tokens,
         count=counts,
-        gate=part.context.settings.gate == "signal",
+        gate=part.context.settings.window_gate == "signal",
     )
     asking = summarize_with_model(session.lm, task, parts)
     try:

@@ -87,7 +87,7 @@ class Baselines:
 
     def __init__(self, db: sqlite3.Connection, root: Path) -> None:
         self._db = db
-        self._worktree = self._worktree_id(files.spell_path(root))
+        self._worktree = self._worktree_id(files.path_to_text(root))
 
     def _worktree_id(self, root: str) -> int:
         found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()

@@ -28,11 +28,11 @@ def committed_baselines(
     """Returns the baseline of each of these references whose file git has at its commit, by memory and reference;
     `head` is the commit checked out."""
     asked = [(commit, reference.path) for _, reference, commit in wanted]
-    texts = git.texts(asked)
+    texts = git.read_texts(asked)
     missing = {
         (commit, path): where.find_old_path(path, commit) for commit, path in asked if (commit, path) not in texts
     }
-    texts |= git.texts([(commit, old) for (commit, _), old in missing.items() if old])
+    texts |= git.read_texts([(commit, old) for (commit, _), old in missing.items() if old])
     found: dict[tuple[str, Reference], Baseline] = {}
     for memory, reference, commit in wanted:
         pair = (commit, reference.path)
@@ -54,11 +54,11 @@ def _named(
     now = _defining(reference, source.text) if source is not None and source.text is not None else None
     if now is None:
         return None
-    versions = git.versions(reference.path, commit, head)
+    versions = git.list_changing_commits(reference.path, commit, head)
     low, high = 0, len(versions)
     while low < high:
         middle = (low + high) // 2
-        text = git.texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
+        text = git.read_texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
         found = _defining(reference, text)
         low, high, now = (low, middle, found) if found is not None else (middle + 1, high, now)
     prints = now.fingerprints(reference.symbol)

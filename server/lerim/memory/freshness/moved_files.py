@@ -36,10 +36,10 @@ class MovedFiles:
 
     def record_files(self) -> None:
         """Records which files there are now. Call it inside a transaction."""
-        stamp = tracked.index_stamp(self._project.root)
+        stamp = tracked.read_index_stamp(self._project.root)
         if stamp and stamp != self._database.read_index_paths()[0]:
             paths = tracked.read_tracked_paths(self._project.root, self._project.common_dir)
-            self._database.store_index_paths(stamp, map(tracked.path_digest, paths))
+            self._database.store_index_paths(stamp, map(tracked.digest_path, paths))
 
     def set_missing(self, missing: Mapping[str, str]) -> None:
         """Sets the files that `find_new_path` will be asked for, each with a commit that had it ("" if not known)."""
@@ -65,7 +65,7 @@ class MovedFiles:
         if self._git is None or not commit:
             return {}
         self._head = self._head or commits.read_head_commit(self._project.root, self._project.common_dir)
-        return self._git.moves(commit, self._head)
+        return self._git.find_moves(commit, self._head)
 
     def _most_similar_file(self, path: str, base: Baseline, reader: SourceReader) -> str:
         """Returns the new file with the same ending that has most of its lines; "" if none has half, or if two have as
@@ -84,7 +84,7 @@ class MovedFiles:
             self._new_by_ending = {}
             stamp, before = self._database.read_index_paths()
             for path in tracked.read_tracked_paths(self._project.root, self._project.common_dir) if stamp else ():
-                if tracked.path_digest(path) not in before:
+                if tracked.digest_path(path) not in before:
                     self._new_by_ending.setdefault(PurePosixPath(path).suffix, []).append(path)
         return self._new_by_ending
 

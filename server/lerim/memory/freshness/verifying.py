@@ -51,7 +51,7 @@ def verify_record(
                     found.append(
                         (reference, base, DriftRecord(record.id, reference, "", reference.path, stamp, "fresh"))
                     )
-            said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT]}" if commit else f"{now:%Y-%m-%d}"
+            said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT_HASH_LENGTH]}" if commit else f"{now:%Y-%m-%d}"
             said = unique_verified(kept, record.id, [one[:2] for one in found], said, commit)
             kept.delete_drift(record.id)
             for reference, base, look in found:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from lerim import files
-from lerim.config import Rules
+from lerim.config import MaintenanceRules
 from lerim.errors import LerimError, Problem
 from lerim.memory.claims import Neighbour
 from lerim.memory.freshness import baselines
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 GLOBAL_KEY = "global"
-RULES = Rules()
+RULES = MaintenanceRules()
 _NO_DATABASE = ((0, 0), (0, 0))
 _DRIFT_ORDER: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
@@ -71,7 +71,7 @@ def search_memories(
     filters: MemoryFilters = ACTIVE_MEMORIES,
     scan: bool = False,
     problems: list[Problem] | None = None,
-    rules: Rules = RULES,
+    rules: MaintenanceRules = RULES,
 ) -> list[Hit]:
     """Returns the memories that match any text, best first; the newest for an empty one. `scan` uses and writes no
     index on disk.
@@ -109,7 +109,9 @@ def load_all(
 class MemorySearch:
     """A search that stays open: after the first stat pass it answers from its index, which `apply` keeps up to date."""
 
-    def __init__(self, project: Project | None, home: Home, *, scan: bool = False, rules: Rules = RULES) -> None:
+    def __init__(
+        self, project: Project | None, home: Home, *, scan: bool = False, rules: MaintenanceRules = RULES
+    ) -> None:
         self._project = project
         self._home = home
         self._rules = rules

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from lerim.config import Rules
+from lerim.config import MaintenanceRules
 from lerim.memory.lifecycle import Status, effective_confidence
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
@@ -73,7 +73,12 @@ def best_attainable_score(rarities: Iterable[float]) -> float:
 
 
 def rank_key(
-    found: RankedMemory, scope: Scope, state: DriftState, last_use: datetime | None, now: datetime, rules: Rules
+    found: RankedMemory,
+    scope: Scope,
+    state: DriftState,
+    last_use: datetime | None,
+    now: datetime,
+    rules: MaintenanceRules,
 ) -> RankKey:
     """Returns the sort key of a found memory: relevance band, then drift, then the project's own before others, then
     worth."""
@@ -83,7 +88,7 @@ def rank_key(
     return (better, _DRIFT_ORDER[state], 0 if own else 1, -worth, found.memory)
 
 
-def _value_among_equals(found: RankedMemory, last_use: datetime | None, now: datetime, rules: Rules) -> float:
+def _value_among_equals(found: RankedMemory, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> float:
     updated = datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
     last = max(updated, last_use or updated)
     sure = effective_confidence(found.confidence, last, now, rules) if found.fades else found.confidence
