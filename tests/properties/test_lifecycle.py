@@ -77,7 +77,7 @@ def test_no_decision_question_or_summary_ends_by_age(
     primitive: Primitive,
     confidence: float,
     used: int | None,
-    ground: ThemeGround | None,
+    ground: ThemeActivity | None,
     age: int,
     rules: MaintenanceRules,
 ) -> None:

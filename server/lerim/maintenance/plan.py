@@ -135,7 +135,7 @@ class _Upkeep:
     unwanted: Mapping[str, str]
     now: datetime
     rules: MaintenanceRules
-    ours: Callable[[Stored], IsOurSentence]
+    ours: Callable[[StoredMemory], IsWrittenByLerim]
     cancelled: Callable[[], bool]
     effort: MergeEffort
     apart: Collection[frozenset[str]]

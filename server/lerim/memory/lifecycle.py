@@ -54,7 +54,11 @@ def effective_confidence(confidence: float, last_use: datetime, now: datetime, r
 
 
 def find_archive_reason(
-    record: MemoryRecord, last_use: datetime | None, activity: ThemeActivity | None, now: datetime, rules: MaintenanceRules
+    record: MemoryRecord,
+    last_use: datetime | None,
+    activity: ThemeActivity | None,
+    now: datetime,
+    rules: MaintenanceRules,
 ) -> str | None:
     """Returns why a memory should be archived, as a sentence; None while it lives. `activity` is needed for a theme."""
     if record.primitive == "learning":
@@ -113,7 +117,9 @@ def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -
     return how if is_transition_allowed("active", how, primitive) else "superseded"
 
 
-def _disuse_reason(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> str | None:
+def _disuse_reason(
+    record: MemoryRecord, last_use: datetime | None, now: datetime, rules: MaintenanceRules
+) -> str | None:
     used = max(record.updated, last_use or record.updated)
     unused = now - used
     if unused <= rules.grace_days * _DAY:
@@ -127,7 +133,9 @@ def _disuse_reason(record: MemoryRecord, last_use: datetime | None, now: datetim
     )
 
 
-def _inactive_theme_reason(record: MemoryRecord, activity: ThemeActivity, now: datetime, rules: MaintenanceRules) -> str | None:
+def _inactive_theme_reason(
+    record: MemoryRecord, activity: ThemeActivity, now: datetime, rules: MaintenanceRules
+) -> str | None:
     unworked = now - max(record.updated, activity.last_worked_on or record.updated)
     if not activity.has_existing_paths and unworked > rules.grace_days * _DAY:
         return f"None of its files exist any more, and no session worked on them for {unworked.days} days."

@@ -193,7 +193,7 @@ def _gain_waiting(place: ReviewPaths, book: Ledger, known: LedgerClaim, candidat
     if any(action.candidate == known.id for action in book.unfinished()):
         return False
     try:
-        before = files.read_text(path, MAX_FILE, place.state_anchor)
+        before = files.read_text(path, MAX_FILE_BYTES, place.state_anchor)
         if files.hash_text(before) != known.written:
             return False
         text = add_repeat(parse_candidate(before, path, place.store()), candidate)

@@ -51,7 +51,7 @@ def updated_text(
     """
     old = parse_record(before, path)
     ours = store.ours(old.id, hash_text(before))
-    changes: dict[str, Value] = {
+    changes: dict[str, HeaderValue] = {
         "title": new.title,
         "updated": max(new.updated, old.updated),
         "source": new.source if new.updated >= old.updated else old.source,

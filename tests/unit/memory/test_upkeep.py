@@ -56,7 +56,7 @@ def planned(
     uses: Mapping[str, datetime] = {},
     standings: Mapping[str, Drift] = {},
     moved: Mapping[str, Mapping[str, str]] = {},
-    grounds: Mapping[str, ThemeGround] = {},
+    grounds: Mapping[str, ThemeActivity] = {},
     rules: MaintenanceRules = RULES,
 ) -> list[PlannedSuggestion]:
     return plan_maintenance(memories, uses, standings, moved, grounds, NOW, rules)

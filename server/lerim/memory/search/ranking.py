@@ -88,7 +88,9 @@ def rank_key(
     return (better, _DRIFT_ORDER[state], 0 if own else 1, -worth, found.memory)
 
 
-def _value_among_equals(found: RankedMemory, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> float:
+def _value_among_equals(
+    found: RankedMemory, last_use: datetime | None, now: datetime, rules: MaintenanceRules
+) -> float:
     updated = datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
     last = max(updated, last_use or updated)
     sure = effective_confidence(found.confidence, last, now, rules) if found.fades else found.confidence
