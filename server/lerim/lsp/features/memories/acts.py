@@ -13,7 +13,7 @@ from lerim.lsp.protocol import ActedView, MemoryActParams, MergeParams, MergeVie
 from lerim.lsp.window import Repo, Sidecar, announcing, pending, rescan_repo
 from lerim.memory import KINDS, Primitive
 from lerim.project import personal_project
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, joining
+from lerim.review import CandidateEdit, ConflictMerge, ReviewPaths, ReviewResult, acts, merge_conflict
 
 
 async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> ActedView:
@@ -49,8 +49,8 @@ async def _followed(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -
     return ActedView(result.ok, result.code, result.message, result.action, result.path, root)
 
 
-def _join(place: ReviewPaths, path: Path, preview: bool) -> joining.ConflictMerge:
-    return joining.merge_conflict(place, path, preview=preview)
+def _join(place: ReviewPaths, path: Path, preview: bool) -> ConflictMerge:
+    return merge_conflict(place, path, preview=preview)
 
 
 def _act(place: ReviewPaths, memory: str, params: MemoryActParams) -> ReviewResult:
