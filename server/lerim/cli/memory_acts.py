@@ -171,7 +171,7 @@ def verify_command(
 
     def verify(place: ReviewPaths, memory_id: str) -> ReviewResult:
         done = acts.verify_memory(place, memory_id)
-        for lost in find_missing_references(place.project, place.store().read(memory_id).record.references):
+        for lost in find_missing_references(place.project, place.store().load_by_id(memory_id).record.references):
             output.print_note(
                 f"note: {memory_id}: {output.escape_controls(lost)}; `lerim memory edit` can name another file"
             )

@@ -32,7 +32,7 @@ from lerim.lsp.protocol import Params, core, models, sessions
 from lerim.lsp.protocol import memories as lives
 from lerim.lsp.window import Sidecar, editor, parse_options
 from lerim.paths import Home
-from lerim.project import check_around
+from lerim.project import check_home_outside_repository
 
 log = logging.getLogger("lerim.lsp")
 
@@ -156,7 +156,7 @@ def _check_home(sidecar: Sidecar) -> None:
     """Raises the protocol's error where the home lies in a repository of the window."""
     for path in filter(None, map(to_path, sidecar.folders)):
         try:
-            check_around(sidecar.home, Path(path))
+            check_home_outside_repository(sidecar.home, Path(path))
         except HomeError as error:
             raise make_rpc_error(error) from None
 

@@ -216,10 +216,10 @@ def _write(place: ReviewPaths, change: FileChange) -> None:
         return
     mode = 0o666
     if change.home == "memory":
-        place.store().ready(path.parent)
+        place.store().make_folder(path.parent)
     elif change.home == "global":
         mode = 0o600
-        place.personal().store().ready(path.parent)
+        place.personal().store().make_folder(path.parent)
     elif change.home == "review":
         place.make_state()
         files.make_folder(path.parent, anchor=anchor)

@@ -198,7 +198,7 @@ def withdraw_candidates(place: ReviewPaths, turn: str, reason: str, only: str = 
 
 def _is_persons(proposal: Proposal, known: LedgerClaim) -> bool:
     """Whether a person had a candidate proposed or changed its words, here or in its file."""
-    return proposal.edited or proposal.maker == "person" or files.text_hash(proposal.saved) != known.written
+    return proposal.edited or proposal.maker == "person" or files.hash_text(proposal.saved) != known.written
 
 
 def is_only_ranked(proposal: Proposal) -> bool:

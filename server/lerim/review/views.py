@@ -193,7 +193,7 @@ def _neighbour_view(near: Near) -> NeighbourView:
         path=str(stored.path),
         status=stored.status,
         similarity=round(near.similarity, 4),
-        hash=stored.hash,
+        hash=stored.text_hash,
     )
 
 

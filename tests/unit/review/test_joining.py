@@ -9,7 +9,7 @@ import pytest
 from test_acts import DECISION, NAME, files_of, put
 
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, StaleError
-from lerim.memory.merge_text import merge_bodies
+from lerim.memory.claims.merge_text import merge_bodies
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.memory_search import search_memories
 from lerim.review import merge_conflict, queue
@@ -72,7 +72,7 @@ def test_both_sides_are_joined_after_a_look_at_the_difference(place: ReviewPaths
     )
     done = merge_conflict(place, path)
     assert done.diff == look.diff and done.result and done.result.ok
-    text, record = path.read_text(), place.store().read(NAME).record
+    text, record = path.read_text(), place.store().load_by_id(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s for a sync." in record.body
     assert set(record.tags) == {"packaging", "ci"} and "ticket: 7\n" in text and "reviewer: Ada\n" in text
     assert queue.undo_last(place).ok and files_of(place) == before
@@ -84,7 +84,7 @@ def test_two_files_of_one_id_become_one(place: ReviewPaths) -> None:
     before = files_of(place)
     merge_conflict(place, live)
     assert place.store().paths_of(NAME) == [live]
-    record = place.store().read(NAME).record
+    record = place.store().load_by_id(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s" in record.body
     assert queue.undo_last(place).ok and files_of(place) == before
 
@@ -180,7 +180,7 @@ def test_what_one_side_says_is_over_is_over(place: ReviewPaths) -> None:
     put(place, THEIRS.replace("source:", "superseded_by: 20260901-x\nsource:"), "archived/decisions")
     merge_conflict(place, live)
     [path] = place.store().paths_of(NAME)
-    assert "archived" in path.parts and place.store().read(NAME).status == "superseded"
+    assert "archived" in path.parts and place.store().load_by_id(NAME).status == "superseded"
 
 
 def test_one_sound_file_is_not_joined(place: ReviewPaths) -> None:

@@ -24,7 +24,7 @@ def test_a_secret_in_an_edit_reaches_no_file(place: ReviewPaths, make: Make, at_
         assert queue.edit_candidate(place, waiting.id, words).ok
     result = queue.accept_candidate(place, waiting.id, words if at_once else None, quotes="shared")
     assert result.path is not None
-    written = "".join(path.read_text(encoding="utf-8") for path in place.project.lerim.rglob("*.md"))
+    written = "".join(path.read_text(encoding="utf-8") for path in place.project.lerim_dir.rglob("*.md"))
     assert "Deploy with [redacted:github-token]" in written
     assert SECRET not in written + result.message
     assert "swordfishy" not in written

@@ -12,7 +12,7 @@ from lerim.errors import LerimError
 from lerim.jobs import JobLine, MaintainReport, is_maintenance_due
 from lerim.lsp.features.maintaining import follow_maintaining
 from lerim.lsp.window import IdleClock, Sidecar
-from lerim.project import Project, personal_project
+from lerim.project import Project, make_personal_project
 
 log = logging.getLogger("lerim.maintain")
 
@@ -35,7 +35,7 @@ async def maintain_when_idle(sidecar: Sidecar) -> None:
         await _maintained(
             sidecar, repo.project, partial(follow_maintaining, sidecar, repo, explicit=False, waits=False)
         )
-    own = personal_project(sidecar.home)
+    own = make_personal_project(sidecar.home)
     await _maintained(
         sidecar, own, partial(sidecar.jobs.maintain, own.key, own.root, _quiet, explicit=False, waits=False)
     )

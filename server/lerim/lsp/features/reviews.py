@@ -12,7 +12,7 @@ from lerim.lsp.boundary import from_path
 from lerim.lsp.protocol import ActParams, LeftOutParams, ProposeParams, RootParams, UndoParams
 from lerim.lsp.window import Repo, Sidecar, announcing, pending, rescan_repo
 from lerim.memory import Scope
-from lerim.project import personal_project
+from lerim.project import make_personal_project
 from lerim.review import (
     CandidateView,
     LeftOutView,
@@ -84,7 +84,7 @@ async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResul
     """Takes back an action, the last one where none is named."""
     sidecar.trust("Review")
     if params.root == from_path(sidecar.home.root):  # an act on the person's own memories
-        own = ReviewPaths(personal_project(sidecar.home), sidecar.home)
+        own = ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
         return await sidecar.run(queue.undo_last, own, params.action)
     repo = await sidecar.repo(params.root)
     result = await sidecar.run(_undo, pending.find_review_paths(sidecar, repo), params.action)

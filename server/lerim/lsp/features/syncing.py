@@ -132,12 +132,12 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
 
 def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.StoreSnapshot, bool]:
     from lerim.project import FolderOwners, list_projects
-    from lerim.sessions import Catalog, discover_stores, platform_roots
+    from lerim.sessions import Catalog, discover_stores, find_platform_roots
 
     owners = FolderOwners(list_projects(sidecar.home)[0], home=sidecar.home)
     with Catalog.open(sidecar.home) as catalog:  # the folders a sync knows: some sessions' stamps tell by which
         folders = [*owners.folders, *catalog.list_folders()]
-    stores = discover_stores(platform_roots(sidecar.environ, sidecar.home), folders)
+    stores = discover_stores(find_platform_roots(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
     seen = clockwork.snapshot_stores(stores.transcripts, stores.databases, time.time_ns())

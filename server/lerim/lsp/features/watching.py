@@ -30,7 +30,7 @@ from lerim.lsp.window import (
     share_memory,
 )
 from lerim.memory import LIVE_FOLDERS
-from lerim.project import check_around
+from lerim.project import check_home_outside_repository
 
 MEMORY_FILES = ".lerim/memory/**/*.md"
 CANDIDATE_FILES = ".lerim/review/*.md"
@@ -110,7 +110,7 @@ async def handle_changed_folders(sidecar: Sidecar, params: types.DidChangeWorksp
     sidecar.folders = list(dict.fromkeys([*kept, *(folder.uri for folder in params.event.added)]))
     for path in filter(None, (to_path(folder.uri) for folder in params.event.added)):
         try:
-            await sidecar.run(check_around, sidecar.home, Path(path))
+            await sidecar.run(check_home_outside_repository, sidecar.home, Path(path))
         except HomeError as error:
             sidecar.warn(str(error))
     sidecar.repos.set_folders(sidecar.folders)

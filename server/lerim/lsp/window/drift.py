@@ -114,7 +114,7 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
         known.stamps.clear()
     known.stamps.update(stamps)
     entries = [entry for path in changed for entry in repo.references.for_file(path)]
-    entries += filter(None, map(repo.references.entry, memories))
+    entries += filter(None, map(repo.references.entry_for, memories))
     subjects = [DriftSubject(entry.id, entry.references, entry.verified) for entry in entries if entry.references]
     if not subjects and not baselines.has_baselines(private):
         return False
@@ -124,14 +124,14 @@ def _look(sidecar: Sidecar, repo: Repo) -> bool:
     before = known.by_id
 
     def take(found: DriftSummary) -> None:
-        standings = found.standings.items()
+        standings = found.drift_by_memory.items()
         known.by_id = {memory: one for memory, one in standings if one.state != "unknown" or one.moved_to}
-        repo.references.follow(found.moved)
+        repo.references.set_moves(found.moved_references)
 
     if subjects or changed or whole:
         fresh.check(None if whole else changed, subjects=subjects, now=sidecar.clock(), tell=take)
     elif baselines.baselines_stamp(private) != known.kept:
-        take(fresh.found())
+        take(fresh.summary())
     known.kept = baselines.baselines_stamp(private)
     return before != known.by_id
 

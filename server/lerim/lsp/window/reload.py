@@ -37,11 +37,11 @@ async def _here(repo: Repo, paths: Collection[Path]) -> bool:
     if not repo.quick or len(paths) > MANY or not repo.lock.acquire(blocking=False):
         return False
     try:
-        changes = repo.references.changes(paths)
+        changes = repo.references.find_changes(paths)
         if changes is None:
             return False
         began = time.perf_counter()
-        for _ in changes.read():
+        for _ in changes.read_files():
             if time.perf_counter() - began > SLICE_SECONDS:
                 await asyncio.sleep(0)
                 began = time.perf_counter()
@@ -54,7 +54,7 @@ async def _here(repo: Repo, paths: Collection[Path]) -> bool:
 def _there(repo: Repo, paths: Collection[Path]) -> None:
     """Reads the files in one go (in the executor)."""
     with repo.lock:
-        _take(repo, paths, repo.references.changes(paths))
+        _take(repo, paths, repo.references.find_changes(paths))
 
 
 def _take(repo: Repo, paths: Collection[Path], changes: MemoryFileChanges | None) -> None:
@@ -64,6 +64,6 @@ def _take(repo: Repo, paths: Collection[Path], changes: MemoryFileChanges | None
     if changes is None:
         repo.references.scan()
     else:
-        repo.references.take(changes)
+        repo.references.apply_changes(changes)
     if repo.index is not None:
         repo.unindexed.update(paths)

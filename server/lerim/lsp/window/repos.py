@@ -23,7 +23,7 @@ from lerim.lsp.boundary import from_path, to_path
 from lerim.lsp.window.drift_state import RepoDrift
 from lerim.memory import MemoryEntry, ReferenceMap, Store, Stored
 from lerim.paths import Home
-from lerim.project import Project, locate_project, read_small
+from lerim.project import Project, locate_project, read_small_file
 
 if TYPE_CHECKING:
     from lerim.memory import MemorySearch
@@ -232,13 +232,13 @@ def index_repo(repo: Repo) -> None:
         repo.index.refresh()
         return
     for path in paths:
-        repo.index.apply(path)
+        repo.index.update_file(path)
 
 
 def head_stamp(root: Path) -> HeadStamp:
     """Changes with every checkout, commit, merge and reset of the worktree at `root`."""
     git = root / ".git"
-    pointer = read_small(git)
+    pointer = read_small_file(git)
     folder = (root / pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else git
     stamp: list[int] = []
     for name in ("HEAD", "logs/HEAD"):

@@ -48,7 +48,7 @@ def _note(sidecar: Sidecar, private: Path, memory_ids: Sequence[str], how: UseKi
     from lerim.memory import Uses
 
     uses = Uses(private)
-    uses.note(memory_ids, how, sidecar.clock())
+    uses.record_use(memory_ids, how, sidecar.clock())
     for problem in uses.problems:
         if problem not in sidecar.glance.told:
             sidecar.glance.told.add(problem)

@@ -62,13 +62,13 @@ def accept_candidate(
             path = store.path_of(known.memory)
             return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
         proposal = load_waiting(place, known, store)
-        shared = quotes or store.quotes.choice()
+        shared = quotes or store.quotes.read_choice()
         if shared is None:
             message = "Shall the quotes of memories be shared in git, or stay on this machine?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
-        if shared != store.quotes.choice():
+        if shared != store.quotes.read_choice():
             place.make_private()
-            store.quotes.choose(shared)
+            store.quotes.write_choice(shared)
         final = proposal
         if edit is not None:
             final = parse_candidate(apply_edit(proposal, edit), proposal.path, store, proposal.text)
@@ -118,7 +118,7 @@ def _carry_out(
         answer_to_record(book, final, effect, near),
     )
     if final.action == "same":
-        Uses(place.private).note([effect.memory_id], "said", final.record.updated)
+        Uses(place.private).record_use([effect.memory_id], "said", final.record.updated)
     elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
         note_kept(place, effect.memory_id, now)
     return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
@@ -166,14 +166,14 @@ def _inherit_baselines(place: ReviewPaths, memory: MemoryRecord, sources: Sequen
 
 def note_kept(place: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
     """A person wants this memory kept: that is a use of it, and disuse begins here."""
-    Uses(place.private).note([memory_id], "kept", now or datetime.now(UTC))
+    Uses(place.private).record_use([memory_id], "kept", now or datetime.now(UTC))
 
 
 def _record_unedited_texts(book: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
     """Remember which texts no person wrote a word of: these alone may be changed unseen."""
     if proposal.edited:
         return
-    unedited = all(book.is_ours(one.hash) for one in proposal.about)
+    unedited = all(book.is_ours(one.text_hash) for one in proposal.about)
     for change in effect.changes:
         if (
             change.home == "memory"

@@ -30,14 +30,14 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
         back = proposal.action == "add"
         targets, about = (proposal.targets, proposal.about) if back else ((), ())
         return replace(proposal, action="add", targets=targets, about=about, lost=(), diff="")
-    stored = store.read(choice.memory)
-    if stored.status != "active" or (choice.hash not in ("", stored.hash) and choice.answer != "same"):
+    stored = store.load_by_id(choice.memory)
+    if stored.status != "active" or (choice.hash not in ("", stored.text_hash) and choice.answer != "same"):
         raise StaleError(
             "This memory has changed since it was shown. Nothing was changed.",
             where=str(stored.path),
             todo="Check its new text, then choose again.",
         )
-    target = Target(stored.record.id, stored.hash)
+    target = Target(stored.record.id, stored.text_hash)
     return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
 
 

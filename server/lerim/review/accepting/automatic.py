@@ -29,7 +29,7 @@ def auto_accept(
         if not _may_settle(place, proposal, memories):
             return None
         try:
-            choice = quotes or store.quotes.choice() or "local"
+            choice = quotes or store.quotes.read_choice() or "local"
             return accept_candidate(place, proposal.id, quotes=choice, memories=memories, unseen=True)
         except StaleError:
             try:
@@ -89,7 +89,7 @@ def _may_settle(place: ReviewPaths, proposal: Proposal, memories: MemorySearch |
         ends = set() if proposal.session or proposal.action == "refer" else {one.record.id for one in proposal.about}
         if ends & book.about("restore", "done"):
             return False
-        return all(book.is_ours(one.hash) for one in proposal.about)
+        return all(book.is_ours(one.text_hash) for one in proposal.about)
 
 
 def _has_near_neighbour(place: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:

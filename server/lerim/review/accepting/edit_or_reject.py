@@ -28,7 +28,7 @@ def edit_candidate(place: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         store = place.store()
         proposal = load_waiting(place, load_claim(place, book, candidate_id), store)
         text = apply_edit(proposal, edit)
-        if seen and seen != files.text_hash(proposal.text):
+        if seen and seen != files.hash_text(proposal.text):
             todo = "Read its new text, then edit it again."
             raise StaleError(
                 ("It has changed in the meantime; nothing was overwritten."), where=str(proposal.path), todo=todo

@@ -62,19 +62,19 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
             changes = [
                 change
                 for stored in about
-                for before in (store.text(stored.path),)
+                for before in (store.read_text(stored.path),)
                 for change in _moved(store, stored, before, before, "archived")
             ]
-            return Effects(about[0].record.id, tuple(changes), store.place(about[0].record, archived=True))
+            return Effects(about[0].record.id, tuple(changes), store.path_for(about[0].record, archived=True))
         case "refer":
             kept = about[0]
-            before = store.text(kept.path)
+            before = store.read_text(kept.path)
             after = referring_text(before, kept.path, proposal.record.references)
             verify(parse_record(after, kept.path), [kept.record])
             return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
         case "close":
             question, kept = about
-            before = store.text(kept.path)
+            before = store.read_text(kept.path)
             changes = _ending(store, [question], kept.record)
             after = naming_text(before, kept.path, [question.record])
             return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
@@ -98,7 +98,7 @@ def _all_there(proposal: Proposal) -> tuple[Stored, ...]:
 
 
 def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stored], verify: Verify) -> Effects:
-    before = store.text(kept.path)
+    before = store.read_text(kept.path)
     others = [one.record for one in ended]
     after = updated_text(proposal.record, before, kept.path, store, others, whole=proposal.whole)
     verified = verify(parse_record(after, kept.path), [kept.record, *others]).verified
@@ -111,7 +111,7 @@ def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stor
 
 def _return(store: Store, proposal: Proposal, kept: Stored, verify: Verify) -> Effects:
     """An archived memory lies among the active again, with what the session that said it again knows."""
-    path = store.place(kept.record)
+    path = store.path_for(kept.record)
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
         raise MemoryError_("Another active memory has this id.", where=str(path), todo=todo)
@@ -129,13 +129,13 @@ def _addition(store: Store, proposal: Proposal, ended: Sequence[Stored], verify:
     supersedes, resolves = name_ended(memory, sources)
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
     changes = [*_ending(store, ended, memory), *_private(store, memory.id, memory)]
-    path = store.place(memory)
+    path = store.path_for(memory)
     changes.append(FileChange("memory", str(store.anchor), str(path), None, _shown(store, memory)))
     return Effects(memory.id, tuple(changes), path)
 
 
 def _shown(store: Store, memory: MemoryRecord) -> str:
-    local = store.quotes.choice() == "local"
+    local = store.quotes.read_choice() == "local"
     return render_record(replace(memory, evidence=strip_quotes(memory.evidence)) if local else memory)
 
 
@@ -143,7 +143,7 @@ def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[F
     """Each of these memories names its heir and lies with what is over."""
     changes: list[FileChange] = []
     for stored in ended:
-        before = store.text(stored.path)
+        before = store.read_text(stored.path)
         after = ended_text(before, stored.path, stored.record, heir.id, heir)
         status: Status = "resolved" if is_answered(stored.record, heir) else "superseded"
         changes += _moved(store, stored, before, after, status)
@@ -156,7 +156,7 @@ def _moved(store: Store, stored: Stored, before: str, after: str, status: Status
     if not is_transition_allowed(status_of(stored.record, archived=False), status, stored.record.primitive):
         todo = "Restore it, or reject this."
         raise MemoryError_(f"It is archived already and cannot be {status}.", where=str(stored.path), todo=todo)
-    path = store.place(stored.record, archived=True)
+    path = store.path_for(stored.record, archived=True)
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
         raise MemoryError_("An archived memory has this id already.", where=str(path), todo=todo)
@@ -173,19 +173,19 @@ def _rewriting(store: Store, stored: Stored, before: str, after: str) -> tuple[F
 
 def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
     """The change that gives a memory the evidence of a candidate that says the same: privately, its file stays."""
-    text = store.quotes.text_gaining(kept, again.evidence)
+    text = store.quotes.text_with_evidence(kept, again.evidence)
     if text is None:
         return []
-    path = store.quotes.path(kept.id)
+    path = store.quotes.path_for(kept.id)
     before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
     return [FileChange("private", str(store.quotes.private), str(path), before, text)]
 
 
 def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
     """The change that keeps the quotes in the private folder, where they stay on this machine."""
-    if store.quotes.choice() != "local":
+    if store.quotes.read_choice() != "local":
         return []
-    path = store.quotes.path(memory_id)
+    path = store.quotes.path_for(memory_id)
     before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
-    after = store.quotes.text_keeping(memory_id, memory.evidence)
+    after = store.quotes.text_with_quotes(memory_id, memory.evidence)
     return [FileChange("private", str(store.quotes.private), str(path), before, after)]

@@ -49,7 +49,7 @@ def add_memory(
         raise MemoryError_("The confidence is not a number from 0 to 1.", where="confidence", todo="Use 0.9, say.")
     now = datetime.now(UTC).replace(microsecond=0)
     clean = [
-        redact_secrets(text) for text in (join_lines(title), files.spell_path(body).strip(), *map(join_lines, tags))
+        redact_secrets(text) for text in (join_lines(title), files.path_to_text(body).strip(), *map(join_lines, tags))
     ]
     title, body, *tags = (part.text for part in clean)
     memory = MemoryRecord(
@@ -67,7 +67,7 @@ def add_memory(
         memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
         if references:
             memory = verify_references(place, now, memory)
-        path = store.place(memory)
+        path = store.path_for(memory)
         change = FileChange("memory", str(store.anchor), str(path), None, render_record(memory))
         label = f"Added: {memory.title}"
         done = actions.perform_action(place, book, "add", label, "", ("pending", "accepted"), [change], memory.id)
@@ -81,7 +81,7 @@ def _find_same_memory(store: Store, memory: MemoryRecord) -> Stored | None:
     """The active memory of this primitive that has the same title and text, in any case of letters; of those alone that
     were named after this title."""
     name = slug.make_slug(memory.title)
-    for path in (store.path_of(one) for one in sorted(store.ids()) if slug.has_slug(one, name)):
+    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.has_slug(one, name)):
         if path is None:
             continue
         with suppress(MemoryError_):  # a file that cannot be read says nothing

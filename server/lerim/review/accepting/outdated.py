@@ -48,7 +48,7 @@ def check_rating_stands(place: ReviewPaths, book: Ledger, proposal: Proposal) ->
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
     uses = Uses(place.private)
-    said, kept = uses.said(), uses.kept()
+    said, kept = uses.last_feedback(), uses.last_kept()
     counts = any(one.id in said and find_unwanted_reason(*said[one.id], kept.get(one.id)) for one in proposal.targets)
     if counts or uses.problems:  # what cannot be read denies nothing
         return
@@ -63,7 +63,7 @@ def check_rating_stands(place: ReviewPaths, book: Ledger, proposal: Proposal) ->
 def check_changed_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
     """Raises StaleError where a memory the proposal is about was changed since; it then shows the new difference."""
     as_now = {one.record.id: one for one in proposal.about}
-    changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].hash != one.hash]
+    changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].text_hash != one.hash]
     if changed:
         _refresh_targets(place, book, proposal)
         raise StaleError(
@@ -98,7 +98,7 @@ def withdraw_archiving(
 
 def _refresh_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
     """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
-    hashes = {one.record.id: one.hash for one in proposal.about}
+    hashes = {one.record.id: one.text_hash for one in proposal.about}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)
     actions.rewrite_candidate(place, book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

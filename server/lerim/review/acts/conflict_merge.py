@@ -9,7 +9,7 @@ from pathlib import Path
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
 from lerim.memory import Store, is_later, merge_file_texts, parse_record, split_conflict
 from lerim.process_shell import format_command_line
-from lerim.project import half_removed_paths, read_merge_stages
+from lerim.project import find_half_removed_paths, read_merge_stages
 from lerim.review import actions
 from lerim.review.acts.held_memory import file_change, perform_act
 from lerim.review.candidates import redacted_diff
@@ -64,7 +64,7 @@ def find_merged_file(place: ReviewPaths, changes: Sequence[FileChange]) -> Path 
 def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
     """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
     project = place.project
-    if project.is_personal or project.private:  # git has none of a person's home
+    if project.is_personal or project.private_dir:  # git has none of a person's home
         return {}
     return {
         project.root / path: found
@@ -75,9 +75,9 @@ def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
 def find_unmerged_problems(place: ReviewPaths) -> list[Problem]:
     """A problem for each memory that one branch changed and the other removed, where git waits to be told which."""
     project = place.project
-    if project.is_personal or project.private:
+    if project.is_personal or project.private_dir:
         return []
-    found = half_removed_paths(project.root, project.common_dir, _FOLDER)
+    found = find_half_removed_paths(project.root, project.common_dir, _FOLDER)
     errors = [_removed(project.root / path) for path in found]
     return [error.problem() for error in errors]
 
@@ -93,11 +93,11 @@ def _removed(path: Path) -> ConflictError:
 
 def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
     """What joins all there is of an id: the change of the file that stays first, and that file."""
-    store.name(path)
+    store.relative_name(path)
     paths = store.paths_of(path.stem)
     if not paths:
         raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="Refresh the list.")
-    texts = {one: store.text(one) for one in paths}
+    texts = {one: store.read_text(one) for one in paths}
     found = [(one, side) for one in paths for side in split_conflict(texts[one]) or (texts[one],)]
     if len(found) == 1:
         if any(one.path == str(paths[0]) for one in find_unmerged_problems(place)):
@@ -112,7 +112,7 @@ def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileCha
     record = parse_record(text, kept)
     live = [one for one in paths if not one.is_relative_to(store.memory_dir / "archived")]
     if record.superseded_by or record.resolved_by:
-        kept = store.place(record, archived=True)
+        kept = store.path_for(record, archived=True)
     elif live and kept not in live:
         kept = live[0]
     changes = [file_change(store, kept, texts.get(kept), text)]
@@ -123,6 +123,6 @@ def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileCha
 def _difference(store: Store, changes: Sequence[FileChange]) -> str:
     """The change of the file that stays; of the others only that they go."""
     kept, *others = changes
-    parts = [redacted_diff(kept.before or "", kept.after or "", store.name(Path(kept.path)))]
-    parts += [f"{store.name(Path(one.path))} is removed; the file above has its text." for one in others]
+    parts = [redacted_diff(kept.before or "", kept.after or "", store.relative_name(Path(kept.path)))]
+    parts += [f"{store.relative_name(Path(one.path))} is removed; the file above has its text." for one in others]
     return "\n".join(filter(None, parts))

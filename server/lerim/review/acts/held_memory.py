@@ -111,7 +111,7 @@ def hold_memory(place: ReviewPaths, memory_id: str) -> Iterator[HeldMemory]:
         if len(paths) > 1:
             todo = f"Merge them with `lerim memory merge {memory_id}`, or move one away."
             raise MemoryError_("Two files have this id.", where=str(paths[0]), todo=todo)
-        text = store.text(paths[0])
+        text = store.read_text(paths[0])
         yield HeldMemory(place, book, store, paths[0], text, parse_record(text, paths[0]))
 
 

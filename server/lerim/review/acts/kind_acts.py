@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lerim.errors import MemoryError_
-from lerim.files import spell_path
+from lerim.files import path_to_text
 from lerim.memory import (
     LearningKind,
     MemoryRecord,
@@ -42,7 +42,7 @@ def change_kind(
         if primitive == "learning":
             kind = kind or memory.record.kind or _find_earlier_kind(memory) or "insight"
         text = memory.updated({"kind": kind})
-        to = memory.store.place(replace(memory.record, primitive=primitive), archived=memory.archived)
+        to = memory.store.path_for(replace(memory.record, primitive=primitive), archived=memory.archived)
         if (text, to) == (memory.text, memory.path):
             return ReviewResult(True, "unchanged", UNCHANGED_MESSAGE, path=str(to))
         what = f"{primitive}/{kind}" if kind else primitive
@@ -74,7 +74,7 @@ def promote_question(
         now = current_second()
         words = [
             redact_secrets(join_lines(title or old.title)).text,
-            redact_secrets(spell_path(body or "").strip()).text,
+            redact_secrets(path_to_text(body or "").strip()).text,
         ]
         states = memory.book.states()
         decision = MemoryRecord(
@@ -85,11 +85,11 @@ def promote_question(
         decision = replace(decision, id=memory.store.new_id(decision, lambda name: name in states))
         if decision.references:
             decision = verifying.verify_record(place.project, place.home, decision, now)
-        path = memory.store.place(decision)
+        path = memory.store.path_for(decision)
         over = memory.updated({"resolved_by": decision.id})
         changes = [
             file_change(memory.store, path, None, render_record(decision)),
-            *memory.moved(memory.store.place(old, archived=True), over),
+            *memory.moved(memory.store.path_for(old, archived=True), over),
         ]
         return memory.do("promote", f"Decided: {decision.title}", changes, path)
 
@@ -115,16 +115,16 @@ def globalize_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
             {
                 **dict.fromkeys(("references", "verified", "supersedes", "resolves"), None),
                 **dict.fromkeys(("superseded_by", "resolved_by", "related"), None),
-                "evidence": evidence_values(memory.store.quotes.join(old)[0].evidence) or None,
+                "evidence": evidence_values(memory.store.quotes.join_quotes(old)[0].evidence) or None,
             }
         )
         for there in store.paths_of(old.id):
-            if store.text(there) == text:
+            if store.read_text(there) == text:
                 return ReviewResult(True, "already", "It is already among your own memories.", path=str(there))
         copy = parse_record(text, memory.path)
         if store.path_of(copy.id):
             copy = replace(copy, id=store.new_id(copy))
             text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
-        path = store.place(copy)
+        path = store.path_for(copy)
         made = FileChange("global", str(store.anchor), str(path), None, text)
         return memory.do("globalize", f"Copied to your own memories: {old.title}", [made], path)

@@ -24,7 +24,7 @@ def archive_memory(place: ReviewPaths, memory_id: str, reason: str = "") -> Revi
     def put_away(memory: HeldMemory) -> ReviewResult:
         if not memory.may("archived"):
             return ReviewResult(True, "already", f"It is {memory.status} already.", path=str(memory.path))
-        to = memory.store.place(memory.record, archived=True)
+        to = memory.store.path_for(memory.record, archived=True)
         return memory.do("archive", archived_label(memory.record.title, join_lines(reason)), memory.moved(to), to)
 
     return retry_if_stale(place, memory_id, put_away)
@@ -41,7 +41,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
         enders = links.find_enders(links.find_linked_memories(memory.store), memory_id)
         if not memory.may("active") and not enders:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
-        to = memory.store.place(old)
+        to = memory.store.path_for(old)
         changes = [_unlink(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
         ended: dict[str, Value] = {
             "superseded_by": None,
@@ -56,7 +56,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
 
 def _unlink(store: Store, ender: Stored, memory_id: str) -> FileChange:
     """The change by which a memory does not end another any more."""
-    text = store.text(ender.path)
+    text = store.read_text(ender.path)
     gone = links.changes_without_link(ender.record, memory_id)
     return file_change(store, ender.path, text, record.update_record_text(text, gone, where=str(ender.path)))
 

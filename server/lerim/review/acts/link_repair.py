@@ -26,7 +26,7 @@ class RepairResult:
 
 
 def repair_links(place: ReviewPaths) -> RepairResult:
-    """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed is a
+    """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed is a
     problem. Where the index says that all agree no file is read but those that changed since it was brought up.
 
     Raises MemoryError_ where the ledger cannot be used, BusyError.
@@ -42,8 +42,10 @@ def repair_links(place: ReviewPaths) -> RepairResult:
         problems: list[Problem] = []
         for one in links.plan_link_repairs(links.find_linked_memories(store)):
             try:
-                memory = HeldMemory(place, book, store, one.stored.path, store.text(one.stored.path), one.stored.record)
-                to = store.place(memory.record, archived=True) if one.archive else memory.path
+                memory = HeldMemory(
+                    place, book, store, one.stored.path, store.read_text(one.stored.path), one.stored.record
+                )
+                to = store.path_for(memory.record, archived=True) if one.should_archive else memory.path
                 changes += memory.moved(to, memory.updated(dict(one.changes)))
             except LerimError as error:
                 problems.append(error.problem(code="memory-links"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from lerim.errors import MemoryError_
-from lerim.files import text_hash
+from lerim.files import hash_text
 from lerim.memory import (
     Feedback,
     Uses,
@@ -92,14 +92,14 @@ def give_feedback(place: ReviewPaths, memory_id: str, said: Feedback) -> ReviewR
         old = memory.record
         now = lifecycle.confidence_after_feedback(old.confidence, said)
         uses, at = Uses(place.private), datetime.now(UTC)
-        uses.feedback(memory_id, said, at)
+        uses.record_feedback(memory_id, said, at)
         if said == "useful":
-            uses.note([memory_id], "useful", at)
+            uses.record_use([memory_id], "useful", at)
             withdraw_archiving(place, memory.book, memory_id, "it was rated useful since")
         text = memory.updated({"confidence": now})
         if text == memory.text:
             return ReviewResult(True, "unchanged", f"Saved; its confidence stays {now:.2f}.", path=str(memory.path))
         label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
-        if said != "useful" and memory.book.is_ours(text_hash(memory.text)):
+        if said != "useful" and memory.book.is_ours(hash_text(memory.text)):
             memory.book.wrote(text)  # no word of it is a person's, and this one does not want it kept
         return memory.do("feedback", label, [memory.rewritten(text)])

@@ -61,9 +61,9 @@ def undo_last(place: ReviewPaths, action: str | None = None) -> ReviewResult:
                 diff=error.diff,
             ) from error
         if found.kind == "feedback":
-            Uses(place.private).unsay(found.memory)
+            Uses(place.private).delete_last_feedback(found.memory)
             for change in found.changes:
-                withdraw_archiving(place, book, found.memory, text=files.text_hash(change.after or ""))
+                withdraw_archiving(place, book, found.memory, text=files.hash_text(change.after or ""))
         elif found.memory:
             note_kept(place, found.memory)
         path = next((change.path for change in found.changes if change.before is not None), None)

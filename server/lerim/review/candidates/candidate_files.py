@@ -73,7 +73,7 @@ def load_candidates(
                 "This candidate is unknown here and is ignored. If this repository was moved, run `lerim sync`, "
                 "or name its old folder with `lerim project alias`; if the file came with the repository, delete it."
             )
-            problems.append(Problem("foreign-candidate", files.spell_path(path), message))
+            problems.append(Problem("foreign-candidate", files.path_to_text(path), message))
             continue
         try:
             found.append(load_candidate(place, path.stem, store))
@@ -126,7 +126,7 @@ def _against(proposal: Proposal, store: Store) -> Proposal:
     left: list[Target] = []
     for target in proposal.targets:
         try:
-            stored = store.read(target.id)
+            stored = store.load_by_id(target.id)
         except NotFoundError:
             continue
         except (MemoryError_, BoundaryError):
@@ -165,7 +165,7 @@ def _rewritten(proposal: Proposal, store: Store) -> str:
     if kept is None or len(proposal.about) <= kept or len(proposal.about) < len(proposal.targets):
         return ""
     stored = proposal.about[kept]
-    before = store.text(stored.path)
+    before = store.read_text(stored.path)
     others = [one.record for one in proposal.about if one is not stored]
     if proposal.action == "refer":
         after = referring_text(before, stored.path, proposal.record.references)

@@ -41,7 +41,9 @@ def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
     title = None if edit.title is None else redact_secrets(join_lines(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
-    body = None if edit.body is None else redact_secrets(files.spell_path(edit.body).replace("\r\n", "\n").strip()).text
+    body = (
+        None if edit.body is None else redact_secrets(files.path_to_text(edit.body).replace("\r\n", "\n").strip()).text
+    )
     tags = (
         None
         if edit.tags is None
@@ -52,4 +54,4 @@ def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
 
 def join_lines(text: str) -> str:
     """The text with every run of white space as one space, and as a file can hold it."""
-    return " ".join(files.spell_path(text).split())
+    return " ".join(files.path_to_text(text).split())

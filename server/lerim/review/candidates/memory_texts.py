@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lerim.files import text_hash
+from lerim.files import hash_text
 from lerim.memory import (
     Evidence,
     MemoryRecord,
@@ -46,11 +46,11 @@ def updated_text(
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
     Sentences of the memory that the new record does not say again stay, its title as one of them
-    (`memory/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
+    (`memory/claims/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
     names them. Raises MemoryError_.
     """
     old = parse_record(before, path)
-    ours = store.ours(old.id, text_hash(before))
+    ours = store.ours(old.id, hash_text(before))
     changes: dict[str, Value] = {
         "title": new.title,
         "updated": max(new.updated, old.updated),
@@ -129,9 +129,9 @@ def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]
 
 def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
     """The evidence of both as the file shows it; what is the same is seen by its words, wherever they lie."""
-    known = quotes.join(old)[0].evidence[: len(old.evidence)]
+    known = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
     written = dict(zip(known, old.evidence, strict=True))
-    if quotes.choice() == "local":
+    if quotes.read_choice() == "local":
         written = {**dict(zip(new, strip_quotes(new), strict=True)), **written}
     else:
         written |= dict(zip(new, new, strict=True))

@@ -1,6 +1,6 @@
 """What a candidate is to the memories that exist: what its own words suggest, and the memories near it.
 
-Two texts say the same only if they are equal once normalised (`memory/similarity.py`). Everything else is an addition
+Two texts say the same only if they are equal once normalised (`claims/similarity.py`). Everything else is an addition
 that is shown with its neighbours, and a person, or a model before them, says what it is to each. A candidate suggests
 by itself that it takes a memory's place only if it says what is given up and a neighbour's title holds that.
 """

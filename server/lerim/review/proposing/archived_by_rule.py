@@ -24,7 +24,7 @@ def find_archived_by_rule(
     """The memory that a rule archived and that a claim of this time says again; `claims` are those with its text."""
     for known in claims:
         try:
-            stored = store.read(known.memory)
+            stored = store.load_by_id(known.memory)
         except (MemoryError_, BoundaryError):
             continue
         later = max(stored.record.updated, known.said) < said
@@ -44,5 +44,5 @@ def _by_rule(book: Ledger, stored: Stored) -> bool:
 
 def _unwanted(place: ReviewPaths, memory_id: str) -> bool:
     uses = Uses(place.private)
-    said = uses.said().get(memory_id)
-    return said is not None and find_unwanted_reason(*said, uses.kept().get(memory_id)) is not None
+    said = uses.last_feedback().get(memory_id)
+    return said is not None and find_unwanted_reason(*said, uses.last_kept().get(memory_id)) is not None

@@ -62,7 +62,7 @@ def propose_in_ledger(
     for one in near:
         if says_the_same(candidate, one.stored.record):
             return _known(place, book, store, candidate, mark, one.stored)
-    there = [*(one.stored for one in near), *memories.near(candidate.title, LOOKED_AT, _OVER)]
+    there = [*(one.stored for one in near), *memories.find_sharing_words(candidate.title, LOOKED_AT, _OVER)]
     for stored in there:
         if _was_said_before(book, candidate, mark, stored):
             reason = "It is a memory already" if stored.status == "active" else "It is over"
@@ -103,7 +103,7 @@ def open_memory_search(place: ReviewPaths, memories: MemorySearch | None) -> Ite
         with MemorySearch(place.project, place.home) as own:
             yield own
     else:
-        memories.follow()
+        memories.refresh_if_changed()
         yield memories
 
 
@@ -160,7 +160,7 @@ def _is_of_another_branch(place: ReviewPaths, book: Ledger, known: LedgerClaim) 
     if known.state != "accepted":
         return False
     try:
-        return _lacks(place.store().read(known.memory).record, book.told(known.id))
+        return _lacks(place.store().load_by_id(known.memory).record, book.told(known.id))
     except (MemoryError_, BoundaryError):
         return False
 
@@ -174,7 +174,7 @@ def _accepted_here(
 ) -> list[LedgerClaim]:
     """The accepted claims with this text whose memory is in this worktree, live or archived, or was deleted by a person
     as a memory. A memory of another branch, or with a text from before the claim, does not count."""
-    here = (store.ids() | book.about("delete", "done")) - {""}
+    here = (store.all_ids() | book.about("delete", "done")) - {""}
     equal = [one for one in claims if one.state in ("accepted", "known") and one.print.text == mark.text]
     elsewhere = {one.memory for one in equal if _is_of_another_branch(place, book, one)}
     return [one for one in equal if one.memory in here - elsewhere]
@@ -186,10 +186,10 @@ def _superseded(store: Store, claims: Iterable[LedgerClaim], known: LedgerClaim,
     if any(known.said < said < time for said in later):
         return True
     try:
-        stored = store.read(known.memory)
+        stored = store.load_by_id(known.memory)
         if stored.status not in ("superseded", "resolved"):
             return False
-        heir = store.read(stored.record.superseded_by or stored.record.resolved_by)
+        heir = store.load_by_id(stored.record.superseded_by or stored.record.resolved_by)
     except (MemoryError_, BoundaryError):
         return False
     return heir.record.updated < time
@@ -202,7 +202,7 @@ def _gain_waiting(place: ReviewPaths, book: Ledger, known: LedgerClaim, candidat
         return False
     try:
         before = files.read_text(path, MAX_FILE, place.state_anchor)
-        if files.text_hash(before) != known.written:
+        if files.hash_text(before) != known.written:
             return False
         text = add_repeat(parse_candidate(before, path, place.store()), candidate)
     except (MemoryError_, BoundaryError):
@@ -222,14 +222,14 @@ def _known(
 ) -> AlreadyKnown:
     """The memory has this text: it gains the evidence, privately; its file stays as it is."""
     memory = stored.record
-    text = store.quotes.text_gaining(memory, candidate.evidence)
+    text = store.quotes.text_with_evidence(memory, candidate.evidence)
     if text is not None:
         place.make_private()
         files.make_folder(store.quotes.folder, 0o700)
-        files.replace_file(store.quotes.path(memory.id), text, 0o600)
+        files.replace_file(store.quotes.path_for(memory.id), text, 0o600)
     name = f"{memory.id}@{candidate.turn}"
     book.register(name, candidate.source, mark, "known", memory.id, said=candidate.time)
-    Uses(place.private).note([memory.id], "said", candidate.time)
+    Uses(place.private).record_use([memory.id], "said", candidate.time)
     return AlreadyKnown(memory.id, f"“{memory.title}” says the same already.", text is not None)
 
 
@@ -265,11 +265,11 @@ def _write(
     about = stored[found.memory.id] if found is not None else back
     action = ACTIONS[found.answer] if found is not None else "add"
     reason = found.reason if found is not None else _BACK if back is not None else ""
-    targets = [Target(about.record.id, about.hash)] if about is not None else []
+    targets = [Target(about.record.id, about.text_hash)] if about is not None else []
     text = candidate_text(candidate, new_record(candidate, candidate_id), action, targets, reason)
     book.register(
         *(candidate_id, candidate.source, mark, "pending"),
-        written=files.text_hash(text),
+        written=files.hash_text(text),
         said=candidate.time,
         told=candidate,
     )

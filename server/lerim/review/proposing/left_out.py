@@ -77,7 +77,7 @@ def _propose(place: ReviewPaths, book: Ledger, item: LeftOut, candidate: Candida
     # `perform` commits this with its own first step: a kill leaves all of it or nothing
     book.register(
         *(candidate_id, candidate.source, mark, states[0]),
-        written=files.text_hash(text),
+        written=files.hash_text(text),
         said=candidate.time,
         told=candidate,
     )

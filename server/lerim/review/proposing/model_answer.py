@@ -36,8 +36,8 @@ def suggest_answer(
             back = proposal.targets if proposal.action == "add" else ()
             _rewrite(place, proposal, book, action_fields("add", back, reason, "lead"))
         else:
-            stored = store.read(memory_id)
-            target = Target(stored.record.id, stored.hash)
+            stored = store.load_by_id(memory_id)
+            target = Target(stored.record.id, stored.text_hash)
             _rewrite(place, proposal, book, action_fields(ACTIONS[answer], (target,), reason, "lead"))
         return load_candidate(place, proposal_id, store)
 

@@ -95,7 +95,7 @@ def put_suggestion(
 def _source(suggestion: Suggestion) -> str:
     about = ",".join(f"{one.id}@{one.hash}" for one in _targets(suggestion))
     places = "\n".join(suggested_places(suggestion.action, suggestion.record))
-    return f"{SUGGESTION_PREFIX}{suggestion.action}:{about}{f'>{files.text_hash(places)}' if places else ''}"
+    return f"{SUGGESTION_PREFIX}{suggestion.action}:{about}{f'>{files.hash_text(places)}' if places else ''}"
 
 
 def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str,
 
 
 def _targets(suggestion: Suggestion) -> list[Target]:
-    return [Target(one.record.id, one.hash) for one in suggestion.targets]
+    return [Target(one.record.id, one.text_hash) for one in suggestion.targets]
 
 
 def _met(place: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> ClaimBlocked | AlreadyKnown | None:
@@ -129,7 +129,7 @@ def _drop_older(place: ReviewPaths, book: Ledger, suggestion: Suggestion) -> Non
         if files.is_absent(path):
             continue
         text = files.read_text(path, actions.MAX_ANY_FILE, place.state_anchor)
-        if files.text_hash(text) == known.written:
+        if files.hash_text(text) == known.written:
             with suppress(StaleError):  # a person saved it at this very moment: it stays
                 files.remove_file(path, anchor=place.state_anchor, before=text)
                 book.set_state(known.id, "withdrawn", note="its memories changed")
@@ -147,7 +147,7 @@ def _write(place: ReviewPaths, book: Ledger, suggestion: Suggestion, source: str
 
     name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), taken)
     text = _text(suggestion, name)
-    book.register(name, source, _NO_CLAIM, "pending", written=files.text_hash(text))
+    book.register(name, source, _NO_CLAIM, "pending", written=files.hash_text(text))
     book.commit()
     place.make_state()
     path = place.candidate_path(name)

@@ -12,7 +12,7 @@ from lerim.lsp.features.memories import views
 from lerim.lsp.protocol import ActedView, MemoryActParams, MergeParams, MergeView
 from lerim.lsp.window import Repo, Sidecar, announcing, pending, rescan_repo
 from lerim.memory import KINDS, Primitive
-from lerim.project import personal_project
+from lerim.project import make_personal_project
 from lerim.review import CandidateEdit, ConflictMerge, ReviewPaths, ReviewResult, acts, merge_conflict
 
 
@@ -24,7 +24,9 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> ActedView:
     sidecar.trust("Changing memories")
     repo, stored = await views.find_memory(sidecar, params.id)
     place = (
-        pending.find_review_paths(sidecar, repo) if repo else ReviewPaths(personal_project(sidecar.home), sidecar.home)
+        pending.find_review_paths(sidecar, repo)
+        if repo
+        else ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
     )
     result = await sidecar.run(_act, place, stored.record.id, params)
     return await _followed(sidecar, repo, result)

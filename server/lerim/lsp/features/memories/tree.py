@@ -157,7 +157,7 @@ def _ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, MemoryFile]
     from lerim.lsp.features.memories.views import personal_store
 
     stores = [*([repo.store] if repo is not None else []), personal_store(sidecar)]
-    over = [(store, found) for store in stores for found in store.find(archived=True)[0] if found.archived]
+    over = [(store, found) for store in stores for found in store.find_files(archived=True)[0] if found.is_archived]
     return sorted(over, key=lambda one: one[1].path.name, reverse=True)
 
 
@@ -166,7 +166,7 @@ def _over(sidecar: Sidecar, repo: Repo | None, store: Store, found: MemoryFile) 
     from lerim.memory import memory_view
 
     try:
-        stored = store.load_found(found)[0]
+        stored = store.load_file(found)[0]
     except LerimError:
         return
     own = repo is not None and store is repo.store

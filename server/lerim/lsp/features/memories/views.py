@@ -57,11 +57,11 @@ async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Store
     """The memory a handle names and its repository (None for a global one). Raises NotFoundError."""
     meant = await sidecar.run(_meant, sidecar, handle)
     if meant is not None and meant.root == sidecar.home.root:
-        return None, await sidecar.run(personal_store(sidecar).read, meant.id)
+        return None, await sidecar.run(personal_store(sidecar).load_by_id, meant.id)
     repo = next((repo for repo in sidecar.repos.known if meant and repo.project.root == meant.root), None)
     if meant is None or repo is None:
         raise NotFoundError("This link is no longer valid.", todo="Hover again, or use Lerim: Search Memories.")
-    return repo, await sidecar.run(repo.store.read, meant.id)
+    return repo, await sidecar.run(repo.store.load_by_id, meant.id)
 
 
 async def _at(sidecar: Sidecar, uri: str) -> tuple[Repo | None, Stored]:
@@ -139,7 +139,7 @@ def _found(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[MemoryVie
     views: list[MemoryView] = []
     for repo, hit in hits:
         own = make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored)
-        views.append(msgspec.structs.replace(own, standing=hit.state if hit.state in ("drifted", "gone") else ""))
+        views.append(msgspec.structs.replace(own, standing=hit.drift if hit.drift in ("drifted", "gone") else ""))
     return views
 
 
@@ -156,7 +156,9 @@ def _named(sidecar: Sidecar) -> Iterator[HandleTarget]:
     yield from (HandleTarget(sidecar.home.root, entry.id) for entry in sidecar.repos.personal())
     stores = [(repo.project.root, repo.store) for repo in sidecar.repos.known]
     for root, store in [*stores, (sidecar.home.root, personal_store(sidecar))]:
-        yield from (HandleTarget(root, found.path.stem) for found in store.find(archived=True)[0] if found.archived)
+        yield from (
+            HandleTarget(root, found.path.stem) for found in store.find_files(archived=True)[0] if found.is_archived
+        )
 
 
 def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:

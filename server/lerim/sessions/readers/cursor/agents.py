@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import open_buffered, unreadable_error
+from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.readers.cursor.folders import common_folder
 from lerim.sessions.readers.cursor.records import decode_cursor_string, split_elements
@@ -90,7 +90,7 @@ def _lines(path: Path) -> tuple[list[FileLine], str]:
             found = LineStream(file, 0)
             return list(found), found.stop_reason
     except OSError as error:
-        raise unreadable_error(path, error) from error
+        raise make_unreadable_error(path, error) from error
 
 
 def _take(talk: CursorSessionBuilder, line: _Line, *, brief: bool) -> None:

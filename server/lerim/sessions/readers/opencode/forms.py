@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.files import open_buffered, unreadable_error
+from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.readers.engine import list_folder, parse_object, split_json_array, without_nul
 from lerim.sessions.readers.live import column_number, column_text, live, read_rows, table_columns
@@ -323,7 +323,7 @@ def _file(path: Path) -> bytes | None:
         with open_buffered(path) as file:
             data = file.read(FILE_LIMIT + 1)
     except OSError as error:
-        raise unreadable_error(path, error) from error
+        raise make_unreadable_error(path, error) from error
     return data if len(data) <= FILE_LIMIT else None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lerim.memory.boilerplate import strip_boilerplate
+from lerim.memory.claims.boilerplate import strip_boilerplate
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_words, stem
 
 _T = TypeVar("_T")

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from lerim.errors import MemoryError_
+from lerim.memory.claims.merge_text import merge_bodies
 from lerim.memory.header import load_header, split_header
-from lerim.memory.lines import Value
-from lerim.memory.merge_text import merge_bodies
+from lerim.memory.header_lines import Value
 from lerim.memory.quotes import merge_evidence
 from lerim.memory.record import HEADER_KEYS, MemoryRecord, evidence_values, parse_record, update_record_text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from lerim.memory.boilerplate import strip_boilerplate
-from lerim.memory.claim import overlap, word_stems
-from lerim.memory.similarity import normalise_claim
+from lerim.memory.claims.boilerplate import strip_boilerplate
+from lerim.memory.claims.claim_words import overlap, word_stems
+from lerim.memory.claims.similarity import normalise_claim
 
 RENEWED_FROM = 0.5
 """The overlap of words (Dice's coefficient) from which a new sentence replaces one that Lerim wrote."""

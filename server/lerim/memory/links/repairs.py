@@ -14,10 +14,10 @@ from typing import Literal
 
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError
-from lerim.memory.lines import Value
+from lerim.memory.header_lines import Value
+from lerim.memory.links.ended import Chains
 from lerim.memory.record import MAX_FILE, MemoryRecord
 from lerim.memory.store import Store, Stored
-from lerim.memory.superseded import Chains
 
 LinkKind = Literal["supersedes", "resolves"]
 _LINKS: tuple[LinkKind, ...] = ("supersedes", "resolves")
@@ -31,7 +31,7 @@ class LinkRepair:
 
     stored: Stored
     changes: Mapping[str, Value]
-    archive: bool
+    should_archive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +67,17 @@ def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
 def find_linked_memories(store: Store) -> list[Stored]:
     """Returns every memory that has a link, and the memories it links to. Unreadable files are skipped."""
     found: dict[str, Stored] = {}
-    for item in store.find(archived=True)[0]:
+    for item in store.find_files(archived=True)[0]:
         try:
             text = files.read_text(item.path, MAX_FILE, store.anchor)
             if any(word in text for word in _WORDS):
-                found[item.name] = store.load_found(item)[0]
+                found[item.name] = store.load_file(item)[0]
         except (MemoryError_, BoundaryError):
             continue
     for memory_id in _named(one.record for one in found.values()):
         for path in store.paths_of(memory_id):
             try:
-                found.setdefault(store.name(path), store.load(path)[0])
+                found.setdefault(store.relative_name(path), store.load(path)[0])
             except (MemoryError_, BoundaryError, NotFoundError):
                 continue
     return list(found.values())

@@ -21,7 +21,7 @@ class EndingLink:
     ender: str
     updated: int
     target: str
-    how: EndKind
+    kind: EndKind
 
 
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
@@ -31,7 +31,7 @@ def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
     chains = Chains()
     for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
         if chains.add(link.ender, link.target) and found.get(link.target) != "superseded":
-            found[link.target] = link.how
+            found[link.target] = link.kind
     return found
 
 
