@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.paths import Home
-from lerim.sessions.tables.turn_words import NEAR_CHARACTERS, NEIGHBOURS
+from lerim.sessions.tables.turn_words import NEIGHBOUR_CHARACTERS, NEIGHBOUR_TURNS
 from lerim.words import STOP_WORDS
 from reading import BareRecord
 
@@ -152,7 +152,7 @@ def index(platform: str, folder: Path, home: Home) -> None:
 
 
 def _with_near(rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    heads = [set(text[:NEAR_CHARACTERS].lower().split()) - STOP_WORDS for text, _ in rows]
+    heads = [set(text[:NEIGHBOUR_CHARACTERS].lower().split()) - STOP_WORDS for text, _ in rows]
     for at, (text, tools) in enumerate(rows):
-        around = heads[max(0, at - NEIGHBOURS) : at] + heads[at + 1 : at + 1 + NEIGHBOURS] if text else []
+        around = heads[max(0, at - NEIGHBOUR_TURNS) : at] + heads[at + 1 : at + 1 + NEIGHBOUR_TURNS] if text else []
         yield text, tools, " ".join(set().union(*around))

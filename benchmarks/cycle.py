@@ -32,7 +32,7 @@ from lerim.sessions.discovery import (
     discover_stores,
     open_databases,
 )
-from lerim.sessions.platforms import platform_roots
+from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.agents import read_session
 from lerim.statistics.figures import compute_statistics
 
@@ -165,7 +165,7 @@ def look(home: Home, environ: dict[str, str]) -> tuple[DiscoveredStores, Transcr
     """One cycle as a sync begins it."""
     with Catalog.open(home) as catalog:
         folders = catalog.list_folders()
-        stores = discover_stores(platform_roots(environ, home), folders)
+        stores = discover_stores(find_platform_roots(environ, home), folders)
         open_databases(stores, catalog.load_store_stamps(), folders)
         return stores, compare_stamps(stores, catalog.load_stamps())
 

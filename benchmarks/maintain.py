@@ -18,13 +18,13 @@ from datetime import UTC, timedelta
 from functools import partial
 from pathlib import Path
 
-from lerim.config.schema import Rules
+from lerim.config.schema import MaintenanceRules
 from lerim.jobs import maintain
 from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.maintenance.merges import ALIKE_FROM
 from lerim.maintenance.pairs import find_near_pairs
 from lerim.maintenance.plan import plan_maintenance
-from lerim.memory.claim import claim_words
+from lerim.memory.claims.claim_words import claim_words
 from lerim.memory.record import render_record
 from lerim.memory.store import Stored
 from lerim.paths import Home
@@ -73,7 +73,7 @@ def main() -> None:
             ("near pairs", timed(lambda: pairs.extend(find_near_pairs(claims, ALIKE_FROM))), None, "ms"),
             (
                 "the plan, claims and pairs included",
-                timed(partial(plan_maintenance, memories, {}, {}, {}, {}, now, Rules())),
+                timed(partial(plan_maintenance, memories, {}, {}, {}, {}, now, MaintenanceRules())),
                 None,
                 "ms",
             ),

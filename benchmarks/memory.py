@@ -29,7 +29,7 @@ from lerim.memory.search.memory_search import Hit, MemorySearch, search_memories
 from lerim.memory.store import Store
 from lerim.paths import Home
 from lerim.project.project import Project, locate_project
-from lerim.review.compare import find_neighbours, suggest_from_words
+from lerim.review.comparing import find_neighbours, suggest_from_words
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 300
@@ -46,7 +46,7 @@ NARROWED = (
     MemoryFilters(files=("src",)),
     MemoryFilters(since=START + timedelta(days=2)),
     MemoryFilters(since=START, until=START + timedelta(days=30), kinds=("pitfall",)),
-    MemoryFilters(by_session="session-22"),
+    MemoryFilters(session_prefix="session-22"),
 )
 
 
@@ -147,7 +147,7 @@ def search_rows(
         edits = []
 
         def found(word: str) -> list[Hit]:
-            one.apply(path)
+            one.update_file(path)
             return one.search(word)
 
         for number in range(20):
@@ -221,7 +221,7 @@ def map_rows(folder: Path) -> list[tuple[str, float, float | None, str]]:
     rows.append(("map: scan, nothing changed", timed(found.scan), None, "ms"))
     path = next((folder / "decisions").glob("*.md"))
     path.write_text(path.read_text("utf-8") + "\nmore\n", "utf-8")
-    rows.append(("map: one changed file", timed(lambda: found.apply(path)), 100.0, "ms"))
+    rows.append(("map: one changed file", timed(lambda: found.update(path)), 100.0, "ms"))
     lookups = timed(lambda: [found.for_file(f"src/part{number % 500}.py") for number in range(10_000)])
     rows.append(("map: 10,000 lookups", lookups, None, "ms"))
     done = subprocess.run(

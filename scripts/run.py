@@ -142,9 +142,9 @@ def keep_apart(target: Path = SAMPLE) -> None:
 
 def announce(at: CommandContext) -> None:
     """What the sync is going to read and write, before it does."""
-    from lerim.sessions.platforms import platform_roots
+    from lerim.sessions.platforms import find_platform_roots
 
-    stores = [root for roots in platform_roots(os.environ, at.home).values() for root in roots if root.is_dir()]
+    stores = [root for roots in find_platform_roots(os.environ, at.home).values() for root in roots if root.is_dir()]
     say("reads   " + "\n        ".join(map(str, stores)))
     say(f"        {at.project.root} (only whether files are there)")
     say(f"writes  {at.place.state} (candidates to review; memories when you accept them)")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lerim.memory.claim import Claim, claim_words
+from lerim.memory.claims.claim_words import Claim, claim_words
 from lerim.memory.record import MemoryRecord, render_record
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.claim import claim_words, similarity
+from lerim.memory.claims.claim_words import claim_words, similarity
 from lerim.sessions.model import Platform
 from lerim_evals.extractors import Extracted
 from lerim_evals.labels import Expected, Label, Verdict, key

@@ -26,7 +26,7 @@ from lerim.jobs.doctor import examine_agents
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, discover_stores, open_databases
-from lerim.sessions.platforms import platform_roots
+from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.agents import find_working_folder, read_session
 from long import times
 from stories import FIRST
@@ -130,7 +130,7 @@ def kept(home: Path, aside: Path) -> Iterator[Callable[[], None]]:
 
 def read_all(home: Path, lerim: Home) -> list[Problem]:
     """Takes everything that lies in the home into a catalog; the problems met."""
-    stores: DiscoveredStores = discover_stores(platform_roots(os.environ, lerim), ["/somewhere"])
+    stores: DiscoveredStores = discover_stores(find_platform_roots(os.environ, lerim), ["/somewhere"])
     open_databases(stores, {}, ["/somewhere"])
     problems = list(stores.problems)
     for one in stores.transcripts:

@@ -115,7 +115,7 @@ def archiving(desk: Desk) -> Act:
 def setting(desk: Desk) -> Act:
     desk.home.root.mkdir(exist_ok=True)
     desk.home.config.write_text('# Mine.\n[roles.extract]\nprovider = "none" # for now\n', encoding="utf-8")
-    return lambda: edit.change(desk.home, "roles.extract", {"provider": "ollama", "model": "small"})
+    return lambda: edit.change_settings(desk.home, "roles.extract", {"provider": "ollama", "model": "small"})
 
 
 ACTS = (

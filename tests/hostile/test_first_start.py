@@ -42,7 +42,7 @@ def catalog(place: ReviewPaths) -> list[Problem]:
 
 def uses(place: ReviewPaths) -> list[Problem]:
     found = Uses(place.private)
-    found.note(["20260801-one"], "opened", NOW)
+    found.record_use(["20260801-one"], "opened", NOW)
     return found.problems
 
 

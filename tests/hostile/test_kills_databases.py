@@ -15,7 +15,7 @@ from killer import Killer
 from lerim.errors import BusyError
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_stores, open_databases
-from lerim.sessions.platforms import platform_roots
+from lerim.sessions.platforms import find_platform_roots
 from long import times
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -66,7 +66,7 @@ class Talk:
 
 def look(desk: Desk, *, all_of_them: bool) -> DiscoveredStores:
     """The databases, of which those that the catalog says it has taken in are listed, or all of them."""
-    stores = discover_stores(platform_roots(os.environ, desk.home))
+    stores = discover_stores(find_platform_roots(os.environ, desk.home))
     with Catalog.open(desk.home) as catalog:
         known = catalog.load_store_stamps()
     if not all_of_them:

@@ -100,7 +100,7 @@ def test_the_store_stays_small_current_and_the_persons_own(life: Life, git: Git,
         if day > DAYS * 2 // 3 and day % 3 == 0:
             life.choose("src/theirs.py", "anyio", "pathlib")
         if used:
-            Uses(desk.place.private).note([used], "opened", life.now)
+            Uses(desk.place.private).record_use([used], "opened", life.now)
         still_current(life)
         assert {path: path.read_bytes() for path in theirs} == theirs
         sizes.append(len(life.active()))
@@ -185,7 +185,7 @@ def what_is_stale_is_found(life: Life) -> None:
     """Each rename, deletion and change of the history is seen, and what was moved is referred to where it is."""
     place = life.desk.place
     freshness = DriftChecker(place.project, place.home, open_git(place.project.root, {}))
-    standings = freshness.standings()
+    standings = freshness.drift_by_memory()
     by_file = {
         reference: one.record.id
         for one in life.active()

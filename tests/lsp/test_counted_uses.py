@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio
 def used(editor: Editor, home: Path) -> int:
     project = locate_project(editor.repo, Home(home))
     assert project is not None
-    found = Uses(Home(home).project(project.key)).all().get(RECORD.id)
+    found = Uses(Home(home).project(project.key)).of_all().get(RECORD.id)
     return found.count if found else 0
 
 

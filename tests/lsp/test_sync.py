@@ -19,7 +19,7 @@ from claude_lines import Fields, answer, call, encoded, prompt, reply, text
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from lerim.paths import Home
-from lerim.project.lock import project_lock
+from lerim.project.lock import hold_project_lock
 from lerim.project.project import locate_project
 from window import Editor, server_environ, write_memory
 
@@ -149,7 +149,7 @@ async def test_a_sync_while_another_process_holds_the_project_says_who(editor: E
     project = locate_project(editor.repo, home)
     assert project
     await editor.start()
-    with project_lock(home, project.key, "syncing"):
+    with hold_project_lock(home, project.key, "syncing"):
         report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert report.state == "busy"
     assert f"process {os.getpid()} is syncing" in report.message
@@ -232,7 +232,7 @@ async def test_a_busy_repository_does_not_keep_an_idle_editor_from_the_others(
         found.update({told.root: told.pending for told in editor.told[core.CANDIDATES_CHANGED]})
         return found
 
-    with project_lock(home, project.key, "syncing"):
+    with hold_project_lock(home, project.key, "syncing"):
         editor.configure(idleSeconds=0.2)
         await editor.until(lambda: waiting().get(other.as_uri()) == 1)
         busy = [told for told in editor.told[core.SYNC_PROGRESS] if told.root == editor.root][-1]

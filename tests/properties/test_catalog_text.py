@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lerim.paths import Home
 from lerim.project.project import FolderOwners
-from lerim.project.repository import parse_config, without_credentials
+from lerim.project.repository import parse_config, strip_credentials
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.tables.turn_text import pack_turn_text, replace_surrogates, unpack_turn_text
@@ -75,7 +75,5 @@ def test_any_working_folder_has_an_owner_or_none(cwd):
 def test_any_config_and_any_remote_can_be_read(text):
     parse_config(text)
     parse_config(f'[remote "origin"]\nurl = {text}')
-    one, other = (
-        without_credentials(f"https://me:{secret}@{replace_surrogates(text)}") for secret in ("xyzzy", "plugh")
-    )
+    one, other = (strip_credentials(f"https://me:{secret}@{replace_surrogates(text)}") for secret in ("xyzzy", "plugh"))
     assert one == other  # whatever the address holds itself, nothing of the secret is in it

@@ -49,7 +49,7 @@ COMMENTS = st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_ch
 def fingerprint(path: str, text: str, name: str = "work") -> SymbolFingerprint:
     found = outline_file(path, text)
     assert found is not None
-    (only,) = found.prints(name)
+    (only,) = found.fingerprints(name)
     return only
 
 
@@ -105,14 +105,14 @@ def test_a_new_name_changes_nothing_and_is_found(path: str, name: str) -> None:
     try:
         found = outline_file(path, text)
         assert found is not None
-        now = found.prints(name)
+        now = found.fingerprints(name)
     except AssertionError:
         assume(False)
         raise
     assume(len(now) == 1)  # a keyword of the language is no name
     assert now == [before]
-    assert found.renamed("work", before, ()) == name
-    assert found.renamed("work", before, (name,)) == ""
+    assert found.find_renamed("work", before, ()) == name
+    assert found.find_renamed("work", before, (name,)) == ""
 
 
 def replaced(text: str, number: int) -> tuple[str, str, str]:
@@ -138,7 +138,7 @@ def test_any_changed_token_of_python_shows(number: int) -> None:
     found = outline_file("a.py", text, "a")
     assume(found is not None)  # a changed keyword is no Python
     assert found is not None
-    assert found.prints("work") != [fingerprint("a.py", PYTHON)]
+    assert found.fingerprints("work") != [fingerprint("a.py", PYTHON)]
 
 
 @pytest.mark.parametrize("path", ["a.ts", "a.go"])
@@ -151,7 +151,7 @@ def test_any_changed_token_elsewhere_shows(path: str, number: int, sign: str) ->
     said = text[: token.start()] + sign + text[token.end() :]
     found = outline_file(path, said)
     assert found is not None
-    assert found.prints("work") != [fingerprint(path, text)]
+    assert found.fingerprints("work") != [fingerprint(path, text)]
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=60, max_size=300, unique=True), st.integers(0, 100))
@@ -172,7 +172,7 @@ def test_any_text_has_an_outline(text: str) -> None:
     for path in ("a.py", "a.ts", "a.rs", "a.rb", "a.sql", "Makefile", "a.php", "a"):
         found = outline_file(path, text)
         assert found is not None
-        found.prints("x")
+        found.fingerprints("x")
 
 
 HOSTILE = ("/*", '"\\', "a(", "class a {", "`", "x = ", "'''", "def a:\n ")
@@ -183,4 +183,4 @@ def test_hostile_text_is_looked_at_once(text: str) -> None:
     for path in ("a.ts", "a.rs", "a.rb"):
         found = outline_file(path, text)
         assert found is not None
-        found.prints("a")
+        found.fingerprints("a")

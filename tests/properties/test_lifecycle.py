@@ -8,7 +8,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.config.schema import Rules
+from lerim.config.schema import MaintenanceRules
 from lerim.memory.lifecycle import (
     Feedback,
     Status,
@@ -28,7 +28,7 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 shares = st.floats(0, 1, allow_nan=False)
 days = st.integers(0, 5000)
 rules = st.builds(
-    Rules,
+    MaintenanceRules,
     decay_days=st.integers(1, 1000),
     floor=shares,
     archive_below=shares,
@@ -53,7 +53,7 @@ def memory(primitive: Primitive, confidence: float = 0.8, number: int = 0, updat
 
 @given(shares, days, days, rules)
 def test_what_a_learning_counts_only_falls_with_disuse_and_never_below_its_floor(
-    confidence: float, sooner: int, more: int, rules: Rules
+    confidence: float, sooner: int, more: int, rules: MaintenanceRules
 ) -> None:
     first = effective_confidence(confidence, BORN, day(sooner), rules)
     later = effective_confidence(confidence, BORN, day(sooner + more), rules)
@@ -63,7 +63,7 @@ def test_what_a_learning_counts_only_falls_with_disuse_and_never_below_its_floor
 
 
 @given(shares, days, days, rules)
-def test_a_use_renews_a_learning(confidence: float, age: int, since: int, rules: Rules) -> None:
+def test_a_use_renews_a_learning(confidence: float, age: int, since: int, rules: MaintenanceRules) -> None:
     used, now = day(age), day(age + since)
     assert effective_confidence(confidence, used, now, rules) >= effective_confidence(confidence, BORN, now, rules)
     assert effective_confidence(confidence, now, now, rules) == confidence
@@ -74,7 +74,12 @@ def test_a_use_renews_a_learning(confidence: float, age: int, since: int, rules:
 
 @given(st.sampled_from(["decision", "question", "summary"]), shares, st.none() | days, grounds, days, rules)
 def test_no_decision_question_or_summary_ends_by_age(
-    primitive: Primitive, confidence: float, used: int | None, ground: ThemeGround | None, age: int, rules: Rules
+    primitive: Primitive,
+    confidence: float,
+    used: int | None,
+    ground: ThemeGround | None,
+    age: int,
+    rules: MaintenanceRules,
 ) -> None:
     last = None if used is None else day(used)
     assert find_archive_reason(memory(primitive, confidence), last, ground, day(age), rules) is None
@@ -82,7 +87,7 @@ def test_no_decision_question_or_summary_ends_by_age(
 
 @given(shares, days, rules)
 def test_a_learning_is_due_exactly_below_the_threshold_outside_the_grace(
-    confidence: float, unused: int, rules: Rules
+    confidence: float, unused: int, rules: MaintenanceRules
 ) -> None:
     now = day(unused)
     faded = effective_confidence(confidence, BORN, now, rules) < rules.archive_below
@@ -93,7 +98,7 @@ def test_a_learning_is_due_exactly_below_the_threshold_outside_the_grace(
 
 @given(days, st.booleans(), st.none() | days, rules)
 def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
-    age: int, alive: bool, worked: int | None, rules: Rules
+    age: int, alive: bool, worked: int | None, rules: MaintenanceRules
 ) -> None:
     ground = ThemeGround(alive, None if worked is None else day(worked))
     idle = age - max(0, worked or 0)
@@ -105,7 +110,7 @@ def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
 
 @given(st.lists(st.tuples(st.sampled_from(PRIMITIVES), shares, st.integers(0, 400)), max_size=60), st.randoms(), rules)
 def test_the_bound_takes_the_learnings_unused_for_longest_and_nothing_else(
-    stored: list[tuple[Primitive, float, int]], draw: object, rules: Rules
+    stored: list[tuple[Primitive, float, int]], draw: object, rules: MaintenanceRules
 ) -> None:
     given_ = [(memory(kind, sure, at), day(used)) for at, (kind, sure, used) in enumerate(stored)]
     learnings = {record.id: used for record, used in given_ if record.primitive == "learning"}
@@ -157,7 +162,7 @@ def test_what_another_memory_ended_is_in_a_status_the_table_knows() -> None:
 
 
 def test_every_row_of_the_table_is_reached() -> None:
-    rules, late = Rules(), day(1000)
+    rules, late = MaintenanceRules(), day(1000)
     assert find_archive_reason(memory("learning", 0.8), None, None, late, rules) == (
         "It was not used for 1000 days, so its confidence of 0.80 counts as 0.08 now."
     )

@@ -14,11 +14,11 @@ from typing import get_args
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lerim.memory.links.ended import with_current_status
 from lerim.memory.record import FOLDERS, KINDS, MemoryRecord, Primitive, render_record
 from lerim.memory.search.filters import SEARCHED_PRIMITIVES, STATUSES, MemoryFilters, is_match
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.memory.store import Store
-from lerim.memory.superseded import with_current_status
 from lerim.paths import Home
 from lerim.project.project import Project
 
@@ -131,7 +131,7 @@ def test_an_index_that_followed_every_change_equals_one_made_anew_and_none(
         for step in changes:
             touched = do(project, step)
             for path in touched:
-                followed.apply(path)
+                followed.update_file(path)
             if not applies:
                 followed.refresh()
         with MemorySearch(project, home, scan=True) as scanned, MemorySearch(project, Home(home.root / "x")) as anew:

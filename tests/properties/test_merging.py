@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.maintenance.merges import ALIKE_FROM, MergeEffort, apart, find_merges
-from lerim.memory.claim import similarity
+from lerim.memory.claims.claim_words import similarity
 from lerim.memory.record import MemoryRecord
 from many_memories import claims, memories
 

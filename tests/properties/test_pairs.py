@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.maintenance.pairs import find_near_pairs
-from lerim.memory.claim import claim_words, similarity
+from lerim.memory.claims.claim_words import claim_words, similarity
 
 WORDS = (
     "uv",

@@ -82,13 +82,13 @@ def seen(found: ReferenceMap) -> object:
 def in_steps(followed: ReferenceMap, changed: list[Path]) -> None:
     """As `apply` does, with the files read one by one: meanwhile nothing is otherwise."""
     before = seen(followed)
-    changes = followed.changes(changed)
+    changes = followed.find_changes(changed)
     if changes is None:
         followed.scan()
         return
-    for _ in changes.read():
+    for _ in changes.read_files():
         assert seen(followed) == before
-    followed.take(changes)
+    followed.apply_changes(changes)
 
 
 @given(st.lists(st.lists(STEPS, min_size=1, max_size=5), max_size=6))
@@ -106,7 +106,7 @@ def test_batches_give_what_a_scan_gives(batches: list[list[Step]]) -> None:
                 tick += 1
                 changed.append(do(memory_dir, step, tick))
             if tick % 2:
-                followed.apply(*changed)
+                followed.update(*changed)
             else:
                 in_steps(followed, changed)
             anew = ReferenceMap(memory_dir)

@@ -56,7 +56,7 @@ def test_a_memory_of_the_choice_that_was_given_up_is_superseded(desk: Desk, word
     [proposal] = queue.list_pending(desk.place)[0]
     assert (proposal.action, [one.id for one in proposal.targets]) == ("supersede", [old])
     assert queue.accept_candidate(desk.place, proposal.id).ok
-    ended = desk.place.store().read(old)
+    ended = desk.place.store().load_by_id(old)
     assert ended.status == "superseded" and ended.record.superseded_by
 
 

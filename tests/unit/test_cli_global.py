@@ -77,6 +77,6 @@ def test_a_question_is_answered_from_ones_own_and_from_sessions_outside_any_repo
 def test_asking_about_ones_own_counts_no_use_twice(outside: Path) -> None:
     added = answer("memory", "add", "--global", "--title", "Answer in French")
     home = Home(Path(os.environ["LERIM_HOME"]))
-    before = Uses(home.project("global")).of([added["id"]])
+    before = Uses(home.project("global")).of_memories([added["id"]])
     answer("ask", "do I answer in French", "--global", "--model", "none")
-    assert Uses(home.project("global")).of([added["id"]]) == before
+    assert Uses(home.project("global")).of_memories([added["id"]]) == before

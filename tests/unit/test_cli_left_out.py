@@ -11,7 +11,7 @@ import pytest
 from lerim.extraction.candidate import Candidate, DroppedSignal, drop_candidate
 from lerim.memory.record import Evidence
 from lerim.paths import Home
-from lerim.project.project import locate_project, personal_project
+from lerim.project.project import locate_project, make_personal_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from terminal import answer, run
@@ -82,7 +82,7 @@ def test_what_cannot_be_proposed_is_an_error_that_says_what_to_do(place: ReviewP
 
 
 def test_the_persons_own_have_a_list_of_their_own(place: ReviewPaths, repo: Path):
-    own = ReviewPaths(personal_project(place.home), place.home)
+    own = ReviewPaths(make_personal_project(place.home), place.home)
     queue.keep_left_out(own, [drop_candidate(CANDIDATE, "duplicate", "")])
     assert answer("review", "dropped", "--repo", str(repo))["items"] == []
     [one] = answer("review", "dropped", "--global")["items"]

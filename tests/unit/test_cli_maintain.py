@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 
 from lerim.cli.app import app
 from lerim.paths import Home
-from lerim.project.lock import project_lock
-from lerim.project.project import add_project, locate_project, personal_project
+from lerim.project.lock import hold_project_lock
+from lerim.project.project import add_project, locate_project, make_personal_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 
@@ -81,7 +81,7 @@ def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_k
     assert second is not None
     for project in (place.project, second):
         add_project(project, place.home)
-    with project_lock(place.home, second.key):
+    with hold_project_lock(place.home, second.key):
         answer = told("--all-projects", code=4)
     states = {Path(one["project"]).name: one["state"] for one in answer["reports"]}
     assert states == {"repo": "done", "other": "busy", ".lerim": "done"}
@@ -94,13 +94,13 @@ def test_a_model_that_is_no_choice_is_wrong_usage(place: ReviewPaths) -> None:
 
 
 def test_a_busy_project_is_exit_code_4(place: ReviewPaths) -> None:
-    with project_lock(place.home, place.project.key):
+    with hold_project_lock(place.home, place.project.key):
         assert told("--repo", str(place.project.root), code=4)["error"]["code"] == "busy"
 
 
 def test_the_persons_own_memories_are_maintained_by_themselves(isolated: Path, repo: Path) -> None:
     home = Home(isolated / ".lerim")
-    own = ReviewPaths(personal_project(home), home)
+    own = ReviewPaths(make_personal_project(home), home)
     for number in (3, 5):
         queue.add_memory(own, "decision", f"Retry uploads {number} times", BODY)
     result = run("--global")

@@ -134,7 +134,7 @@ def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo
     [private] = (isolated / ".lerim" / "projects").iterdir()
 
     def used() -> int:
-        return Uses(private).of([name])[name].count
+        return Uses(private).of_memories([name])[name].count
 
     before = used()
     for told in (("list",), ("search", "port")):

@@ -21,7 +21,7 @@ from lerim.cli.app import main
 from lerim.cli.terminal.repository import with_error_exit
 from lerim.jobs import report
 from lerim.memory.views import MemoryView
-from lerim.project.lock import project_lock
+from lerim.project.lock import hold_project_lock
 from lerim.review.views import CandidateView
 from sample import CLONE, Sample, make_sample
 from terminal import run
@@ -124,7 +124,7 @@ def test_accept_above_keeps_the_choice_made_for_quotes(sample: Sample):
     sync(sample, "--accept-above", "0.45", "--quotes", "local")
     sync(sample, "--accept-above", "0.1")
     assert all("“" not in path.read_text(encoding="utf-8").split("---")[1] for path in memories(sample))
-    assert sample.place.store().quotes.choice() == "local"
+    assert sample.place.store().quotes.read_choice() == "local"
 
 
 def test_since_and_until_bound_the_sessions_by_time(sample: Sample):
@@ -151,7 +151,7 @@ def test_only_the_way_without_a_model_is_there(sample: Sample):
 
 def test_while_another_process_syncs_the_exit_code_is_4(sample: Sample):
     place = sample.place
-    with project_lock(place.home, place.project.key, "syncing"):
+    with hold_project_lock(place.home, place.project.key, "syncing"):
         assert sync(sample, code=4)["error"]["code"] == "busy"
 
 

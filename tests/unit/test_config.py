@@ -43,7 +43,7 @@ def test_without_files_the_defaults_hold_and_say_so(home: Home):
     settings, problems = load.load_settings({}, home)
     assert problems == []
     assert settings.accept_above == 0
-    assert settings.quotes == "ask"
+    assert settings.quote_sharing == "ask"
     assert set(settings.origins.values()) == {"default"}
 
 
@@ -57,7 +57,7 @@ def test_each_layer_wins_over_the_one_below(home: Home, tmp_path: Path):
 
     theirs, problems = load.load_settings({}, home, tmp_path / "repo")
     assert problems == []
-    assert (theirs.search_limit, theirs.since, theirs.quotes) == (40, "14d", "local")
+    assert (theirs.search_limit, theirs.sync_since, theirs.quote_sharing) == (40, "14d", "local")
     assert theirs.origins["search.limit"] == str(repository)
 
     last, _ = load.load_settings({"LERIM_CONFIG": str(named)}, home, tmp_path / "repo")
@@ -139,7 +139,7 @@ def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: 
     )
     theirs, problems = load.load_settings({}, home, tmp_path / "repo")
     assert theirs.roles["extract"] == Role(max_window_tokens=5000, window_overlap_tokens=100)
-    assert theirs.budget == 1.0
+    assert theirs.daily_budget_usd == 1.0
     assert len(problems) == 8
     assert (
         "'budget.per_day_usd' can only be restricted by a repository: 9999.0 allows more than 1.0"
@@ -151,14 +151,14 @@ def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: 
 
 
 def test_a_repository_may_read_less_of_its_sessions_and_not_more(home: Home, tmp_path: Path):
-    assert load.load_settings({}, home)[0].gate == "signal"
+    assert load.load_settings({}, home)[0].window_gate == "signal"
     write(tmp_path / ".lerim/config.toml", "[extract]\ngate = 'all'\n[roles.summarize]\nmax_window_tokens = 1000\n")
     settings, [problem] = load.load_settings({}, home, tmp_path)
-    assert (settings.gate, settings.roles["summarize"].max_window_tokens) == ("signal", 1000)
+    assert (settings.window_gate, settings.roles["summarize"].max_window_tokens) == ("signal", 1000)
     assert "'extract.gate' can only be restricted by a repository: 'all' allows more than 'signal'" in problem.message
     write(home.config, "[extract]\ngate = 'all'\n")
     settings, problems = load.load_settings({}, home, tmp_path)
-    assert (settings.gate, problems) == ("all", [])
+    assert (settings.window_gate, problems) == ("all", [])
 
 
 NARROWER = [
@@ -221,7 +221,7 @@ def test_a_named_file_in_a_repository_may_do_no_more_than_the_repository(home: H
     for path in (named, tmp_path / "link.toml", Path("/proc/self/root") / named.relative_to("/")):
         for root in (repo, None):
             settings, problems = load.load_settings({"LERIM_CONFIG": str(path)}, home, root)
-            assert (settings.roles["extract"].provider, settings.gate) == ("none", "signal")
+            assert (settings.roles["extract"].provider, settings.window_gate) == ("none", "signal")
             assert any("names a file in a repository" in problem.message for problem in problems)
             assert settings.faults["extract"]
 
@@ -343,7 +343,7 @@ def test_what_a_repository_says_wrongly_of_a_model_turns_none_off(home: Home, tm
 def test_a_broken_gate_or_budget_is_said_and_left_out_and_no_model_is_asked(home: Home, line: str):
     write(home.config, line)
     settings, [problem] = load.load_settings({}, home)
-    assert (settings.gate, settings.budget) == ("signal", 1.0)
+    assert (settings.window_gate, settings.daily_budget_usd) == ("signal", 1.0)
     assert "is ignored" in problem.message
     assert all(settings.faults[role] for role in ROLES)
 
@@ -356,7 +356,12 @@ def test_what_the_editor_is_set_to_counts_over_every_file(home: Home, tmp_path: 
     named = write(tmp_path / "named.toml", "[extract]\ngate = 'all'\n[budget]\nper_day_usd = 2\n")
     editor = told(**{"extract.gate": "signal", "roles.extract.provider": "editor"})
     settings, problems = load.load_settings({"LERIM_CONFIG": str(named), **editor}, home)
-    assert (problems, settings.gate, settings.budget, settings.roles["extract"].provider) == ([], "signal", 2, "editor")
+    assert (problems, settings.window_gate, settings.daily_budget_usd, settings.roles["extract"].provider) == (
+        [],
+        "signal",
+        2,
+        "editor",
+    )
     origins = (settings.origins["extract.gate"], settings.origins["roles.extract.provider"])
     assert origins == (load.EDITOR_LAYER, "VS Code settings")
 
@@ -365,7 +370,7 @@ def test_what_the_editor_says_is_checked_as_a_file_is(home: Home):
     settings, problems = load.load_settings(
         told(**{"budget.per_day_usd": "lots", "no.such": 1, "search.limit": 7}), home
     )
-    assert (settings.budget, settings.search_limit) == (1.0, 7)
+    assert (settings.daily_budget_usd, settings.search_limit) == (1.0, 7)
     assert [problem.path for problem in problems] == [load.EDITOR_LAYER] * 2
     settings, [problem] = load.load_settings({"LERIM_EDITOR": "{"}, home)
     assert all(problem in settings.faults[role] for role in ROLES)

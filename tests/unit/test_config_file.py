@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lerim.config.edit import change, with_values
+from lerim.config.edit import change_settings, set_toml_values
 from lerim.errors import SettingsError
 from lerim.paths import Home
 
@@ -37,17 +37,17 @@ provider = "zai"
 
 
 def test_a_value_is_changed_in_its_line_and_its_comment_stays() -> None:
-    changed = with_values(FULL, TABLE, {"provider": "openai"})
+    changed = set_toml_values(FULL, TABLE, {"provider": "openai"})
     assert changed == FULL.replace('"none"', '"openai"')
 
 
 def test_a_list_over_several_lines_is_replaced_as_a_whole() -> None:
-    changed = with_values(FULL, TABLE, {"fallback_models": ()})
+    changed = set_toml_values(FULL, TABLE, {"fallback_models": ()})
     assert changed == FULL.replace('[\n  "a", # first\n  "b",\n]', "[]")
 
 
 def test_a_value_that_is_not_there_goes_to_the_end_of_its_table() -> None:
-    changed = with_values(FULL, TABLE, {"base_url": "http://localhost:1/v1"})
+    changed = set_toml_values(FULL, TABLE, {"base_url": "http://localhost:1/v1"})
     assert changed == FULL.replace("timeout = 9\n", 'timeout = 9\nbase_url = "http://localhost:1/v1"\n')
 
 
@@ -55,7 +55,7 @@ def test_a_value_that_is_not_there_goes_to_the_end_of_its_table() -> None:
     "text", ["", "[search]\nlimit = 5\n", "[search]\nlimit = 5", "[roles.lead]\r\nprovider = 'zai'\r\n"]
 )
 def test_a_table_that_is_not_there_is_made(text: str) -> None:
-    changed = with_values(text, TABLE, {"provider": "openai", "model": "m"})
+    changed = set_toml_values(text, TABLE, {"provider": "openai", "model": "m"})
     assert changed.startswith(text)
     assert tomllib.loads(changed)["roles"]["extract"] == {"provider": "openai", "model": "m"}
     assert changed.count("\r\n") == (changed.count("\n") if "\r\n" in text else 0)
@@ -63,7 +63,7 @@ def test_a_table_that_is_not_there_is_made(text: str) -> None:
 
 def test_what_only_looks_like_the_value_is_left_alone() -> None:
     text = 'a = """\n[roles.extract]\nprovider = "none"\n"""\n[roles.lead]\nprovider = "none"\n[roles.extract]\n'
-    changed = with_values(f'{text}"provider" = "none"\n', TABLE, {"provider": "zai"})
+    changed = set_toml_values(f'{text}"provider" = "none"\n', TABLE, {"provider": "zai"})
     assert changed == f'{text}"provider" = "zai"\n'
 
 
@@ -71,18 +71,18 @@ def test_what_only_looks_like_the_value_is_left_alone() -> None:
     "text", ["roles = {extract = {provider = 'none'}} # mine\n", "roles.extract.provider = 'none' # mine\n"]
 )
 def test_a_table_written_in_another_way_is_changed_in_its_place(text: str) -> None:
-    assert with_values(text, TABLE, {"provider": "zai"}) == text.replace("'none'", '"zai"')
+    assert set_toml_values(text, TABLE, {"provider": "zai"}) == text.replace("'none'", '"zai"')
 
 
 @pytest.mark.parametrize("text", ["roles = 5\n", "[roles]\nextract = 1", "[[roles]]\n"])
 def test_a_value_that_has_the_name_of_the_table_is_not_overwritten(text: str) -> None:
     with pytest.raises(ValueError, match="is not a table"):
-        with_values(text, TABLE, {"provider": "zai"})
+        set_toml_values(text, TABLE, {"provider": "zai"})
 
 
 def test_a_line_that_would_not_be_kept_is_named() -> None:
     with pytest.raises(ValueError, match=r"line 3 would not be preserved"):
-        with_values("[search]\n[roles.lead]\n[[list]]\n[roles.extract]\n", TABLE, {"provider": "zai"})
+        set_toml_values("[search]\n[roles.lead]\n[[list]]\n[roles.extract]\n", TABLE, {"provider": "zai"})
 
 
 COMMENTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).map("# {}".format)
@@ -116,7 +116,7 @@ def files_with_comments(draw: st.DrawFn) -> str:
     files_with_comments(), st.dictionaries(st.sampled_from(KEYS[:2]), st.sampled_from(["zai", "", "a\n#"]), min_size=1)
 )
 def test_of_any_file_all_that_is_not_set_stays_in_its_order(text: str, values: dict[str, str]) -> None:
-    changed = with_values(text, TABLE, values)
+    changed = set_toml_values(text, TABLE, values)
     before, after = tomllib.loads(text), tomllib.loads(changed)
     inner = before.setdefault("roles", {}).setdefault("extract", {})
     replaced = [key for key in values if key in inner]
@@ -131,7 +131,7 @@ def test_of_any_file_all_that_is_not_set_stays_in_its_order(text: str, values: d
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40))
 def test_any_text_can_be_a_value(text: str) -> None:
-    assert tomllib.loads(with_values(FULL, TABLE, {"model": text}))["roles"]["extract"]["model"] == text
+    assert tomllib.loads(set_toml_values(FULL, TABLE, {"model": text}))["roles"]["extract"]["model"] == text
 
 
 def home() -> Home:
@@ -143,12 +143,12 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is_and_told(text: str) -> None
     home().root.mkdir()
     home().config.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError):
-        change(home(), TABLE, {"provider": "zai"})
+        change_settings(home(), TABLE, {"provider": "zai"})
     assert home().config.read_text(encoding="utf-8") == text
 
 
 def test_the_file_is_made_where_there_is_none_for_the_person_alone() -> None:
-    change(home(), TABLE, {"provider": "zai"})
+    change_settings(home(), TABLE, {"provider": "zai"})
     assert home().config.read_text(encoding="utf-8") == '[roles.extract]\nprovider = "zai"\n'
     if sys.platform != "win32":
         assert stat.S_IMODE(home().config.stat().st_mode) == 0o600
@@ -159,7 +159,7 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     real.write_bytes(FULL.replace("\n", "\r\n").encode())
     home().root.mkdir(parents=True)
     home().config.symlink_to(real)
-    change(home(), TABLE, {"provider": "openai"})
+    change_settings(home(), TABLE, {"provider": "openai"})
     assert home().config.is_symlink()
     assert real.read_bytes() == FULL.replace('"none"', '"openai"').replace("\n", "\r\n").encode()
 
@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_changed_is_told_and_kept(content: bytes) -> None:
     home().root.mkdir(parents=True)
     home().config.write_bytes(content)
     with pytest.raises(SettingsError) as error:
-        change(home(), TABLE, {"provider": "zai"})
+        change_settings(home(), TABLE, {"provider": "zai"})
     assert str(home().config) in error.value.where
     assert error.value.todo
     assert home().config.read_bytes() == content

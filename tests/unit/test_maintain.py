@@ -23,7 +23,7 @@ from lerim.jobs.maintain_report import MaintainOptions, MaintainProgress, Mainta
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
 from lerim.paths import Home
-from lerim.project.lock import project_lock
+from lerim.project.lock import hold_project_lock
 from lerim.review import acts, queue
 from lerim.sessions.catalog.catalog import Catalog
 
@@ -84,7 +84,7 @@ def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive:
     time = NOW - timedelta(days=days)
     name = f"{time:%Y%m%d}-{'-'.join(title.lower().split())}"
     record = MemoryRecord(name, primitive, title, time, time, "manual", 0.9, (), body)
-    path = desk.place.store().place(record)
+    path = desk.path_for.store().path_for(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render_record(record), encoding="utf-8")
     os.utime(path, (time.timestamp(), time.timestamp()))
@@ -187,7 +187,7 @@ def test_a_proposal_that_holds_no_more_is_taken_back(desk: Desk) -> None:
     name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
     [one] = run(desk).proposals
     assert one.reason.startswith("It was not used for 214 days")
-    Uses(desk.place.private).note([name], "opened", NOW)
+    Uses(desk.place.private).record_use([name], "opened", NOW)
     report = run(desk)
     assert report.counts == {"unchanged": 1, "withdrawn": 1}
     assert [action.action for action in report.done] == ["withdrawn-archive"]
@@ -242,7 +242,7 @@ def test_links_that_do_not_agree_are_put_right_at_once(desk: Desk) -> None:
     report = run(desk)
     assert report.counts == {"repaired": 1, "unchanged": 1}
     assert [one.action for one in report.done] == ["repaired"]
-    assert desk.place.store().read(old.stem).status == "superseded"
+    assert desk.place.store().load_by_id(old.stem).status == "superseded"
     assert queue.undo_last(desk.place, report.done[0].undo).ok
 
 
@@ -294,7 +294,7 @@ def test_a_place_that_git_moved_is_referred_to_where_it_is(desk: Desk, git: Call
     [one] = run(desk).proposals
     assert (one.action, one.reason) == ("refer", "src/app.py is src/start.py now.")
     assert queue.accept_candidate(desk.place, one.id).ok
-    assert desk.place.store().read(name).record.references == ("src/start.py",)
+    assert desk.place.store().load_by_id(name).record.references == ("src/start.py",)
     assert run(desk).proposals == []
 
 
@@ -314,7 +314,7 @@ def test_memories_whose_code_changed_are_named_with_what_changed_and_what_is_ove
 
 def test_a_project_another_process_works_on_is_busy(desk: Desk) -> None:
     twice(desk)
-    with project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
+    with hold_project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
         run(desk)
     assert "| maintain | repo | busy:" in desk.home.activity_log.read_text("utf-8")
 

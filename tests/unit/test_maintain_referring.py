@@ -55,7 +55,7 @@ def test_a_new_place_is_proposed_though_the_one_before_was_rejected(desk: Desk, 
     [proposal] = run(desk).proposals
     assert proposal.references == ["core/app.py"]
     assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
-    assert desk.place.store().read(name).record.references == ("core/app.py",)
+    assert desk.place.store().load_by_id(name).record.references == ("core/app.py",)
     assert run(desk).proposals == []
 
 

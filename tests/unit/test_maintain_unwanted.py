@@ -71,9 +71,9 @@ def test_what_a_person_called_wrong_or_outdated_is_proposed_to_be_archived_for_t
     [proposal] = report.proposals
     assert (proposal.action, report.counts) == ("archive", {"archived": 1})
     assert f"called {word}" in proposal.reason and f"{datetime.now(UTC):%Y-}" in proposal.reason
-    assert desk.place.store().read(name).status == "active", "nothing is done unasked"
+    assert desk.place.store().load_by_id(name).status == "active", "nothing is done unasked"
     assert queue.accept_candidate(desk.place, proposal.id).ok
-    assert desk.place.store().read(name).status == "archived"
+    assert desk.place.store().load_by_id(name).status == "archived"
 
 
 def test_useful_takes_the_proposal_back_at_once_and_for_good(desk: Desk) -> None:
@@ -104,7 +104,7 @@ def test_a_word_that_is_undone_takes_its_proposal_along(desk: Desk) -> None:
     assert waiting(desk) == []
     with pytest.raises(NotFoundError, match="withdrawn before: the rating was withdrawn"):
         queue.accept_candidate(desk.place, view.id)
-    assert desk.place.store().read(name).status == "active"
+    assert desk.place.store().load_by_id(name).status == "active"
     acts.give_feedback(desk.place, name, "wrong")
     assert [one.action for one in run(desk).proposals] == ["archive"], "said again it is proposed again"
 
@@ -117,10 +117,10 @@ def test_what_nobody_calls_wrong_any_more_is_not_archived_for_it(desk: Desk, sin
     if since == "verified":
         acts.verify_memory(desk.place, name)
     else:
-        Uses(desk.place.private).unsay(name)  # as by a process killed before it took the proposal back
+        Uses(desk.place.private).delete_last_feedback(name)  # as by a process killed before it took the proposal back
     with pytest.raises(StaleError, match="It is no longer rated wrong or outdated"):
         queue.accept_candidate(desk.place, view.id)
-    assert waiting(desk) == [] and desk.place.store().read(name).status == "active"
+    assert waiting(desk) == [] and desk.place.store().load_by_id(name).status == "active"
 
 
 def test_what_was_put_right_or_restored_since_is_wrong_no_more(desk: Desk) -> None:
@@ -153,19 +153,19 @@ def test_an_automatic_review_archives_it_where_no_word_of_it_is_a_persons(desk: 
         acts.give_feedback(desk.place, name, "wrong")
     run(desk)
     store = desk.place.store()
-    assert (store.read(lerims).status, store.read(mine).status) == ("archived", "active")
+    assert (store.load_by_id(lerims).status, store.load_by_id(mine).status) == ("archived", "active")
     assert waiting(desk) == ["archive"]
-    assert queue.undo_last(desk.place).ok and store.read(lerims).status == "active"
+    assert queue.undo_last(desk.place).ok and store.load_by_id(lerims).status == "active"
     run(desk)
-    assert store.read(lerims).status == "active", "what a person took back is not done again"
+    assert store.load_by_id(lerims).status == "active", "what a person took back is not done again"
 
 
 def test_what_was_called_wrong_is_merged_into_nothing(desk: Desk) -> None:
     name = said(desk)
     store = desk.place.store()
-    stored = store.read(name)
+    stored = store.load_by_id(name)
     twin = stored.path.with_name("20260730-retry-uploads-3-times.md")
-    twin.write_text(store.text(stored.path).replace(name, twin.stem), encoding="utf-8")
+    twin.write_text(store.read_text(stored.path).replace(name, twin.stem), encoding="utf-8")
     acts.give_feedback(desk.place, name, "wrong")
     [proposal] = run(desk).proposals
     assert (proposal.action, [one.id for one in proposal.targets]) == ("archive", [name])

@@ -11,7 +11,7 @@ import pytest
 from desk import Desk, correction
 from lerim.paths import Home
 from lerim.project import project, registry
-from lerim.project.lock import project_lock
+from lerim.project.lock import hold_project_lock
 from lerim.review import queue
 from terminal import answer
 
@@ -51,7 +51,7 @@ def assert_whole(desk: Desk) -> None:
     assert listed["problems"] == []
     [memory] = answer("memory", "list", *here)["memories"]
     assert "pathlib" in memory["evidence"][0]["quote"]
-    assert desk.place.store().quotes.choice() == "local"
+    assert desk.place.store().quotes.read_choice() == "local"
     [undone] = answer("review", "undo", *here)["results"]
     assert undone["path"].startswith(str(desk.repo))
     assert desk.memories() == []
@@ -136,7 +136,7 @@ def test_a_kill_after_the_old_entry_was_rewritten_leaves_the_moved_project_with_
 def test_a_project_that_is_worked_on_is_not_taken_over_meanwhile(before: Desk, tmp_path: Path):
     desk = moved(before, tmp_path / "new")
     here = ("--repo", str(desk.repo))
-    with project_lock(desk.home, desk.place.project.key):
+    with hold_project_lock(desk.home, desk.place.project.key):
         error = answer("project", "alias", str(before.repo), *here, code=4)["error"]
     assert error["code"] == "busy"
     answer("project", "alias", str(before.repo), *here)

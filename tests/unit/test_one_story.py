@@ -12,7 +12,7 @@ from lerim.extraction.ranking.passages import split_passages
 from lerim.paths import Home
 from lerim.review import queue
 from lerim.sessions.discovery import discover_stores, open_databases
-from lerim.sessions.platforms import platform_roots
+from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.agents import PLATFORM_READERS
 from stories import BEFORE, FIRST, SECOND
 from story_stores import AGENTS
@@ -59,7 +59,7 @@ def test_the_same_story_gives_the_same_candidates_whichever_agent_wrote_it(
 @pytest.mark.parametrize("agent", AGENTS)
 def test_the_same_passages_are_ranked_whichever_agent_wrote_them(repo: Path, isolated: Path, agent: str) -> None:
     AGENTS[agent](isolated, repo, "first", FIRST)
-    stores = discover_stores(platform_roots(os.environ, Home(isolated / ".lerim")), [str(repo)])
+    stores = discover_stores(find_platform_roots(os.environ, Home(isolated / ".lerim")), [str(repo)])
     open_databases(stores, {})
     [found] = stores.transcripts
     turns = list(PLATFORM_READERS[found.platform].open_session(found))

@@ -19,7 +19,7 @@ from lerim.paths import Home
 from lerim.review import queue
 from lerim.review.views import CandidateView
 from lerim.sessions.discovery import discover_stores
-from lerim.sessions.platforms import platform_roots
+from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.agents import PLATFORM_READERS
 from sample import CLONE, EXAMPLES, Sample, load_run, make_sample
 
@@ -112,7 +112,9 @@ def strings_of(value: Any) -> list[str]:
 
 
 def test_every_session_of_the_sample_is_read_without_a_problem(sample: Sample):
-    stores = discover_stores(platform_roots(sample.environ, Home(sample.folder / "lerim")), [sample.repo.as_posix()])
+    stores = discover_stores(
+        find_platform_roots(sample.environ, Home(sample.folder / "lerim")), [sample.repo.as_posix()]
+    )
     assert stores.problems == []
     assert Counter(transcript.platform for transcript in stores.transcripts) == AGENTS
     for transcript in stores.transcripts:
@@ -130,7 +132,7 @@ def test_the_samples_own_lerim_looks_for_sessions_in_the_sample_alone(sample: Sa
     for spoil in (sample.folder / "examples.sha256", home.root / "platforms.json"):
         spoil.unlink()
         run.copy_sample(sample.folder, EXAMPLES)
-        roots = [root for places in platform_roots(sample.environ, home).values() for root in places]
+        roots = [root for places in find_platform_roots(sample.environ, home).values() for root in places]
         assert len(roots) == len(PLATFORM_READERS)
         assert all(root.is_relative_to(sample.folder) for root in roots)
 

@@ -61,8 +61,8 @@ def use_spending(home: Home) -> list[Problem]:
 
 def use_uses(home: Home) -> list[Problem]:
     uses = Uses(private(home))
-    uses.all()
-    uses.note(["a"], "opened", NOON)
+    uses.of_all()
+    uses.record_use(["a"], "opened", NOON)
     return uses.problems
 
 
@@ -75,14 +75,14 @@ def use_ledger(home: Home) -> list[Problem]:
 
 def use_baselines(home: Home) -> list[Problem]:
     with baselines.open_baselines(private(home), private(home)) as kept:
-        kept.know("a stamp", [])
+        kept.store_index_paths("a stamp", [])
     return []
 
 
 def use_summaries(home: Home) -> list[Problem]:
     private(home).mkdir(parents=True, exist_ok=True)
     with summaries.open_summaries(private(home), private(home), private(home)) as kept:
-        kept.maker("claude:1")
+        kept.made_by("claude:1")
     return []
 
 

@@ -22,7 +22,7 @@ from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
 from lerim.jobs.sync_context import SyncOptions
 from lerim.paths import Home
 from lerim.project import project
-from lerim.project.lock import project_lock
+from lerim.project.lock import hold_project_lock
 from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
 
@@ -138,7 +138,10 @@ def test_a_cancelled_sync_says_so_and_the_next_one_carries_on(desk: Desk) -> Non
 
 def test_whoever_finds_the_project_locked_is_told_who_holds_it(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
-    with project_lock(desk.home, desk.place.project.key, "syncing"), pytest.raises(BusyError, match=str(os.getpid())):
+    with (
+        hold_project_lock(desk.home, desk.place.project.key, "syncing"),
+        pytest.raises(BusyError, match=str(os.getpid())),
+    ):
         desk.sync()
 
 
@@ -195,7 +198,7 @@ def test_sessions_of_a_worktree_that_was_deleted_and_never_pruned_are_found(
 
 
 def test_a_sync_that_could_not_run_is_in_the_activity_log(desk: Desk) -> None:
-    with project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
+    with hold_project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
         desk.sync()
     assert "busy: " in desk.home.activity_log.read_text(encoding="utf-8")
 

@@ -117,7 +117,7 @@ def _asked(
     from lerim.models import Engine
 
     settings, _ = load.load_settings(environ, home, project.root)
-    purse = DayBudget(home, settings.budget, lambda: clock().astimezone())
+    purse = DayBudget(home, settings.daily_budget_usd, lambda: clock().astimezone())
     engine = Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST)
     shown = passages_for_model(answer.passages)
     heard = AnswerParser(shown, lambda sentence: emit(SentenceEvent(sentence)))
@@ -157,7 +157,7 @@ def _used(
             for one in passages
             if one.path and one.citation.number in cited and (key == GLOBAL_KEY) == _personal(home, one)
         ]
-        Uses(home.project(key)).note(ids, "cited", now)
+        Uses(home.project(key)).record_use(ids, "cited", now)
 
 
 def _personal(home: Home, passage: Passage) -> bool:

@@ -95,7 +95,7 @@ def find_passages(project: Project, home: Home, question: Question, problems: li
     ranked.sort(key=lambda one: -one[0])
     kept = [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
     withheld = 0 if question.everything else sum(not _current(hit) and _says(hit, asked) for hit in hits)
-    unknown = sum(hit.stored.status == "active" and hit.state == "unknown" and _says(hit, asked) for hit in hits)
+    unknown = sum(hit.stored.status == "active" and hit.drift == "unknown" and _says(hit, asked) for hit in hits)
     return FoundPassages(kept, withheld, unknown)
 
 
@@ -140,7 +140,7 @@ def _hits(project: Project, home: Home, text: str, everything: bool, problems: l
 
 
 def _current(hit: Hit) -> bool:
-    return hit.stored.status == "active" and hit.state not in ("drifted", "gone")
+    return hit.stored.status == "active" and hit.drift not in ("drifted", "gone")
 
 
 def _over(hits: Iterable[Hit]) -> frozenset[str]:
@@ -196,7 +196,7 @@ def _memories(hits: Iterable[Hit], asked: WordWeights, everything: bool) -> Iter
 
 def _said_of(hit: Hit) -> str:
     record, stored = hit.record, hit.stored
-    parts = (record.kind or record.primitive, hit.scope, stored.status, hit.state)
+    parts = (record.kind or record.primitive, hit.scope, stored.status, hit.drift)
     return ", ".join(part for part in parts if part not in _USUAL)
 
 

@@ -175,12 +175,12 @@ for _platform in PLATFORMS:
 
 def _hold() -> None:
     """What was queued of agents that are not read waits, and what waited for one that is read again does no more."""
-    from lerim.sessions import Catalog, removed_platforms
+    from lerim.sessions import Catalog, list_removed_platforms
 
     mine = find_home()
     if mine.catalog.exists():
         with Catalog.open(mine) as catalog:
-            catalog.hold_removed_platforms(removed_platforms(mine))
+            catalog.hold_removed_platforms(list_removed_platforms(mine))
 
 
 def _agents(project: Project | None = None) -> list[AgentView]:

@@ -29,7 +29,7 @@ from lerim.errors import BusyError, LerimError, Problem
 from lerim.jobs import SyncState
 from lerim.models import describe_spent, summarize_steps
 from lerim.process_shell import format_command_line
-from lerim.project import Project, list_projects, personal_project
+from lerim.project import Project, list_projects, make_personal_project
 
 if TYPE_CHECKING:
     from lerim.jobs import MaintainOptions, MaintainProgress, MaintainReport, StaleMemory
@@ -97,7 +97,7 @@ def maintain_command(
         raise typer.Exit(EXIT_CODES[report.state])
     projects, problems = list_projects(find_home())
     reports: list[MaintainReport] = []
-    for project in (*projects, personal_project(find_home())):
+    for project in (*projects, make_personal_project(find_home())):
         reports.append(_told(project, options, quiet=as_json))
         if not as_json:
             show_maintain_report(reports[-1])

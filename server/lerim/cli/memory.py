@@ -156,7 +156,7 @@ def search_command(
     at = open_personal_context() if own else open_command_context(repo)
     problems: list[Problem] = []
     query, typed = parse_memory_query(" ".join(words))
-    everything = bool(typed.standings)  # what its references became can be asked only of what was looked at
+    everything = bool(typed.drift_states)  # what its references became can be asked only of what was looked at
     stands = find_drifts(at.place, with_current_status(at.place.store().load_all()[0]) if everything else (), problems)
     filters = _filters(at.place, primitive, kind, tag, file, status, archived, since, until)
     typed = replace(typed, files=tuple(name for one in typed.files for name in find_named_files(at.place, one)))
@@ -168,7 +168,7 @@ def search_command(
         filters=combine_filters(typed, filters, statuses=bool(status) or archived),
         scan=scan,
         problems=problems,
-        rules=at.settings.rules,
+        rules=at.settings.maintenance_rules,
     )
     if not everything:
         stands |= find_drifts(at.place, [hit.stored for hit in hits if hit.scope == "project"], problems)
@@ -225,7 +225,7 @@ def show_command(
     name = make_memory_id_finder(place)(memory_id)
     if not own and place.store().path_of(name) is None and place.personal().store().path_of(name) is not None:
         place, own = place.personal(), True  # a search and an answer show one's own, too
-    stored = place.store().read(name)
+    stored = place.store().load_by_id(name)
     problems: list[Problem] = []
     if stored.status == "active":  # what others say of it counts, too
         everything = with_current_status(place.store().load_all(archived=True)[0])
@@ -234,7 +234,7 @@ def show_command(
     view = _view(stored, "global" if own else "project", stands)
     over = find_ending(place, stored)
     uses = Uses(place.private)
-    uses.note([stored.record.id], "opened", datetime.now(UTC))
+    uses.record_use([stored.record.id], "opened", datetime.now(UTC))
     problems += uses.problems
     shown = ShownMemoryOutput(**msgspec.structs.asdict(view), ended=over.time, why=over.why)
     output.print_problems(problems)

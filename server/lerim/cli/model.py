@@ -19,7 +19,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.config import EXTRACT_TABLE, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_choice
+from lerim.config import EXTRACT_TABLE, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_model_choice
 from lerim.errors import Problem, SettingsError
 from lerim.models import (
     AGENTS,
@@ -76,7 +76,7 @@ def test_command(
         return
     from lerim.models import MOST, DayBudget, Engine, probe_model
 
-    purse = DayBudget(mine, settings.budget, lambda: datetime.now().astimezone())
+    purse = DayBudget(mine, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     trial = probe_model(model, Engine(model, lambda: False, home=mine, environ=os.environ, purse=purse, most=MOST))
     output.print_problems(purse.problems)
     if as_json:
@@ -110,7 +110,7 @@ def use_command(
             SETTING_KEYS[f"{EXTRACT_TABLE}.{name}"].check(value)
         except ValueError as error:
             raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
-    write_choice(mine, provider, model, base_url)
+    write_model_choice(mine, provider, model, base_url)
     settings, problems = load.load_settings(os.environ, mine)
     role = make_role_view("extract", settings, os.environ, consent.load_known_models(mine)[0])
     if as_json:
@@ -170,7 +170,11 @@ def allow_command(as_json: JsonOption = False) -> None:
     if as_json:
         output.show_json(AllowView(labels))
         return
-    budget = f"${settings.budget:g} a day at most" if settings.budget else "no limit: budget.per_day_usd is 0"
+    budget = (
+        f"${settings.daily_budget_usd:g} a day at most"
+        if settings.daily_budget_usd
+        else "no limit: budget.per_day_usd is 0"
+    )
     for label in labels:
         output.print_line(f"{output.escape_controls(label)} may be asked, {budget}.")
     if not labels:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.cli.terminal import CommandContext, output
-from lerim.config import load, write_choice
+from lerim.config import load, write_model_choice
 from lerim.errors import LerimError, SettingsError, StoppedError
 from lerim.jobs import SessionTrial, SyncReport, session_trial
 from lerim.models import AGENTS, choose_model, consent, list_models, summarize_steps
@@ -97,7 +97,7 @@ def let_choose(at: CommandContext, found: Sequence[Offer], report: SyncReport) -
 
 def _use(at: CommandContext, offer: Offer) -> None:
     """Writes the choice, and that the person agrees to what it costs."""
-    write_choice(at.home, offer.provider, offer.model, offer.base_url)
+    write_model_choice(at.home, offer.provider, offer.model, offer.base_url)
     settings, _ = load.load_settings(os.environ, at.home, at.project.root)
     model, _ = choose_model("extract", settings, os.environ, None)
     if model is not None and model.billed:

@@ -25,7 +25,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import LerimError, Problem
-from lerim.files import text_hash
+from lerim.files import hash_text
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, candidate_view, queue
 
 review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)
@@ -282,8 +282,8 @@ def _all_but_doubted(place: ReviewPaths) -> list[str]:
 
 def _ask_quotes(at: CommandContext, *, ask: bool) -> Quotes:
     """The person's answer on a terminal; else what the settings say, else shared, and that is said."""
-    if at.settings.quotes != "ask":
-        return "local" if at.settings.quotes == "local" else "shared"
+    if at.settings.quote_sharing != "ask":
+        return "local" if at.settings.quote_sharing == "local" else "shared"
     if ask and sys.stdin.isatty() and sys.stdout.isatty():
         output.print_line("The quotes that support a memory can be committed with it, or stay on this machine.")
         return "shared" if typer.confirm("Share quotes in git?", default=True) else "local"
@@ -311,7 +311,7 @@ def edit_command(
     candidate_id = make_candidate_id_finder(place)(candidate_id)
     if title is None and body is None and tag is None:
         shown = queue.load_pending(place, candidate_id)
-        seen = text_hash(shown.text)
+        seen = hash_text(shown.text)
         with edit_in_editor(shown.record) as change:
             act_on_each(
                 [candidate_id],

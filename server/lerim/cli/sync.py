@@ -87,7 +87,7 @@ def sync_command(
     above = at.settings.accept_above if accept_above is None else accept_above
     options = sync.SyncOptions(
         explicit=True,
-        since=parse_time_option(since or at.settings.since, "--since"),
+        since=parse_time_option(since or at.settings.sync_since, "--since"),
         until=parse_time_option(until, "--until"),
         accept_above=above if above > 0 or accept_above is not None else None,
         quotes=quotes or _quotes(at),
@@ -161,7 +161,7 @@ def _today(at: CommandContext, report: SyncReport) -> str:
         cost = total_spent_today(at.home, datetime.now().astimezone()).cost
     except SpendingError:
         return ""
-    bound = f" of ${at.settings.budget:.2f}" if at.settings.budget else ", no limit"
+    bound = f" of ${at.settings.daily_budget_usd:.2f}" if at.settings.daily_budget_usd else ", no limit"
     return f"Today: {format_dollars(cost)}{bound}."
 
 
@@ -183,7 +183,9 @@ def offer_model(at: CommandContext, options: SyncOptions, report: SyncReport) ->
 
 def _quotes(at: CommandContext) -> Quotes | None:
     """What was chosen for this repository, else what the settings say."""
-    return at.place.store().quotes.choice() or (None if at.settings.quotes == "ask" else at.settings.quotes)
+    return at.place.store().quotes.read_choice() or (
+        None if at.settings.quote_sharing == "ask" else at.settings.quote_sharing
+    )
 
 
 @contextmanager

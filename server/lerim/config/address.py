@@ -6,7 +6,7 @@ import ipaddress
 from urllib.parse import urlsplit
 
 
-def address_fault(base_url: str) -> str:
+def find_address_fault(base_url: str) -> str:
     """Returns why this cannot be the address of a model service, or "". Plain http is allowed for this machine only."""
     try:
         parts = urlsplit(base_url)
@@ -30,19 +30,19 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def same_service(base_url: str, other: str) -> bool:
-    """Returns whether two valid addresses (no `address_fault`) lead to the same host and port."""
-    ours, theirs = urlsplit(base_url), urlsplit(other)
-    return (ours.scheme, ours.hostname, ours.port or 443) == (theirs.scheme, theirs.hostname, theirs.port or 443)
+def is_same_service(base_url: str, other: str) -> bool:
+    """Returns whether two valid addresses (no `find_address_fault`) lead to the same host and port."""
+    first, second = urlsplit(base_url), urlsplit(other)
+    return (first.scheme, first.hostname, first.port or 443) == (second.scheme, second.hostname, second.port or 443)
 
 
-def host_of(base_url: str) -> str:
-    """Returns the host of a valid address (no `address_fault`), with its port unless that is the https default."""
+def format_host(base_url: str) -> str:
+    """Returns the host of a valid address (no `find_address_fault`), with its port unless that is the https default."""
     parts = urlsplit(base_url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     return host if parts.port in (None, 443) else f"{host}:{parts.port}"
 
 
-def on_this_machine(base_url: str) -> bool:
-    """Returns whether a valid address (no `address_fault`) is on this machine."""
+def is_on_this_machine(base_url: str) -> bool:
+    """Returns whether a valid address (no `find_address_fault`) is on this machine."""
     return is_loopback(urlsplit(base_url).hostname or "")

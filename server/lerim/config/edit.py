@@ -15,21 +15,21 @@ from lerim.errors import LerimError, SettingsError, StaleError, reason_of
 from lerim.paths import Home
 from lerim.project import make_private_folder
 
-MAX_BYTES = 256_000
-_TRIES = 5
+MOST_BYTES = 256_000
+_MOST_TRIES = 5
 _TODO = "Change the file in an editor; `lerim config show` shows the settings in effect."
 
 
-def change(home: Home, table: str, values: Mapping[str, SettingValue]) -> None:
+def change_settings(home: Home, table: str, values: Mapping[str, SettingValue]) -> None:
     """Sets values of one table (`roles.extract`) in `~/.lerim/config.toml`, creating the file if needed.
 
     Raises SettingsError and leaves the file unchanged if it cannot be read, written or changed.
     """
     path = Path(os.path.realpath(home.config))  # if the file is a link, its target is changed
     try:
-        for _ in range(_TRIES):
+        for _ in range(_MOST_TRIES):
             with contextlib.suppress(StaleError):  # the person saved it meanwhile: start over with the new text
-                return _change(home, path, table, values)
+                return _change_file(home, path, table, values)
         raise ValueError("another program keeps changing it")
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
@@ -45,9 +45,9 @@ def change(home: Home, table: str, values: Mapping[str, SettingValue]) -> None:
         raise SettingsError(error.message, where=str(path), todo=error.todo) from error
 
 
-def _change(home: Home, path: Path, table: str, values: Mapping[str, SettingValue]) -> None:
-    text = files.read_text(path, MAX_BYTES) if path.exists() else None
-    changed = with_values(text or "", table, values)
+def _change_file(home: Home, path: Path, table: str, values: Mapping[str, SettingValue]) -> None:
+    text = files.read_text(path, MOST_BYTES) if path.exists() else None
+    changed = set_toml_values(text or "", table, values)
     if changed == (text or ""):
         return
     make_private_folder(home, home.root)
@@ -58,7 +58,7 @@ def _change(home: Home, path: Path, table: str, values: Mapping[str, SettingValu
         raise StaleError(message, where=str(path), todo="Check its content, then try again.")
 
 
-def with_values(text: str, table: str, values: Mapping[str, SettingValue]) -> str:
+def set_toml_values(text: str, table: str, values: Mapping[str, SettingValue]) -> str:
     """Returns the text of a TOML file with these values set in a table.
 
     The table is added if it is missing; comments, order and all other values are kept. Raises TOMLDecodeError if the
@@ -67,31 +67,31 @@ def with_values(text: str, table: str, values: Mapping[str, SettingValue]) -> st
     import tomlkit  # needed only to write, and slow to import
     from tomlkit.exceptions import TOMLKitError
 
-    new = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-    wanted = tomllib.loads(text)
-    settings = _table(wanted, table, dict)
-    if settings.items() >= new.items():
+    new_values = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    expected = tomllib.loads(text)
+    table_values = _get_table(expected, table, dict)
+    if table_values.items() >= new_values.items():
         return text
-    settings.update(new)
-    crlf = "\r\n" in text and "\n" not in text.replace("\r\n", "")
-    source = text.replace("\r\n", "\n") if crlf else text
+    table_values.update(new_values)
+    has_crlf = "\r\n" in text and "\n" not in text.replace("\r\n", "")
+    source = text.replace("\r\n", "\n") if has_crlf else text
     try:
         document = tomlkit.parse(source)
-        if (again := tomlkit.dumps(document)) != source:
-            pairs = enumerate(zip(source.split("\n"), again.split("\n"), strict=False), 1)
+        if (unchanged := tomlkit.dumps(document)) != source:
+            pairs = enumerate(zip(source.split("\n"), unchanged.split("\n"), strict=False), 1)
             line = next((number for number, (old, other) in pairs if old != other), 1)
             raise ValueError(f"line {line} would not be preserved")
-        _table(document, table, tomlkit.table).update(new)
+        _get_table(document, table, tomlkit.table).update(new_values)
         changed = tomlkit.dumps(document)
-        kept = tomllib.loads(changed) == wanted
+        is_preserved = tomllib.loads(changed) == expected
     except (TOMLKitError, tomllib.TOMLDecodeError):
-        kept = False
-    if not kept:
-        raise ValueError(f"[{table}] is written in a way in which {' and '.join(new)} cannot be changed")
-    return changed.replace("\n", "\r\n") if crlf else changed
+        is_preserved = False
+    if not is_preserved:
+        raise ValueError(f"[{table}] is written in a way in which {' and '.join(new_values)} cannot be changed")
+    return changed.replace("\n", "\r\n") if has_crlf else changed
 
 
-def _table(document: MutableMapping[str, Any], path: str, make: Callable[[], object]) -> MutableMapping[str, Any]:
+def _get_table(document: MutableMapping[str, Any], path: str, make: Callable[[], object]) -> MutableMapping[str, Any]:
     """Returns the table at this path, adding it if missing. Raises ValueError if a part of the path is not a table."""
     for name in path.split("."):
         if name not in document:

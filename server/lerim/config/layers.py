@@ -20,35 +20,35 @@ from lerim.config.schema import SETTING_KEYS, SettingValue
 from lerim.errors import BoundaryError, Problem, SettingsError
 from lerim.files import open_buffered
 from lerim.paths import Home
-from lerim.project import find_innermost_layout, is_root, same_place
+from lerim.project import find_innermost_layout, is_home_worktree, is_same_place
 
-MAX_BYTES = 256_000
+MOST_BYTES = 256_000
 """Larger settings files are not read."""
 EDITOR_LAYER = "VS Code settings"
 """The origin of settings passed by the editor. It is trusted, because a workspace cannot set the ones that matter."""
 ROLE_KEYS = ("provider", "model", "base_url", "fallback_models", "command")
 """The settings of a role that decide to whom it sends text."""
-LIMITS = ("sync.since", "extract.gate", "budget.per_day_usd")
+LIMIT_SETTINGS = ("sync.since", "extract.gate", "budget.per_day_usd")
 """The settings that limit what is sent, by age, worth and price: if one of them cannot be read, nothing is sent."""
 
 
 @dataclass(slots=True)
 class SettingsLayer:
-    """One source of settings. `of_person`: it may set everything. `chosen`: the person chose it, so each of its errors
-    is a fault (`faults`) of the roles it may have been meant for."""
+    """One source of settings. `is_of_person`: it may set everything. `chosen`: the person chose it, so each of its
+    errors is a fault (`faults`) of the roles it may have been meant for."""
 
     label: str
-    of_person: bool
+    is_of_person: bool
     chosen: bool = True
     values: dict[str, SettingValue] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     faults: dict[RoleName, list[Problem]] = field(default_factory=dict)
 
-    def complain(self, message: str, roles: Iterable[RoleName] = ()) -> None:
+    def add_problem(self, message: str, roles: Iterable[RoleName] = ()) -> None:
         """Adds a problem that may affect these roles."""
         roles = tuple(roles) if self.chosen else ()
-        whom = "" if len(roles) > 1 else f" for roles.{roles[0]}" if roles else ""
-        effect = f" No model is used{whom} until it is corrected." if roles else ""
+        role_hint = "" if len(roles) > 1 else f" for roles.{roles[0]}" if roles else ""
+        effect = f" No model is used{role_hint} until it is corrected." if roles else ""
         problem = Problem("settings", self.label, f"{message}{effect}")
         self.problems.append(problem)
         for role in roles:
@@ -59,69 +59,71 @@ def read_layers(environ: Mapping[str, str], home: Home, root: Path | None) -> It
     """Yields every layer above the defaults, lowest first. Raises SettingsError if `LERIM_CONFIG` cannot name a
     file."""
     repository = None
-    if root is not None and not same_place(root / ".lerim", home.root):
+    if root is not None and not is_same_place(root / ".lerim", home.root):
         repository = root / ".lerim" / "config.toml"
-    if repository is not None and home.config.exists() and same_place(home.config, repository):
-        shared = SettingsLayer(str(home.config), of_person=True)
-        shared.complain("This file is also the repository's, so it is treated as the repository's.", ROLES)
+    if repository is not None and home.config.exists() and is_same_place(home.config, repository):
+        shared = SettingsLayer(str(home.config), is_of_person=True)
+        shared.add_problem("This file is also the repository's, so it is treated as the repository's.", ROLES)
         yield shared
     else:
-        yield _of_file(SettingsLayer(str(home.config), of_person=True), home.config)
+        yield _read_file_layer(SettingsLayer(str(home.config), is_of_person=True), home.config)
     if repository is not None:
-        yield _of_file(SettingsLayer(str(repository), of_person=False, chosen=False), repository)
+        yield _read_file_layer(SettingsLayer(str(repository), is_of_person=False, chosen=False), repository)
     if named := environ.get("LERIM_CONFIG"):
-        yield _named(Path(named), home)
-    told, problems = editor.read_editor_state(environ)
-    if told is not None or problems:
-        layer = SettingsLayer(problems[0].path if problems else EDITOR_LAYER, of_person=True)
+        yield _read_named_layer(Path(named), home)
+    state, problems = editor.read_editor_state(environ)
+    if state is not None or problems:
+        layer = SettingsLayer(problems[0].path if problems else EDITOR_LAYER, is_of_person=True)
         for problem in problems:
-            layer.complain(problem.message, ROLES)
-        _take(layer, told.settings.items() if told else ())
+            layer.add_problem(problem.message, ROLES)
+        _take_values(layer, state.settings.items() if state else ())
         yield layer
 
 
-def _named(path: Path, home: Home) -> SettingsLayer:
+def _read_named_layer(path: Path, home: Home) -> SettingsLayer:
     todo = "Correct or unset LERIM_CONFIG."
     if not path.is_absolute():
         raise SettingsError("LERIM_CONFIG is not an absolute path.", where=str(path), todo=todo)
     if not path.is_file():
         raise SettingsError("The file named by LERIM_CONFIG does not exist.", where=str(path), todo=todo)
     around = find_innermost_layout(path)
-    layer = _of_file(SettingsLayer(str(path), of_person=around is None or is_root(home, around.root)), path)
-    if not layer.of_person:
-        layer.complain("LERIM_CONFIG names a file in a repository, so it may set only what a repository may set.")
+    layer = _read_file_layer(
+        SettingsLayer(str(path), is_of_person=around is None or is_home_worktree(home, around.root)), path
+    )
+    if not layer.is_of_person:
+        layer.add_problem("LERIM_CONFIG names a file in a repository, so it may set only what a repository may set.")
     return layer
 
 
-def _of_file(layer: SettingsLayer, path: Path) -> SettingsLayer:
+def _read_file_layer(layer: SettingsLayer, path: Path) -> SettingsLayer:
     """Returns the layer with the settings of its file. A repository's own file is not read through links."""
     try:
         if not layer.chosen:
             files.resolve_inside(path.parent.parent, path)
         with open_buffered(path) as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise OSError(f"it is larger than {MAX_BYTES // 1000} kB")
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise OSError(f"it is larger than {MOST_BYTES // 1000} kB")
         # A number with thousands of digits raises a ValueError that is not a TOMLDecodeError.
         table = tomllib.loads(data.decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
-            layer.complain("This file is a link to a file that does not exist. Correct the link.", ROLES)
+            layer.add_problem("This file is a link to a file that does not exist. Correct the link.", ROLES)
         return layer
     except (ValueError, OSError, RecursionError, BoundaryError) as error:
-        layer.complain(f"This file cannot be read, so its settings are ignored: {error}. Correct it.", ROLES)
+        layer.add_problem(f"This file cannot be read, so its settings are ignored: {error}. Correct it.", ROLES)
         return layer
-    _take(layer, flatten_table(table))
+    _take_values(layer, flatten_table(table))
     return layer
 
 
-def _take(layer: SettingsLayer, given: Iterable[tuple[str, object]]) -> None:
+def _take_values(layer: SettingsLayer, given: Iterable[tuple[str, object]]) -> None:
     for name, value in given:
         try:
-            layer.values[name] = _checked(name, value, of_person=layer.of_person)
+            layer.values[name] = _check_value(name, value, of_person=layer.is_of_person)
         except ValueError as error:
             end = "" if str(error).endswith("?") else "."
-            layer.complain(f"{name!r} {error}{end} It is ignored.", affected_roles(name))
+            layer.add_problem(f"{name!r} {error}{end} It is ignored.", affected_roles(name))
 
 
 def affected_roles(name: str) -> tuple[RoleName, ...]:
@@ -130,7 +132,7 @@ def affected_roles(name: str) -> tuple[RoleName, ...]:
     That is the role it names, or all roles if the name of the role or its table is misspelled or the setting limits
     what is sent.
     """
-    if difflib.get_close_matches(name, LIMITS, cutoff=0.75):
+    if difflib.get_close_matches(name, LIMIT_SETTINGS, cutoff=0.75):
         return ROLES
     first, *rest = name.split(".")
     if name in SETTING_KEYS and first != "roles":
@@ -142,7 +144,7 @@ def affected_roles(name: str) -> tuple[RoleName, ...]:
     return tuple(known) or ROLES
 
 
-def _checked(name: str, value: object, *, of_person: bool) -> SettingValue:
+def _check_value(name: str, value: object, *, of_person: bool) -> SettingValue:
     key = SETTING_KEYS.get(name)
     if not of_person and SETTING_WIDTHS.get(name) is None:
         allowed = ", ".join(sorted(name for name, width in SETTING_WIDTHS.items() if width is not None))

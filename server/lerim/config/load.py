@@ -19,7 +19,7 @@ from typing import Literal
 from lerim.config.layers import EDITOR_LAYER, SettingsLayer, flatten_table, read_layers
 from lerim.config.narrowing import is_wider
 from lerim.config.providers import ROLES, Role, RoleName
-from lerim.config.schema import AS_EXTRACT, SETTING_KEYS, GateMode, ReviewMode, Rules, SettingValue
+from lerim.config.schema import SAME_AS_EXTRACT, SETTING_KEYS, GateMode, MaintenanceRules, ReviewMode, SettingValue
 from lerim.errors import Problem
 from lerim.paths import Home
 
@@ -40,21 +40,21 @@ class Settings:
 
     `origins` says by dotted name where a setting comes from: a file, the editor, `default`. `roles` are resolved: a
     role without a provider has that of `extract`, with its model, address, command and fallbacks. `guidance` is what
-    the model should pay attention to, `budget` what a day's calls may cost in US dollars (0: no limit). `rules` control
-    decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never). `faults` are the errors
-    in each role's settings, or in those of `extract` if it uses those; a role with faults uses no model.
+    the model should pay attention to, `daily_budget_usd` what a day's calls may cost (0: no limit). `maintenance_rules`
+    control decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never). `faults` are
+    the errors in each role's settings, or in those of `extract` if it uses those; a role with faults uses no model.
     """
 
     home: Home
-    since: str
+    sync_since: str
     accept_above: float
-    quotes: QuotesSetting
-    review: ReviewMode
+    quote_sharing: QuotesSetting
+    review_mode: ReviewMode
     search_limit: int
-    gate: GateMode
+    window_gate: GateMode
     guidance: str
-    budget: float
-    rules: Rules
+    daily_budget_usd: float
+    maintenance_rules: MaintenanceRules
     idle_minutes: int
     roles: Mapping[RoleName, Role]
     values: Mapping[str, SettingValue]
@@ -72,50 +72,52 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
     origins = dict.fromkeys(values, DEFAULT_ORIGIN)
     problems: list[Problem] = []
     faults: dict[RoleName, list[Problem]] = {role: [] for role in ROLES}
-    base = dict(values)
+    defaults = dict(values)
     for layer in read_layers(environ, home, root):
-        if not layer.of_person:
-            _narrow(layer, values)
-        _lay(layer.values, layer.label, base, values, origins)
+        if not layer.is_of_person:
+            _remove_wider_values(layer, values)
+        _apply_layer(layer.values, layer.label, defaults, values, origins)
         problems += layer.problems
         for role, found in layer.faults.items():
             faults[role] += found
-    for role, problem in _unused(values, origins):
+    for role, problem in _find_ineffective_settings(values, origins):
         problems.append(problem)
         faults[role].append(problem)
-    return _settings(home, values, origins, faults), problems
+    return _make_settings(home, values, origins, faults), problems
 
 
-def _narrow(layer: SettingsLayer, values: Mapping[str, SettingValue]) -> None:
+def _remove_wider_values(layer: SettingsLayer, values: Mapping[str, SettingValue]) -> None:
     """Removes from a repository's layer the values that allow more than the person does, with a problem for each."""
     now = datetime.now(UTC)
-    for name, theirs in list(layer.values.items()):
-        mine = values[name]
-        if is_wider(name, theirs, mine, now):
+    for name, repository_value in list(layer.values.items()):
+        person_value = values[name]
+        if is_wider(name, repository_value, person_value, now):
             del layer.values[name]
-            layer.complain(
-                f"{name!r} can only be restricted by a repository: {theirs!r} allows more "
-                f"than {mine!r}, which stays in effect."
+            layer.add_problem(
+                f"{name!r} can only be restricted by a repository: {repository_value!r} allows more "
+                f"than {person_value!r}, which stays in effect."
             )
 
 
-def _unused(values: Mapping[str, SettingValue], origins: Mapping[str, str]) -> Iterator[tuple[RoleName, Problem]]:
+def _find_ineffective_settings(
+    values: Mapping[str, SettingValue], origins: Mapping[str, str]
+) -> Iterator[tuple[RoleName, Problem]]:
     """Yields model settings of roles without a provider. They would be ignored, because such a role uses that of
     `extract`."""
     for role in ROLES:
-        if values[f"roles.{role}.provider"] == AS_EXTRACT:
-            for own in (*PROVIDER_KEYS, "command"):
-                name = f"roles.{role}.{own}"
+        if values[f"roles.{role}.provider"] == SAME_AS_EXTRACT:
+            for key in (*PROVIDER_KEYS, "command"):
+                name = f"roles.{role}.{key}"
                 if values[name]:
                     message = f"{name!r} has no effect without a provider: set roles.{role}.provider. It is ignored."
                     effect = f"No model is used for roles.{role} until it is corrected."
                     yield role, Problem("settings", origins[name], f"{message} {effect}")
 
 
-def _lay(
+def _apply_layer(
     layer: Mapping[str, SettingValue],
     label: str,
-    base: Mapping[str, SettingValue],
+    defaults: Mapping[str, SettingValue],
     values: dict[str, SettingValue],
     origins: dict[str, str],
 ) -> None:
@@ -124,36 +126,36 @@ def _lay(
     for role in ROLES:
         name = f"roles.{role}.provider"
         if origins[name] != DEFAULT_ORIGIN and layer.get(name, values[name]) != values[name]:
-            for own in PROVIDER_KEYS:
-                values[f"roles.{role}.{own}"], origins[f"roles.{role}.{own}"] = (
-                    base[f"roles.{role}.{own}"],
+            for key in PROVIDER_KEYS:
+                values[f"roles.{role}.{key}"], origins[f"roles.{role}.{key}"] = (
+                    defaults[f"roles.{role}.{key}"],
                     DEFAULT_ORIGIN,
                 )
     for name, value in layer.items():
         values[name], origins[name] = value, label
 
 
-def _settings(
+def _make_settings(
     home: Home,
     values: Mapping[str, SettingValue],
     origins: Mapping[str, str],
     faults: Mapping[RoleName, list[Problem]],
 ) -> Settings:
     quotes = values["review.quotes"]
-    extract = _role(values, "extract")
+    extract = _make_role(values, "extract")
     return Settings(
         home=home,
-        since=str(values["sync.since"]),
-        accept_above=_number(values["sync.accept_above"]),
-        quotes="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",
-        review="auto" if values["review.mode"] == "auto" else "ask",
-        search_limit=int(_number(values["search.limit"])),
-        gate="all" if values["extract.gate"] == "all" else "signal",
+        sync_since=str(values["sync.since"]),
+        accept_above=_to_number(values["sync.accept_above"]),
+        quote_sharing="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",
+        review_mode="auto" if values["review.mode"] == "auto" else "ask",
+        search_limit=int(_to_number(values["search.limit"])),
+        window_gate="all" if values["extract.gate"] == "all" else "signal",
         guidance=str(values["extract.guidance"]),
-        budget=_number(values["budget.per_day_usd"]),
-        rules=_rules(values),
-        idle_minutes=int(_number(values["maintain.idle_minutes"])),
-        roles={name: _as(_role(values, name), extract) for name in ROLES},
+        daily_budget_usd=_to_number(values["budget.per_day_usd"]),
+        maintenance_rules=_make_rules(values),
+        idle_minutes=int(_to_number(values["maintain.idle_minutes"])),
+        roles={name: _inherit_model(_make_role(values, name), extract) for name in ROLES},
         values=values,
         origins=origins,
         faults={
@@ -163,37 +165,37 @@ def _settings(
     )
 
 
-def _rules(values: Mapping[str, SettingValue]) -> Rules:
-    def of(name: str) -> float:
-        return _number(values[f"maintain.{name}"])
+def _make_rules(values: Mapping[str, SettingValue]) -> MaintenanceRules:
+    def get(name: str) -> float:
+        return _to_number(values[f"maintain.{name}"])
 
-    return Rules(
-        decay_days=int(of("decay_days")),
-        floor=of("floor"),
-        archive_below=of("archive_below"),
-        grace_days=int(of("grace_days")),
-        most_learnings=int(of("most_learnings")),
-        theme_days=int(of("theme_days")),
+    return MaintenanceRules(
+        decay_days=int(get("decay_days")),
+        floor=get("floor"),
+        archive_below=get("archive_below"),
+        grace_days=int(get("grace_days")),
+        most_learnings=int(get("most_learnings")),
+        theme_days=int(get("theme_days")),
     )
 
 
-def _role(values: Mapping[str, SettingValue], name: RoleName) -> Role:
-    def of(key: str) -> SettingValue:
+def _make_role(values: Mapping[str, SettingValue], name: RoleName) -> Role:
+    def get(key: str) -> SettingValue:
         return values[f"roles.{name}.{key}"]
 
     return Role(
-        provider=str(of("provider")),
-        model=str(of("model")),
-        base_url=str(of("base_url")),
-        fallback_models=_words(of("fallback_models")),
-        command=_words(of("command")),
-        timeout=_number(of("timeout")),
-        max_window_tokens=int(_number(of("max_window_tokens"))),
-        window_overlap_tokens=int(_number(of("window_overlap_tokens"))),
+        provider=str(get("provider")),
+        model=str(get("model")),
+        base_url=str(get("base_url")),
+        fallback_models=_to_words(get("fallback_models")),
+        command=_to_words(get("command")),
+        timeout=_to_number(get("timeout")),
+        max_window_tokens=int(_to_number(get("max_window_tokens"))),
+        window_overlap_tokens=int(_to_number(get("window_overlap_tokens"))),
     )
 
 
-def _as(role: Role, extract: Role) -> Role:
+def _inherit_model(role: Role, extract: Role) -> Role:
     if role.provider:
         return role
     return replace(
@@ -206,9 +208,9 @@ def _as(role: Role, extract: Role) -> Role:
     )
 
 
-def _number(value: SettingValue) -> float:
+def _to_number(value: SettingValue) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _words(value: SettingValue) -> tuple[str, ...]:
+def _to_words(value: SettingValue) -> tuple[str, ...]:
     return value if isinstance(value, tuple) else ()

@@ -9,15 +9,15 @@ from lerim.paths import Home
 EXTRACT_TABLE = "roles.extract"
 
 
-def write_choice(mine: Home, provider: str, model: str, base_url: str) -> None:
+def write_model_choice(home: Home, provider: str, model: str, base_url: str) -> None:
     """Writes to the person's own file which model reads sessions. Raises SettingsError."""
-    given = {"model": model, "base_url": base_url}
-    before = load.load_settings({}, mine)[0]  # only the person's file
+    model_values = {"model": model, "base_url": base_url}
+    before = load.load_settings({}, home)[0]  # only the person's file
     values: dict[str, SettingValue] = {"provider": provider}
-    broken = bool(before.faults["extract"])  # the file may contain an invalid value, which is not in `before`
-    for name, value in given.items():
-        if value or broken or before.values[f"{EXTRACT_TABLE}.{name}"]:
+    has_faults = bool(before.faults["extract"])  # the file may contain an invalid value, which is not in `before`
+    for name, value in model_values.items():
+        if value or has_faults or before.values[f"{EXTRACT_TABLE}.{name}"]:
             values[name] = value
-    if broken or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
+    if has_faults or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
         values["fallback_models"] = ()
-    edit.change(mine, EXTRACT_TABLE, values)
+    edit.change_settings(home, EXTRACT_TABLE, values)

@@ -18,67 +18,69 @@ WidthFunction = Callable[[SettingValue, datetime], float]
 """Returns how wide a value is at a given time; larger is wider."""
 
 
-def _later(value: SettingValue, now: datetime) -> float:
+def _width_of_start(value: SettingValue, now: datetime) -> float:
     return -parse_time(value, now).timestamp() if isinstance(value, str) and value else math.inf
 
 
-def _lower(value: SettingValue, _now: datetime) -> float:
-    return _number(value)
+def _width_of_number(value: SettingValue, _now: datetime) -> float:
+    return _to_number(value)
 
 
-def _lower_bound(value: SettingValue, _now: datetime) -> float:
+def _width_of_limit(value: SettingValue, _now: datetime) -> float:
     """0 means no limit."""
-    return _number(value) or math.inf
+    return _to_number(value) or math.inf
 
 
-def _higher_or_never(value: SettingValue, _now: datetime) -> float:
+def _width_of_threshold(value: SettingValue, _now: datetime) -> float:
     """0 means never."""
-    return -_number(value) if value else -math.inf
+    return -_to_number(value) if value else -math.inf
 
 
-def _ordered(*narrowest_first: str) -> WidthFunction:
+def _make_choice_width(*narrowest_first: str) -> WidthFunction:
     return lambda value, _now: narrowest_first.index(str(value))
 
 
-def _free(_value: SettingValue, _now: datetime) -> float:
+def _no_width(_value: SettingValue, _now: datetime) -> float:
     """For settings about the repository's own memories or about display: they cannot widen anything."""
     return 0.0
 
 
-def _number(value: SettingValue) -> float:
+def _to_number(value: SettingValue) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _of_role(role: RoleName) -> Iterator[tuple[str, WidthFunction | None]]:
-    for own in ("provider", "model", "base_url", "fallback_models", "command", "timeout"):
-        yield f"roles.{role}.{own}", None
-    yield f"roles.{role}.max_window_tokens", _lower
-    yield f"roles.{role}.window_overlap_tokens", _lower
+def _list_role_widths(role: RoleName) -> Iterator[tuple[str, WidthFunction | None]]:
+    for key in ("provider", "model", "base_url", "fallback_models", "command", "timeout"):
+        yield f"roles.{role}.{key}", None
+    yield f"roles.{role}.max_window_tokens", _width_of_number
+    yield f"roles.{role}.window_overlap_tokens", _width_of_number
 
 
 SETTING_WIDTHS: Mapping[str, WidthFunction | None] = {
-    "sync.since": _later,
-    "sync.accept_above": _higher_or_never,
-    "review.quotes": _ordered("local", "ask", "shared"),
-    "review.mode": _ordered("ask", "auto"),
-    "search.limit": _free,
-    "extract.gate": _ordered("signal", "all"),
+    "sync.since": _width_of_start,
+    "sync.accept_above": _width_of_threshold,
+    "review.quotes": _make_choice_width("local", "ask", "shared"),
+    "review.mode": _make_choice_width("ask", "auto"),
+    "search.limit": _no_width,
+    "extract.gate": _make_choice_width("signal", "all"),
     "extract.guidance": None,
-    "budget.per_day_usd": _lower_bound,
-    "maintain.decay_days": _free,
-    "maintain.floor": _free,
-    "maintain.archive_below": _free,
-    "maintain.grace_days": _free,
-    "maintain.most_learnings": _free,
-    "maintain.theme_days": _free,
-    "maintain.idle_minutes": _higher_or_never,
-    **{name: width for role in ROLES for name, width in _of_role(role)},
+    "budget.per_day_usd": _width_of_limit,
+    "maintain.decay_days": _no_width,
+    "maintain.floor": _no_width,
+    "maintain.archive_below": _no_width,
+    "maintain.grace_days": _no_width,
+    "maintain.most_learnings": _no_width,
+    "maintain.theme_days": _no_width,
+    "maintain.idle_minutes": _width_of_threshold,
+    **{name: width for role in ROLES for name, width in _list_role_widths(role)},
 }
 """The width of each setting; None: a repository may not set it at all."""
 
 
-def is_wider(name: str, theirs: SettingValue, mine: SettingValue, now: datetime) -> bool:
+def is_wider(name: str, repository_value: SettingValue, person_value: SettingValue, now: datetime) -> bool:
     """Returns whether a repository's value of a setting allows more than the person's, or may not be set by it at
     all."""
     width = SETTING_WIDTHS[name]
-    return width is None or (theirs != mine and width(theirs, now) > width(mine, now))
+    return width is None or (
+        repository_value != person_value and width(repository_value, now) > width(person_value, now)
+    )

@@ -1,8 +1,8 @@
 """The model services and how to talk to each.
 
-Any other service that supports chat completions is `openai` with a `base_url`, and has a key of its own (`OTHER_KEY`).
-The default model is each service's small, cheap one that is still offered. If a service discontinues it, its answer
-says so, and the settings can name another.
+Any other service that supports chat completions is `openai` with a `base_url`, and has a key of its own
+(`OTHER_KEY_VARIABLE`). The default model is each service's small, cheap one that is still offered. If a service
+discontinues it, its answer says so, and the settings can name another.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Wire = Literal["chat", "anthropic", "command", "editor", "agent"]
 the program of an installed coding agent."""
 RoleName = Literal["lead", "explorer", "extract", "summarize"]
 ROLES: tuple[RoleName, ...] = ("extract", "summarize", "lead", "explorer")
-OTHER_KEY = "LERIM_MODEL_KEY"
+OTHER_KEY_VARIABLE = "LERIM_MODEL_KEY"
 """The environment variable with the key for a `base_url` that is not a provider's own."""
-STORED = "LERIM_KEY_"
+STORED_KEY_PREFIX = "LERIM_KEY_"
 """Prefix of the variable with a key from the editor's secret storage. The person's own programs do not get these."""
 
 

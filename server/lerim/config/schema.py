@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias, get_args
 
-from lerim.config.address import address_fault
+from lerim.config.address import find_address_fault
 from lerim.config.providers import PROVIDERS, ROLES, RoleName
 from lerim.times import TIME_EXAMPLES, parse_time
 
@@ -17,7 +17,7 @@ GateMode = Literal["all", "signal"]
 ReviewMode = Literal["ask", "auto"]
 """Whether the person reviews each change of the memories, or changes are made at once unless something speaks against
 it."""
-AS_EXTRACT = ""
+SAME_AS_EXTRACT = ""
 """The provider of a role that has none of its own: it uses the model settings of `roles.extract`."""
 
 
@@ -28,7 +28,7 @@ class SettingKey:
     check: Callable[[object], SettingValue]
 
 
-def _since(value: object) -> SettingValue:
+def _check_since(value: object) -> SettingValue:
     if not isinstance(value, str):
         raise ValueError(f"must be {TIME_EXAMPLES}, in quotes")
     if value:
@@ -36,54 +36,54 @@ def _since(value: object) -> SettingValue:
     return value
 
 
-def _share(value: object) -> SettingValue:
+def _check_share(value: object) -> SettingValue:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise ValueError("must be a number from 0 to 1")
     return float(value)
 
 
-def _quotes(value: object) -> SettingValue:
+def _check_quotes(value: object) -> SettingValue:
     if not isinstance(value, str) or value not in ("ask", "shared", "local"):
         raise ValueError('must be "ask", "shared" or "local"')
     return value
 
 
-def _mode(value: object) -> SettingValue:
+def _check_review_mode(value: object) -> SettingValue:
     if not isinstance(value, str) or value not in get_args(ReviewMode):
         raise ValueError('must be "ask" or "auto"')
     return value
 
 
-def _gate(value: object) -> SettingValue:
+def _check_gate(value: object) -> SettingValue:
     if not isinstance(value, str) or value not in get_args(GateMode):
         raise ValueError('must be "all" or "signal"')
     return value
 
 
-def _guidance(value: object) -> SettingValue:
+def _check_guidance(value: object) -> SettingValue:
     if not isinstance(value, str) or len(value) > 2_000 or not value.replace("\n", "").isprintable():
         raise ValueError("must be a string of at most 2000 characters")
     return value.strip()
 
 
-def _dollars(value: object) -> SettingValue:
+def _check_dollars(value: object) -> SettingValue:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000:
         raise ValueError("must be a number of US dollars from 0 to 10000; 0 means no limit")
     return float(value)
 
 
-def _provider(names: tuple[str, ...]) -> Callable[[object], SettingValue]:
-    told = ", ".join(name or '""' for name in names)
+def _make_provider_check(names: tuple[str, ...]) -> Callable[[object], SettingValue]:
+    names_text = ", ".join(name or '""' for name in names)
 
     def check(value: object) -> SettingValue:
         if not isinstance(value, str) or value not in names:
-            raise ValueError(f"must be one of {told}, in quotes")
+            raise ValueError(f"must be one of {names_text}, in quotes")
         return value
 
     return check
 
 
-def _model(value: object) -> SettingValue:
+def _check_model(value: object) -> SettingValue:
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable() or value != value.strip():
         raise ValueError(
             'must be the name of a model as its provider writes it, in quotes; "" is the provider\'s usual'
@@ -91,34 +91,34 @@ def _model(value: object) -> SettingValue:
     return value
 
 
-def _fallbacks(value: object) -> SettingValue:
+def _check_fallbacks(value: object) -> SettingValue:
     if not isinstance(value, list | tuple) or len(value) > 8 or "" in value:
         raise ValueError("must be a list of at most 8 model names")
-    return tuple(str(_model(name)) for name in value)
+    return tuple(str(_check_model(name)) for name in value)
 
 
-def _command(value: object) -> SettingValue:
+def _check_command(value: object) -> SettingValue:
     words = tuple(value) if isinstance(value, list | tuple) else ("",)
     if not all(isinstance(word, str) and "\0" not in word for word in words) or (words and not words[0].strip()):
         raise ValueError('must be a list of words, the program first, such as ["claude", "-p"]')
     return words
 
 
-def _address(value: object) -> SettingValue:
+def _check_address(value: object) -> SettingValue:
     if not isinstance(value, str):
         raise ValueError("must be an address, in quotes")
-    if value and (fault := address_fault(value.rstrip("/"))):
+    if value and (fault := find_address_fault(value.rstrip("/"))):
         raise ValueError(fault)
     return value
 
 
-def _seconds(value: object) -> SettingValue:
+def _check_seconds(value: object) -> SettingValue:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 3600:
         raise ValueError("must be a number of seconds from 0.1 to 3600")
     return float(value)
 
 
-def _whole(least: int, most: int) -> Callable[[object], SettingValue]:
+def _make_integer_check(least: int, most: int) -> Callable[[object], SettingValue]:
     def check(value: object) -> SettingValue:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
@@ -127,43 +127,43 @@ def _whole(least: int, most: int) -> Callable[[object], SettingValue]:
     return check
 
 
-def _role_keys(role: RoleName) -> Iterator[tuple[str, SettingKey]]:
+def _list_role_keys(role: RoleName) -> Iterator[tuple[str, SettingKey]]:
     providers = ("none", "auto", *PROVIDERS)
     yield (
         f"roles.{role}.provider",
-        SettingKey(_provider(providers if role == "extract" else (AS_EXTRACT, *providers))),
+        SettingKey(_make_provider_check(providers if role == "extract" else (SAME_AS_EXTRACT, *providers))),
     )
-    yield f"roles.{role}.model", SettingKey(_model)
-    yield f"roles.{role}.base_url", SettingKey(_address)
-    yield f"roles.{role}.fallback_models", SettingKey(_fallbacks)
-    yield f"roles.{role}.command", SettingKey(_command)
-    yield f"roles.{role}.timeout", SettingKey(_seconds)
-    yield f"roles.{role}.max_window_tokens", SettingKey(_whole(1_000, 2_000_000))
-    yield f"roles.{role}.window_overlap_tokens", SettingKey(_whole(0, 200_000))
+    yield f"roles.{role}.model", SettingKey(_check_model)
+    yield f"roles.{role}.base_url", SettingKey(_check_address)
+    yield f"roles.{role}.fallback_models", SettingKey(_check_fallbacks)
+    yield f"roles.{role}.command", SettingKey(_check_command)
+    yield f"roles.{role}.timeout", SettingKey(_check_seconds)
+    yield f"roles.{role}.max_window_tokens", SettingKey(_make_integer_check(1_000, 2_000_000))
+    yield f"roles.{role}.window_overlap_tokens", SettingKey(_make_integer_check(0, 200_000))
 
 
 SETTING_KEYS: Mapping[str, SettingKey] = {
-    "sync.since": SettingKey(_since),
-    "sync.accept_above": SettingKey(_share),
-    "review.quotes": SettingKey(_quotes),
-    "review.mode": SettingKey(_mode),
-    "search.limit": SettingKey(_whole(1, 1000)),
-    "extract.gate": SettingKey(_gate),
-    "extract.guidance": SettingKey(_guidance),
-    "budget.per_day_usd": SettingKey(_dollars),
-    "maintain.decay_days": SettingKey(_whole(1, 100_000)),
-    "maintain.floor": SettingKey(_share),
-    "maintain.archive_below": SettingKey(_share),
-    "maintain.grace_days": SettingKey(_whole(0, 100_000)),
-    "maintain.most_learnings": SettingKey(_whole(10, 100_000)),
-    "maintain.theme_days": SettingKey(_whole(1, 100_000)),
-    "maintain.idle_minutes": SettingKey(_whole(0, 100_000)),
-    **{name: key for role in ROLES for name, key in _role_keys(role)},
+    "sync.since": SettingKey(_check_since),
+    "sync.accept_above": SettingKey(_check_share),
+    "review.quotes": SettingKey(_check_quotes),
+    "review.mode": SettingKey(_check_review_mode),
+    "search.limit": SettingKey(_make_integer_check(1, 1000)),
+    "extract.gate": SettingKey(_check_gate),
+    "extract.guidance": SettingKey(_check_guidance),
+    "budget.per_day_usd": SettingKey(_check_dollars),
+    "maintain.decay_days": SettingKey(_make_integer_check(1, 100_000)),
+    "maintain.floor": SettingKey(_check_share),
+    "maintain.archive_below": SettingKey(_check_share),
+    "maintain.grace_days": SettingKey(_make_integer_check(0, 100_000)),
+    "maintain.most_learnings": SettingKey(_make_integer_check(10, 100_000)),
+    "maintain.theme_days": SettingKey(_make_integer_check(1, 100_000)),
+    "maintain.idle_minutes": SettingKey(_make_integer_check(0, 100_000)),
+    **{name: key for role in ROLES for name, key in _list_role_keys(role)},
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class MaintenanceRules:
     """The settings `[maintain]`: days, shares of 1, and how many learnings a store keeps active."""
 
     decay_days: int = 180

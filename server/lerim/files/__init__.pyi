@@ -1,11 +1,11 @@
 from .atomic import create_file as create_file
+from .atomic import hash_text as hash_text
 from .atomic import is_absent as is_absent
 from .atomic import make_folder as make_folder
+from .atomic import path_to_text as path_to_text
 from .atomic import read_text as read_text
 from .atomic import remove_file as remove_file
 from .atomic import replace_file as replace_file
-from .atomic import spell_path as spell_path
-from .atomic import text_hash as text_hash
 from .directory import Directory as Directory
 from .directory import open_directory as open_directory
 from .directory import resolve_inside as resolve_inside
@@ -13,10 +13,10 @@ from .leftovers import sweep_leftovers as sweep_leftovers
 from .leftovers import temporary_file as temporary_file
 from .regular import check_regular as check_regular
 from .regular import is_readable as is_readable
+from .regular import make_unreadable_error as make_unreadable_error
 from .regular import open_buffered as open_buffered
 from .regular import open_unbuffered as open_unbuffered
 from .regular import read_regular_file as read_regular_file
-from .regular import unreadable_error as unreadable_error
 from .writable import decode_path as decode_path
 from .writable import encode_path as encode_path
 from .writable import encode_writable_json as encode_writable_json

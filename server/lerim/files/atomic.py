@@ -18,32 +18,32 @@ from pathlib import Path
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError, reason_of
 from lerim.files.directory import Directory, open_directory, resolve_inside
-from lerim.files.exchange import remove_unchanged, replace_unchanged
+from lerim.files.exchange import remove_if_unchanged, replace_if_unchanged
 from lerim.files.leftovers import sweep_leftovers, temporary_file
 
 __all__ = [
     "create_file",
+    "hash_text",
     "is_absent",
     "make_folder",
+    "path_to_text",
     "read_text",
     "remove_file",
     "replace_file",
     "resolve_inside",
-    "spell_path",
     "sweep_leftovers",
-    "text_hash",
 ]
 
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # so that opening a named pipe planted here does not block
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # so that opening a named pipe planted here does not block
 _WRITE_TODO = "Free some space or make the folder writable, then try again; nothing was changed."
 
 
-def spell_path(path: str | Path) -> str:
+def path_to_text(path: str | Path) -> str:
     """Returns a path as text that any file or response can contain: bytes that are not UTF-8 become `?`."""
     return str(path).encode("utf-8", "replace").decode()
 
 
-def text_hash(text: str) -> str:
+def hash_text(text: str) -> str:
     """Returns the hash that identifies a file's content: 16 hex digits of SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -53,7 +53,7 @@ def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
     gone)."""
     try:
         with open_directory(path.parent, anchor) as folder:
-            handle = folder.open(path.name, _READ)
+            handle = folder.open(path.name, _READ_FLAGS)
         try:
             state = os.fstat(handle)
             if not stat.S_ISREG(state.st_mode):
@@ -87,31 +87,36 @@ def create_file(
     mode: int = 0o666,
     *,
     anchor: Path | None = None,
-    flushed: bool = True,
-    beside: Path | None = None,
+    flush: bool = True,
+    temporary_folder: Path | None = None,
 ) -> bool:
     """Writes a new file; returns False and does nothing if the name is taken.
 
-    Raises MemoryError_ and leaves no file behind. Without `flushed`, a power cut can leave the file empty; use that for
-    files that can be created again. `beside` is a folder on the same disk for the temporary file, for folders that are
-    rarely written to: the leftovers of a killed writer are removed by the next write that uses the same `beside`.
+    Raises MemoryError_ and leaves no file behind. Without `flush`, a power cut can leave the file empty; use that for
+    files that can be created again. `temporary_folder` is a folder on the same disk for the temporary file, for
+    target folders that are rarely written to: the leftovers of a killed writer are removed by the next write that uses
+    the same `temporary_folder`.
     """
-    with _writing(path), open_directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
-        with temporary_file(first, _encoded(text), mode, flushed) as temporary:
+    with (
+        _convert_write_errors(path),
+        open_directory(path.parent, anchor) as folder,
+        _open_temporary_folder(folder, temporary_folder, anchor) as staging,
+    ):
+        with temporary_file(staging, _encode_text(text), mode, flush) as temporary:
             try:
                 if sys.platform == "win32":
-                    (first.path / temporary).rename(path)  # fails on Windows if the name is taken
+                    (staging.path / temporary).rename(path)  # fails on Windows if the name is taken
                     return True
                 try:
-                    first.link(temporary, path.name, folder)
+                    staging.link(temporary, path.name, folder)
                 except FileExistsError:
                     return False
                 except OSError:  # a file system without hard links
                     os.close(folder.open(path.name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
-                    first.rename(temporary, path.name, folder)
+                    staging.rename(temporary, path.name, folder)
             except FileExistsError:
                 return False
-        if flushed:
+        if flush:
             folder.flush()
     return True
 
@@ -123,24 +128,28 @@ def replace_file(
     *,
     anchor: Path | None = None,
     before: str | None = None,
-    flushed: bool = True,
-    beside: Path | None = None,
+    flush: bool = True,
+    temporary_folder: Path | None = None,
 ) -> None:
     """Writes a whole file, replacing an existing one and keeping its permissions.
 
-    `flushed` and `beside` are as in `create_file`. With `before`, only a file that still has that content is replaced;
-    otherwise raises StaleError. Raises MemoryError_.
+    `flush` and `temporary_folder` are as in `create_file`. With `before`, only a file that still has that content is
+    replaced; otherwise raises StaleError. Raises MemoryError_.
     """
-    with _writing(path), open_directory(path.parent, anchor) as folder, _beside(folder, beside, anchor) as first:
+    with (
+        _convert_write_errors(path),
+        open_directory(path.parent, anchor) as folder,
+        _open_temporary_folder(folder, temporary_folder, anchor) as staging,
+    ):
         with contextlib.suppress(OSError):
             mode = stat.S_IMODE(folder.stat(path.name).st_mode)
-        data = _encoded(text)
-        with temporary_file(first, data, mode, flushed) as temporary:
+        data = _encode_text(text)
+        with temporary_file(staging, data, mode, flush) as temporary:
             if before is None:
-                first.rename(temporary, path.name, folder)
-            elif not replace_unchanged(folder, path.name, first, temporary, _encoded(before), data):
-                raise _stale(path)
-        if flushed:
+                staging.rename(temporary, path.name, folder)
+            elif not replace_if_unchanged(folder, path.name, staging, temporary, _encode_text(before), data):
+                raise _make_stale_error(path)
+        if flush:
             folder.flush()
 
 
@@ -152,12 +161,12 @@ def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = 
             if before is None:
                 with contextlib.suppress(FileNotFoundError):
                     folder.unlink(path.name)
-            elif not remove_unchanged(folder, path.name, _encoded(before)):
-                raise _stale(path)
+            elif not remove_if_unchanged(folder, path.name, _encode_text(before)):
+                raise _make_stale_error(path)
             folder.flush()
     except FileNotFoundError:
         if before is not None:
-            raise _stale(path) from None
+            raise _make_stale_error(path) from None
     except OSError as error:
         todo = "Make the folder writable, then try again."
         raise MemoryError_(f"The file cannot be removed: {reason_of(error)}.", where=str(path), todo=todo) from error
@@ -180,7 +189,7 @@ def is_absent(path: Path | str) -> bool:
 
 
 @contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _convert_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -190,7 +199,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _beside(folder: Directory, other: Path | None, anchor: Path | None) -> Iterator[Directory]:
+def _open_temporary_folder(folder: Directory, other: Path | None, anchor: Path | None) -> Iterator[Directory]:
     if other is None:
         yield folder
     else:
@@ -198,11 +207,11 @@ def _beside(folder: Directory, other: Path | None, anchor: Path | None) -> Itera
             yield found
 
 
-def _encoded(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _stale(path: Path) -> StaleError:
+def _make_stale_error(path: Path) -> StaleError:
     todo = "Check its content, then try again."
     message = f"{path.name} was changed or removed in the meantime; nothing was overwritten."
     return StaleError(message, where=str(path), todo=todo)

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from lerim.errors import BoundaryError
 
-_BY_HANDLE = {os.open, os.stat, os.mkdir, os.unlink, os.rename, os.link} <= os.supports_dir_fd and hasattr(
+_HAS_DIR_FD = {os.open, os.stat, os.mkdir, os.unlink, os.rename, os.link} <= os.supports_dir_fd and hasattr(
     os, "O_NOFOLLOW"
 )
-_NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _TODO = "Replace the link with a regular file or folder."
 
 
@@ -33,17 +33,17 @@ class Directory:
     handle: int | None
     """The open folder; None if the system only works with paths."""
 
-    def name(self, name: str) -> str:
+    def os_path(self, name: str) -> str:
         """Returns the path to pass to functions of `os` together with `dir_fd=self.handle`."""
         return name if self.handle is not None else str(self.path / name)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         """Opens a file. Raises BoundaryError if it is a symbolic link."""
         try:
-            return os.open(self.name(name), flags | _NO_LINKS, mode, dir_fd=self.handle)
+            return os.open(self.os_path(name), flags | _NO_FOLLOW_FLAGS, mode, dir_fd=self.handle)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise _through_a_link(self.path / name) from error
+                raise _make_link_error(self.path / name) from error
             raise
 
     def read(self, name: str) -> bytes:
@@ -54,31 +54,31 @@ class Directory:
 
     def stat(self, name: str) -> os.stat_result:
         """Returns the status of a file; for a link, that of the link itself."""
-        return os.stat(self.name(name), dir_fd=self.handle, follow_symlinks=False)
+        return os.stat(self.os_path(name), dir_fd=self.handle, follow_symlinks=False)
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Returns the names of all entries."""
         with os.scandir(self.path if self.handle is None else self.handle) as entries:
             return [entry.name for entry in entries]
 
-    def changed(self) -> int:
+    def read_change_time(self) -> int:
         """Returns when an entry was last added or removed, in nanoseconds."""
         return (self.path.stat() if self.handle is None else os.fstat(self.handle)).st_mtime_ns
 
     def unlink(self, name: str) -> None:
         """Removes a file."""
-        os.unlink(self.name(name), dir_fd=self.handle)
+        os.unlink(self.os_path(name), dir_fd=self.handle)
 
     def rename(self, name: str, new: str, into: Directory | None = None) -> None:
         """Renames a file, replacing any file with the new name. `into` is the folder of the new name, if it is a
         different one."""
         into = into or self
-        os.replace(self.name(name), into.name(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
+        os.replace(self.os_path(name), into.os_path(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
 
     def link(self, name: str, new: str, into: Directory | None = None) -> None:
         """Adds a second name to a file; it must be free. `into` is as in `rename`."""
         into = into or self
-        os.link(self.name(name), into.name(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
+        os.link(self.os_path(name), into.os_path(new), src_dir_fd=self.handle, dst_dir_fd=into.handle)
 
     def flush(self) -> None:
         """Makes renames survive a power cut, if the system supports that."""
@@ -94,14 +94,14 @@ def open_directory(folder: Path, anchor: Path | None = None, make: int | None = 
     `anchor` is a parent folder that may itself be reached through links; no folder below it may be a link. Without an
     anchor, links are followed in the whole path. Raises BoundaryError, OSError.
     """
-    if not _BY_HANDLE:
+    if not _HAS_DIR_FD:
         if anchor is not None:
             resolve_inside(anchor, folder)
         if make is not None:
             folder.mkdir(mode=make, parents=True, exist_ok=True)
         yield Directory(folder, None)
         return
-    handle = _opened(folder, anchor, make)
+    handle = _open_below_anchor(folder, anchor, make)
     try:
         yield Directory(folder, handle)
     finally:
@@ -119,30 +119,30 @@ def resolve_inside(anchor: Path, path: Path) -> Path:
         real = Path(os.path.realpath(anchor))
         leads_to = Path(os.path.realpath(path))
     except (ValueError, OSError) as error:
-        raise _outside(path) from error
+        raise _make_outside_error(path) from error
     if ".." in relative.parts or leads_to != real / relative:
-        raise _through_a_link(path)
+        raise _make_link_error(path)
     return path
 
 
-def _opened(folder: Path, anchor: Path | None, make: int | None) -> int:
+def _open_below_anchor(folder: Path, anchor: Path | None, make: int | None) -> int:
     if anchor is None:
         if make is not None:
             folder.mkdir(mode=make, parents=True, exist_ok=True)
-        return os.open(folder, _FOLDER)
+        return os.open(folder, _FOLDER_FLAGS)
     try:
         parts = folder.relative_to(anchor).parts
     except ValueError as error:
-        raise _outside(folder) from error
+        raise _make_outside_error(folder) from error
     if ".." in parts:
-        raise _outside(folder)
-    handle = os.open(anchor, _FOLDER)
+        raise _make_outside_error(folder)
+    handle = os.open(anchor, _FOLDER_FLAGS)
     for part in parts:
         try:
-            inner = _child(handle, part, make)
+            inner = _open_child(handle, part, make)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(handle, part):
-                raise _through_a_link(folder) from error
+                raise _make_link_error(folder) from error
             raise
         finally:
             os.close(handle)
@@ -150,15 +150,15 @@ def _opened(folder: Path, anchor: Path | None, make: int | None) -> int:
     return handle
 
 
-def _child(handle: int, name: str, make: int | None) -> int:
+def _open_child(handle: int, name: str, make: int | None) -> int:
     try:
-        return os.open(name, _FOLDER | _NO_LINKS, dir_fd=handle)
+        return os.open(name, _FOLDER_FLAGS | _NO_FOLLOW_FLAGS, dir_fd=handle)
     except FileNotFoundError:
         if make is None:
             raise
     with contextlib.suppress(FileExistsError):  # another process created it meanwhile
         os.mkdir(name, make, dir_fd=handle)
-    return os.open(name, _FOLDER | _NO_LINKS, dir_fd=handle)
+    return os.open(name, _FOLDER_FLAGS | _NO_FOLLOW_FLAGS, dir_fd=handle)
 
 
 def _is_link(handle: int, name: str) -> bool:
@@ -168,9 +168,9 @@ def _is_link(handle: int, name: str) -> bool:
         return False
 
 
-def _outside(path: Path) -> BoundaryError:
+def _make_outside_error(path: Path) -> BoundaryError:
     return BoundaryError("This path leads outside the memory folder.", where=str(path), todo=_TODO)
 
 
-def _through_a_link(path: Path) -> BoundaryError:
+def _make_link_error(path: Path) -> BoundaryError:
     return BoundaryError("This path leads through a symbolic link.", where=str(path), todo=_TODO)

@@ -16,76 +16,78 @@ import sys
 from collections.abc import Iterator
 
 from lerim.files.directory import Directory
-from lerim.files.leftovers import restore_leftover, taken_away_name
+from lerim.files.leftovers import make_moved_aside_name, restore_leftover
 
-_EXCHANGE = 2
+_EXCHANGE_FLAG = 2
 """RENAME_EXCHANGE on Linux and RENAME_SWAP on macOS."""
-_UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+_UNSUPPORTED_ERRORS = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
-def replace_unchanged(folder: Directory, name: str, first: Directory, new: str, before: bytes, after: bytes) -> bool:
-    """Replaces `name` with the file `new` in the folder `first`, whose content is `after`, if the content of `name` is
-    `before`. Otherwise returns False and changes nothing. Raises OSError."""
-    with _watched(folder, name) as old:
-        if not old.holds(before):
+def replace_if_unchanged(
+    folder: Directory, name: str, staging: Directory, new: str, before: bytes, after: bytes
+) -> bool:
+    """Replaces `name` with the file `new` in the folder `staging`, whose content is `after`, if the content of `name`
+    is `before`. Otherwise returns False and changes nothing. Raises OSError."""
+    with _watch_file(folder, name) as watched:
+        if not watched.has_content(before):
             return False
-        away = taken_away_name(name, before, after)
-        if away is None:
-            first.rename(new, name, folder)
+        moved_aside = make_moved_aside_name(name, before, after)
+        if moved_aside is None:
+            staging.rename(new, name, folder)
             return True
-        first.rename(new, away)
-        if not _exchange(first, away, folder, name):
-            if _content(folder, name) != before:
-                first.unlink(away)
+        staging.rename(new, moved_aside)
+        if not _exchange_names(staging, moved_aside, folder, name):
+            if _read_content(folder, name) != before:
+                staging.unlink(moved_aside)
                 return False
-            first.rename(away, name, folder)
+            staging.rename(moved_aside, name, folder)
             return True
-        if old.still_holds(before, first, away):
-            _drop(first, away)
+        if watched.still_has_content(before, staging, moved_aside):
+            _remove_if_present(staging, moved_aside)
             return True
-        _exchange(first, away, folder, name)
-    if _content(first, away) == after:
-        _drop(first, away)
+        _exchange_names(staging, moved_aside, folder, name)
+    if _read_content(staging, moved_aside) == after:
+        _remove_if_present(staging, moved_aside)
         return False
     # It was saved twice meanwhile: the later text keeps the name, the earlier one gets a new name.
-    _exchange(first, away, folder, name)
-    restore_leftover(first, away, name, folder)
+    _exchange_names(staging, moved_aside, folder, name)
+    restore_leftover(staging, moved_aside, name, folder)
     return False
 
 
-def remove_unchanged(folder: Directory, name: str, before: bytes) -> bool:
+def remove_if_unchanged(folder: Directory, name: str, before: bytes) -> bool:
     """Removes a file if its content is `before`; otherwise returns False and leaves it in place. Raises OSError."""
-    with _watched(folder, name) as old:
-        if not old.holds(before):
+    with _watch_file(folder, name) as watched:
+        if not watched.has_content(before):
             return False
-        away = taken_away_name(name, before, before)
-        if away is None:
+        moved_aside = make_moved_aside_name(name, before, before)
+        if moved_aside is None:
             folder.unlink(name)
             return True
         try:
-            folder.rename(name, away)
+            folder.rename(name, moved_aside)
         except FileNotFoundError:
             return False
-        if old.still_holds(before, folder, away):
-            _drop(folder, away)
+        if watched.still_has_content(before, folder, moved_aside):
+            _remove_if_present(folder, moved_aside)
             return True
-        restore_leftover(folder, away, name, folder)
+        restore_leftover(folder, moved_aside, name, folder)
         return False
 
 
-def _content(folder: Directory, name: str) -> bytes | None:
+def _read_content(folder: Directory, name: str) -> bytes | None:
     try:
         return folder.read(name)
     except FileNotFoundError:
         return None
 
 
-def _drop(folder: Directory, name: str) -> None:
+def _remove_if_present(folder: Directory, name: str) -> None:
     with contextlib.suppress(FileNotFoundError):  # another process removed it as a leftover
         folder.unlink(name)
 
 
-class _Watched:
+class _WatchedFile:
     """A file kept open. On Linux with a lease: whoever opens it for writing has to wait until we close it, and we see
     that.
 
@@ -94,49 +96,49 @@ class _Watched:
 
     def __init__(self, handle: int | None, seen: bytes | None = None) -> None:
         self.handle = handle
-        self._seen = seen
-        self._leased = _lease(handle) if handle is not None else False
+        self._content_seen = seen
+        self._has_lease = _take_lease(handle) if handle is not None else False
 
-    def holds(self, expected: bytes) -> bool:
+    def has_content(self, expected: bytes) -> bool:
         """Returns whether this is the content of the file and nobody is writing to it or waiting to."""
         if self.handle is None:
-            return self._seen == expected
+            return self._content_seen == expected
         state = os.fstat(self.handle)
-        if self._leased is None or not stat.S_ISREG(state.st_mode) or state.st_size != len(expected):
+        if self._has_lease is None or not stat.S_ISREG(state.st_mode) or state.st_size != len(expected):
             return False  # being written, a pipe, or a different text
         os.lseek(self.handle, 0, os.SEEK_SET)
         with os.fdopen(self.handle, "rb", closefd=False) as file:
-            return file.read() == expected and not (self._leased and _lease_is_broken(self.handle))
+            return file.read() == expected and not (self._has_lease and _is_lease_broken(self.handle))
 
-    def still_holds(self, expected: bytes, folder: Directory, name: str) -> bool:
-        """Like `holds`, after the file was given this name. If nothing has the name, another process removed the file
-        as a leftover, which it only does if the content was as expected."""
+    def still_has_content(self, expected: bytes, folder: Directory, name: str) -> bool:
+        """Like `has_content`, after the file was given this name. If nothing has the name, another process removed the
+        file as a leftover, which it only does if the content was as expected."""
         if self.handle is None:
-            return _content(folder, name) in (expected, None)
+            return _read_content(folder, name) in (expected, None)
         try:
             same = os.path.samestat(os.fstat(self.handle), folder.stat(name))
         except FileNotFoundError:
             same = True
-        return same and self.holds(expected)
+        return same and self.has_content(expected)
 
 
 @contextlib.contextmanager
-def _watched(folder: Directory, name: str) -> Iterator[_Watched]:
+def _watch_file(folder: Directory, name: str) -> Iterator[_WatchedFile]:
     if sys.platform == "win32":
-        yield _Watched(None, _content(folder, name))
+        yield _WatchedFile(None, _read_content(folder, name))
         return
     try:
         handle = folder.open(name, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
-        yield _Watched(None)
+        yield _WatchedFile(None)
         return
     try:
-        yield _Watched(handle)
+        yield _WatchedFile(handle)
     finally:
         os.close(handle)
 
 
-def _lease(handle: int) -> bool | None:
+def _take_lease(handle: int) -> bool | None:
     """Takes a lease on a file; None if a process has it open for writing, False if the system has no leases."""
     if sys.platform != "linux":
         return False
@@ -152,14 +154,14 @@ def _lease(handle: int) -> bool | None:
     return True
 
 
-def _lease_is_broken(handle: int) -> bool:
+def _is_lease_broken(handle: int) -> bool:
     """Returns whether a process is waiting to open the file for writing."""
     import fcntl
 
     return fcntl.fcntl(handle, fcntl.F_GETLEASE) != fcntl.F_RDLCK
 
 
-def _exchange(first: Directory, one: str, second: Directory, other: str) -> bool:
+def _exchange_names(first: Directory, one: str, second: Directory, other: str) -> bool:
     """Exchanges the names of two files in one step; False if the system cannot or a file is gone. Raises OSError."""
     if first.handle is None or second.handle is None:
         return False
@@ -170,9 +172,9 @@ def _exchange(first: Directory, one: str, second: Directory, other: str) -> bool
     rename = getattr(library, "renameat2", None) or getattr(library, "renameatx_np", None)
     if rename is None:
         return False
-    if rename(first.handle, os.fsencode(one), second.handle, os.fsencode(other), _EXCHANGE) == 0:
+    if rename(first.handle, os.fsencode(one), second.handle, os.fsencode(other), _EXCHANGE_FLAG) == 0:
         return True
     code = ctypes.get_errno()
-    if code in _UNSUPPORTED or code == errno.ENOENT:
+    if code in _UNSUPPORTED_ERRORS or code == errno.ENOENT:
         return False
     raise OSError(code, os.strerror(code))

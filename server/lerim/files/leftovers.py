@@ -23,27 +23,27 @@ from lerim.errors import BoundaryError
 from lerim.files.directory import Directory, open_directory
 
 _TEMPORARY = re.compile(r"\.lerim-[0-9a-f]{16}\.tmp")
-_TAKEN_AWAY = re.compile(r"\.lerim-[0-9a-f]{8}-([0-9a-f]{16})-([0-9a-f]{16})-(.+)")
+_MOVED_ASIDE = re.compile(r"\.lerim-[0-9a-f]{8}-([0-9a-f]{16})-([0-9a-f]{16})-(.+)")
 _STALE_SECONDS = 600
 """On systems without file locks, an older temporary file is considered a dead writer's."""
-_LIVE_SECONDS = 60
-"""For this long, an edited file that was taken away is left to the process that did so."""
+_MOVED_ASIDE_SECONDS = 60
+"""For this long, an edited file that was moved aside is left to the process that did so."""
 _LONGEST_NAME = 255
-_swept: dict[str, int] = {}
+_clean_folders: dict[str, int] = {}
 """Folders without leftovers, with the time of their last change; they are listed again only after another change."""
 
 
 @contextlib.contextmanager
-def temporary_file(folder: Directory, data: bytes, mode: int, flushed: bool) -> Iterator[str]:
+def temporary_file(folder: Directory, data: bytes, mode: int, flush: bool) -> Iterator[str]:
     """Creates a temporary file with this content and yields its name. The file is removed in any case. Raises
     OSError."""
     remove_leftovers(folder)
-    name, handle = _created(folder, mode)
+    name, handle = _create_temporary(folder, mode)
     try:
         with os.fdopen(handle, "wb", closefd=sys.platform == "win32") as file:
             file.write(data)
             file.flush()
-            if flushed:
+            if flush:
                 os.fsync(file.fileno())
         yield name
     finally:
@@ -53,22 +53,22 @@ def temporary_file(folder: Directory, data: bytes, mode: int, flushed: bool) -> 
             os.close(handle)
 
 
-def taken_away_name(name: str, before: bytes, after: bytes) -> str | None:
+def make_moved_aside_name(name: str, before: bytes, after: bytes) -> str | None:
     """Returns the name a file has while it is replaced or removed, or None if it would be too long."""
-    new = f".lerim-{secrets.token_hex(4)}-{_hash(before)}-{_hash(after)}-{name}"
+    new = f".lerim-{secrets.token_hex(4)}-{_hash_bytes(before)}-{_hash_bytes(after)}-{name}"
     return new if len(os.fsencode(new)) <= _LONGEST_NAME else None
 
 
 def restore_leftover(folder: Directory, name: str, original: str, home: Directory) -> None:
-    """Renames a file that was taken away to its original name in its folder `home`; if that is taken by now, to a name
+    """Renames a file that was moved aside to its original name in its folder `home`; if that is taken by now, to a name
     that a person will notice."""
     try:
         folder.link(name, original, home)
     except FileExistsError:
-        kept = Path(original)
-        folder.rename(name, f"{kept.stem}-edited-{secrets.token_hex(2)}{kept.suffix}", home)
+        path = Path(original)
+        folder.rename(name, f"{path.stem}-edited-{secrets.token_hex(2)}{path.suffix}", home)
     except OSError:  # a file system without hard links
-        if original in home.names():
+        if original in home.list_names():
             original += f"-edited-{secrets.token_hex(2)}"
         folder.rename(name, original, home)
     else:
@@ -77,36 +77,36 @@ def restore_leftover(folder: Directory, name: str, original: str, home: Director
 
 def remove_leftovers(folder: Directory) -> bool:
     """Removes what killed processes left in a folder; returns whether none of our files remain. Raises OSError."""
-    found = [name for name in folder.names() if name.startswith(".lerim-")]
-    kept = [name for name in found if not _removed(folder, name)]
-    return not kept
+    found = [name for name in folder.list_names() if name.startswith(".lerim-")]
+    remaining = [name for name in found if not _remove_leftover(folder, name)]
+    return not remaining
 
 
 def sweep_leftovers(folders: Iterable[tuple[Path, Path]]) -> None:
     """Removes leftovers in each existing (folder, anchor) that changed since this process last checked it."""
     for path, anchor in folders:
         with contextlib.suppress(OSError, BoundaryError), open_directory(path, anchor) as folder:
-            if _swept.get(str(path)) == folder.changed():
+            if _clean_folders.get(str(path)) == folder.read_change_time():
                 continue
-            _swept.pop(str(path), None)
+            _clean_folders.pop(str(path), None)
             if remove_leftovers(folder):
-                _swept[str(path)] = folder.changed()
+                _clean_folders[str(path)] = folder.read_change_time()
 
 
-def _removed(folder: Directory, name: str) -> bool:
+def _remove_leftover(folder: Directory, name: str) -> bool:
     with contextlib.suppress(OSError, BoundaryError):
         if _TEMPORARY.fullmatch(name):
-            return _removed_temporary(folder, name)
-        if match := _TAKEN_AWAY.fullmatch(name):
-            return _removed_taken_away(folder, name, match[1], match[2], match[3])
+            return _remove_temporary(folder, name)
+        if match := _MOVED_ASIDE.fullmatch(name):
+            return _remove_moved_aside(folder, name, match[1], match[2], match[3])
         return True  # not ours
     return False
 
 
-def _removed_temporary(folder: Directory, name: str) -> bool:
+def _remove_temporary(folder: Directory, name: str) -> bool:
     handle = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
-        locked = _lock(handle)
+        locked = _try_lock(handle)
         dead = locked if locked is not None else time.time() - os.fstat(handle).st_mtime > _STALE_SECONDS
         if dead and sys.platform != "win32":
             folder.unlink(name)
@@ -117,26 +117,26 @@ def _removed_temporary(folder: Directory, name: str) -> bool:
     return dead
 
 
-def _removed_taken_away(folder: Directory, name: str, before: str, after: str, original: str) -> bool:
+def _remove_moved_aside(folder: Directory, name: str, before: str, after: str, original: str) -> bool:
     with os.fdopen(folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-        if _lock(file.fileno()) is False:
+        if _try_lock(file.fileno()) is False:
             return False  # the new text, which its writer is about to move into place
         data = file.read()
-    if not data or _hash(data) in (before, after):
+    if not data or _hash_bytes(data) in (before, after):
         folder.unlink(name)
         return True
-    if time.time() - folder.stat(name).st_ctime < _LIVE_SECONDS:
+    if time.time() - folder.stat(name).st_ctime < _MOVED_ASIDE_SECONDS:
         return False
     restore_leftover(folder, name, original, folder)
     return True
 
 
-def _created(folder: Directory, mode: int) -> tuple[str, int]:
+def _create_temporary(folder: Directory, mode: int) -> tuple[str, int]:
     while True:
         name = f".lerim-{secrets.token_hex(8)}.tmp"
         handle = folder.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
         try:
-            locked = _lock(handle)
+            locked = _try_lock(handle)
             if locked is None or (locked and os.fstat(handle).st_nlink):
                 return name, handle
         except BaseException:
@@ -145,7 +145,7 @@ def _created(folder: Directory, mode: int) -> tuple[str, int]:
         os.close(handle)  # another process took it for a leftover just before it was locked
 
 
-def _lock(handle: int) -> bool | None:
+def _try_lock(handle: int) -> bool | None:
     """Returns whether we hold the lock of the file now; None if files cannot be locked."""
     if sys.platform == "win32":
         return None
@@ -160,5 +160,5 @@ def _lock(handle: int) -> bool | None:
     return True
 
 
-def _hash(data: bytes) -> str:
+def _hash_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lerim.errors import TranscriptError, reason_of
 
-_QUIETLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def open_buffered(path: Path) -> BufferedReader:
@@ -20,7 +20,7 @@ def open_buffered(path: Path) -> BufferedReader:
 
 def open_unbuffered(path: Path) -> FileIO:
     """Like `open_buffered`, without a buffer."""
-    handle = os.open(path, _QUIETLY)
+    handle = os.open(path, _READ_FLAGS)
     try:
         check_regular(handle, path)
         return FileIO(handle)
@@ -41,7 +41,7 @@ def read_regular_file(path: Path) -> bytes:
         return file.read()
 
 
-def unreadable_error(path: Path, error: OSError) -> TranscriptError:
+def make_unreadable_error(path: Path, error: OSError) -> TranscriptError:
     """Returns the error to raise for a transcript that the system does not let us read."""
     return TranscriptError(
         f"The transcript cannot be read: {reason_of(error)}.",

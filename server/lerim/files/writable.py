@@ -27,17 +27,17 @@ def encode_writable_json(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_writable(msgspec.to_builtins(value)))
+        return msgspec.json.encode(_escape_all(msgspec.to_builtins(value)))
 
 
-def _writable(value: object) -> object:
+def _escape_all(value: object) -> object:
     match value:
         case str():
             return escape_surrogates(value)
         case dict():
-            return {_writable(key): _writable(item) for key, item in value.items()}
+            return {_escape_all(key): _escape_all(item) for key, item in value.items()}
         case list() | tuple():
-            return [_writable(item) for item in value]
+            return [_escape_all(item) for item in value]
         case _:
             return value
 

@@ -32,11 +32,11 @@ from lerim.sessions import (
     Transcript,
     deduplicate_transcripts,
     discover_stores,
+    find_store_places,
     load_platform_choices,
     open_databases,
     place_file,
     split_likely_transcripts,
-    store_places,
 )
 
 NO_FOLDER = "no-folder"
@@ -119,9 +119,9 @@ def examine_agents(home: Home, environ: Mapping[str, str], project: Project | No
     own = (str(project.root), *project.folders) if project else ()
     look = _Look(health, folders, own)
     return [
-        _removed(platform, store_places(platform, said, environ))
+        _removed(platform, find_store_places(platform, said, environ))
         if platform in said and not said[platform].connected
-        else look.agent(platform, store_places(platform, said, environ))
+        else look.agent(platform, find_store_places(platform, said, environ))
         for platform in PLATFORM_READERS
     ]
 

@@ -57,7 +57,7 @@ from lerim.memory import (
 )
 from lerim.models import EditorBridge, ModelChoice
 from lerim.paths import Home
-from lerim.project import Project, open_git, project_lock
+from lerim.project import Project, hold_project_lock, open_git
 from lerim.review import (
     AlreadyKnown,
     CandidateProposed,
@@ -70,7 +70,9 @@ from lerim.review import (
     Target,
     acts,
     candidate_view,
-    suggestions,
+    make_earlier_result_lookup,
+    preview_suggestion,
+    suggested_places,
     try_write_run,
 )
 from lerim.review import queue as review
@@ -114,7 +116,7 @@ def maintain_project(
         if options.dry_run:
             job.work()
         else:
-            with project_lock(home, project.key, "maintaining the memories"):
+            with hold_project_lock(home, project.key, "maintaining the memories"):
                 job.work()
                 job.remember()
     except LerimError as error:
@@ -151,7 +153,7 @@ class _Job:
     @property
     def automatic(self) -> bool:
         """Whether the person set the review to automatic."""
-        return self.settings.review == "auto"
+        return self.settings.review_mode == "auto"
 
     @property
     def home(self) -> Home:
@@ -198,25 +200,25 @@ class _Job:
             freshness.check(now=now, subjects=subjects, whole=True, tell=found.append, go_on=self.go_on)
         except MemoryError_ as error:  # all else can be done without it
             self.problem(error)
-        standings, moved = (found[-1].standings, found[-1].moved) if found else ({}, {})
+        standings, moved = (found[-1].drift_by_memory, found[-1].moved_references) if found else ({}, {})
         self.stale = find_stale_memories(live, standings)
         self.counts.update(one.standing for one in self.stale)
         self.tell("planning")
         uses = Uses(self.place.private)
-        last = {name: one.last for name, one in uses.all().items()}
+        last = {name: one.last for name, one in uses.of_all().items()}
         accepted = review.acceptance_times(self.place)
         known = {name: last.get(name, accepted.get(name)) for name in (one.record.id for one in memories)}
         used = {one.record.id: unused_since(one, known[one.record.id]) for one in memories}
-        kept = uses.kept()
+        kept = uses.last_kept()
         refused = {
             name: why
-            for name, (word, at) in uses.said().items()
+            for name, (word, at) in uses.last_feedback().items()
             if (why := find_unwanted_reason(word, at, kept.get(name)))
         }
         self.problems += uses.problems
         grounds = self.grounds(memories)
         ours = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
-        rules = self.settings.rules
+        rules = self.settings.maintenance_rules
         effort = MergeEffort()
         apart = review.pairs_kept_apart(self.place)
         planned = plan_maintenance(
@@ -270,12 +272,14 @@ class _Job:
             waiting = self.taken_back(waiting, found)
         waits = {(one.targets, _about(one)): one for one in waiting}
         room = MOST_WAITING - len(waiting)
-        met_before = suggestions.make_earlier_result_lookup(self.place)
+        met_before = make_earlier_result_lookup(self.place)
         for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
             if self.cancelled():
                 return
             self.tell("proposing", number, len(found))
-            known = waits.get((tuple(Target(target.record.id, target.hash) for target in one.targets), _about(one)))
+            known = waits.get(
+                (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _about(one))
+            )
             if known is not None:
                 self.counts[why if self.settled(known, one) else "waiting"] += 1
                 continue
@@ -338,7 +342,7 @@ class _Job:
         """Proposes one, accepts it where the review is automatic, and notes what became of it; why it was not proposed.
         Of a dry run, what would be."""
         if self.options.dry_run:
-            self.proposals.append(suggestions.preview_suggestion(self.place, suggestion))
+            self.proposals.append(preview_suggestion(self.place, suggestion))
             return None
         suggestion = self.worded(suggestion)
         outcome = review.propose_suggestion(self.place, suggestion)
@@ -354,7 +358,7 @@ class _Job:
         """Accepts a proposal where the review is automatic and nothing speaks against it; whether it did."""
         if not self.automatic or self.options.dry_run:
             return False
-        quotes = None if self.settings.quotes == "ask" else self.settings.quotes
+        quotes = None if self.settings.quote_sharing == "ask" else self.settings.quote_sharing
         try:
             done = review.auto_accept(self.place, proposal, quotes)
         except LerimError as error:
@@ -422,4 +426,4 @@ def find_stale_memories(live: Iterable[Stored], standings: Mapping[str, Drift]) 
 def _about(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
     """What is to become of which memories, whatever their texts are by now."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
-    return one.action, ids, suggestions.suggested_places(one.action, one.record)
+    return one.action, ids, suggested_places(one.action, one.record)

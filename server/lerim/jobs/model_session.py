@@ -127,7 +127,7 @@ class ModelSession:
         choice = choose_allowed(role, settings, job.home, job.environ, explicit=job.explicit)
         if choice.model is None or choice.why:
             return choice
-        purse = DayBudget(job.home, settings.budget, lambda: job.clock().astimezone())
+        purse = DayBudget(job.home, settings.daily_budget_usd, lambda: job.clock().astimezone())
         return cls(choice.model, job.home, job.cancelled, purse, job.bridge, job.environ, _problems=choice.problems)
 
     @property

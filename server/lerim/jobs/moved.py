@@ -11,7 +11,7 @@ from dataclasses import replace
 from lerim import files, process_shell
 from lerim.errors import ProjectError
 from lerim.paths import Home
-from lerim.project import Project, project_lock, registry
+from lerim.project import Project, hold_project_lock, registry
 from lerim.project import project as projects
 from lerim.review import ReviewPaths, open_ledger
 
@@ -40,10 +40,13 @@ def with_alias(project: Project, old: str, home: Home) -> Project:
 def keep_aliases(project: Project, home: Home) -> Project:
     """Remembers the project with its aliases and, where it has the key of one that was elsewhere, that it goes on
     with it. Raises ProjectError, BusyError, MemoryError_."""
-    own = projects.without_moves(project)
+    own = projects.without_aliases(project)
     if own.key == project.key:
         return projects.add_project(project, home)
-    with project_lock(home, own.key, "taking a moved project over"), project_lock(home, project.key, "moving"):
+    with (
+        hold_project_lock(home, own.key, "taking a moved project over"),
+        hold_project_lock(home, project.key, "moving"),
+    ):
         kept = projects.add_project(project, home)
         registry.remove_entry(home, own.key)  # from the line before it counts no more
         _drop_waiting(ReviewPaths(own, home), ReviewPaths(kept, home))

@@ -19,7 +19,7 @@ from lerim.jobs.model_session import ModelSession
 from lerim.jobs.session_reading import exists_in
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
-from lerim.project import FolderOwners, Project, project_lock
+from lerim.project import FolderOwners, Project, hold_project_lock
 from lerim.project import project as projects
 from lerim.review import ReviewPaths
 from lerim.sessions import MODEL_JOB, Catalog, QueueJob, Transcript, Turn, read_session
@@ -107,7 +107,7 @@ def run_session_trial(
     )
     for turn in turns:
         material.add(turn)
-    purse = DayBudget(home, settings.budget, lambda: datetime.now().astimezone())
+    purse = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     session = ModelSession(model, home, trial.cancelled, purse, trial.bridge, trial.environ)
     known = Guidance(tuple(one.title for one in rules), person=settings.guidance)
     answers = WindowAnswerCache(
@@ -124,7 +124,7 @@ def run_session_trial(
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
             answered=answers,
-            gate=settings.gate == "signal",
+            gate=settings.window_gate == "signal",
             model=model.label,
         )
     )
@@ -148,7 +148,7 @@ def _session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
     its turns of this project; and how many wait besides."""
     key = trial.project.key
     jobs: list[QueueJob] = []
-    with project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
+    with hold_project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
         again = catalog.count_due_jobs(key, MODEL_JOB)
         while len(jobs) < LOOKED_AT and (job := catalog.claim_job(key, kind=MODEL_JOB, started=time.time())):
             jobs.append(job)

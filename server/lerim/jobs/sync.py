@@ -24,7 +24,7 @@ from lerim.jobs.sync_context import Cancelled, Clock, SyncContext, SyncOptions, 
 from lerim.jobs.temporary_aliases import temporary_aliases
 from lerim.models import EditorBridge
 from lerim.paths import Home
-from lerim.project import Project, personal_project
+from lerim.project import Project, make_personal_project
 from lerim.sessions import (
     DAMAGE_CODES,
     UNREADABLE_ERROR,
@@ -102,7 +102,9 @@ def _models(report: SyncReport, context: SyncContext) -> SyncReport:
 def _personal(report: SyncReport, context: SyncContext) -> SyncReport:
     """The report with what was learned from sessions outside any repository; another process may be at that already.
     Nothing of them is accepted without a review: they are not what the person asked to be synced."""
-    own = replace(context, project=personal_project(context.home), options=replace(context.options, accept_above=None))
+    own = replace(
+        context, project=make_personal_project(context.home), options=replace(context.options, accept_above=None)
+    )
     if not _pending(own.project, context.home):
         return report
     try:

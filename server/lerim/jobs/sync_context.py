@@ -20,7 +20,7 @@ from lerim.jobs.report import DroppedView, EmitSyncEvent, SessionCounts, SyncPro
 from lerim.memory import QuoteChoice
 from lerim.models import EditorBridge, WaitingWork, merge_role_usage, total_usage
 from lerim.paths import Home, relative_variables
-from lerim.project import FolderOwners, Project, project_lock
+from lerim.project import FolderOwners, Project, hold_project_lock
 from lerim.project import project as projects
 from lerim.review import ReviewPaths, RunFolder, try_write_run
 from lerim.sessions import (
@@ -32,8 +32,8 @@ from lerim.sessions import (
     Transcript,
     compare_stamps,
     discover_stores,
+    find_platform_roots,
     open_databases,
-    platform_roots,
     read_session,
 )
 from lerim.times import parse_time
@@ -98,7 +98,7 @@ class SyncContext:
     @property
     def model_since(self) -> datetime | None:
         """Since when a model is asked about sessions: the person's `since`, else that of the settings."""
-        since = self.settings.since
+        since = self.settings.sync_since
         return self.options.since or (parse_time(since, self.clock()) if since else None)
 
     @property
@@ -129,16 +129,16 @@ class SyncContext:
         Raises BusyError while another process works on the project, CatalogError.
         """
         place, options = self.place, self.options
-        quotes = options.quotes or place.store().quotes.choice() or "shared"
+        quotes = options.quotes or place.store().quotes.read_choice() or "shared"
         sink = ProposalSink(place, self.emit, options.accept_above, quotes, RunFolder(place, self.clock()))
-        lock = project_lock(self.home, self.project.key, doing)
+        lock = hold_project_lock(self.home, self.project.key, doing)
         with lock, Catalog.open(self.home) as catalog, closing(sink):
             yield SyncPart(self, catalog, sink)
 
     def stale(self, catalog: Catalog, owners: FolderOwners) -> tuple[DiscoveredStores, list[Transcript]]:
         """What lies in the agents' stores, and what of it is new or changed, newest first."""
         folders = [*owners.folders, *catalog.list_folders()]
-        stores = discover_stores(platform_roots(self.environ, self.home), folders)
+        stores = discover_stores(find_platform_roots(self.environ, self.home), folders)
         stores.problems.extend(relative_variables(self.environ))
         open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores(), self.listings)
         catalog.keep_damaged_stores(stores.damaged_stores)

@@ -13,7 +13,7 @@ import msgspec
 from lerim import files
 from lerim.errors import BusyError, MemoryError_
 from lerim.paths import Home
-from lerim.project import FolderOwners, Project, project_lock, registry
+from lerim.project import FolderOwners, Project, hold_project_lock, registry
 from lerim.project import project as projects
 from lerim.sessions import Catalog
 
@@ -40,7 +40,7 @@ def temporary_aliases(project: Project, home: Home) -> Iterator[None]:
     if not aliases:
         yield
         return
-    with project_lock(home, project.key), Catalog.open(home) as catalog:
+    with hold_project_lock(home, project.key), Catalog.open(home) as catalog:
         lent = _Lent(aliases, sorted(catalog.list_folders(project.key)))
         files.replace_file(path, msgspec.json.encode(lent).decode(), 0o600)
     try:
@@ -61,11 +61,11 @@ def _give_back(project: Project, home: Home, path: Path) -> None:
     registered = replace(project, aliases=_registered(project, home))
     others = [one for one in projects.list_projects(home)[0] if one.key != project.key]
     owners = FolderOwners([registered, *others], home=home)
-    with project_lock(home, project.key, "giving folders back"), Catalog.open(home) as catalog:
+    with hold_project_lock(home, project.key, "giving folders back"), Catalog.open(home) as catalog:
         came = {
             folder: owners.find_owner(folder)
             for folder in catalog.list_folders(project.key)
-            if folder not in lent.had and any(projects.is_below(folder, old) for old in lent.aliases)
+            if folder not in lent.had and any(projects.is_inside_folder(folder, old) for old in lent.aliases)
         }
         catalog.return_folders(project.key, {folder: owner for folder, owner in came.items() if owner != project.key})
         files.remove_file(path)

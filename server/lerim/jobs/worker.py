@@ -309,10 +309,10 @@ def _maintain(
 def _home(folder: Path) -> Home:
     """The person's home, which is not in the repository around `folder`. Raises HomeError."""
     from lerim.paths import Home
-    from lerim.project import check_around
+    from lerim.project import check_home_outside_repository
 
     home = Home.of(os.environ)
-    check_around(home, folder)
+    check_home_outside_repository(home, folder)
     return home
 
 
@@ -321,7 +321,7 @@ def _project(repo: Path, home: Home) -> Project:
     from lerim.errors import ProjectError
     from lerim.project import project
 
-    found = project.personal_project(home) if repo == home.root else project.locate_project(repo, home)
+    found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)
     if found is None:
         raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
     return found

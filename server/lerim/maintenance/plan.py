@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from typing import Literal
 
-from lerim.config import Rules
+from lerim.config import MaintenanceRules
 from lerim.errors import StoppedError
 from lerim.maintenance.groups import find_groups, plain_insight
 from lerim.maintenance.merges import Merge, MergeEffort, find_merges
@@ -68,7 +68,7 @@ def plan_maintenance(
     moved: Mapping[str, Mapping[str, str]],
     grounds: Mapping[str, ThemeGround],
     now: datetime,
-    rules: Rules,
+    rules: MaintenanceRules,
     cancelled: Callable[[], bool] = lambda: False,
     unwanted: Mapping[str, str] = {},
     ours: Callable[[Stored], IsOurSentence] = lambda _: is_never_ours,
@@ -134,7 +134,7 @@ class _Upkeep:
     grounds: Mapping[str, ThemeGround]
     unwanted: Mapping[str, str]
     now: datetime
-    rules: Rules
+    rules: MaintenanceRules
     ours: Callable[[Stored], IsOurSentence]
     cancelled: Callable[[], bool]
     effort: MergeEffort

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from lerim.config import Rules
+from lerim.config import MaintenanceRules
 from lerim.memory.record import MemoryRecord, Primitive
 
 Status = Literal["active", "superseded", "resolved", "archived"]
@@ -43,18 +43,18 @@ _ENDS: dict[Primitive, frozenset[Status]] = {
 class ThemeGround:
     """What a theme is about: whether any of its paths exists, and when a session last worked on one."""
 
-    paths_alive: bool
-    worked_on: datetime | None
+    has_existing_paths: bool
+    last_worked_on: datetime | None
 
 
-def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: Rules) -> float:
+def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: MaintenanceRules) -> float:
     """Returns a learning's confidence reduced by disuse, 0..1; at least `floor` times the confidence."""
     unused = max(0.0, (now - last_use) / _DAY)
     return confidence * max(rules.floor, 1 - unused / rules.decay_days)
 
 
 def find_archive_reason(
-    record: MemoryRecord, last_use: datetime | None, ground: ThemeGround | None, now: datetime, rules: Rules
+    record: MemoryRecord, last_use: datetime | None, ground: ThemeGround | None, now: datetime, rules: MaintenanceRules
 ) -> str | None:
     """Returns why a memory should be archived, as a sentence; None while it lives. `ground` is needed for a theme."""
     if record.primitive == "learning":
@@ -65,7 +65,7 @@ def find_archive_reason(
 
 
 def learnings_over_limit(
-    learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: Rules
+    learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: MaintenanceRules
 ) -> list[MemoryRecord]:
     """Returns the learnings to archive so that `most_learnings` remain, in the order they go: longest unused first,
     then the lowest effective confidence. Each is passed with the time of its last use; other primitives are ignored."""
@@ -113,7 +113,7 @@ def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -
     return how if is_transition_allowed("active", how, primitive) else "superseded"
 
 
-def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: Rules) -> str | None:
+def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> str | None:
     used = max(record.updated, last_use or record.updated)
     unused = now - used
     if unused <= rules.grace_days * _DAY:
@@ -127,9 +127,9 @@ def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rule
     )
 
 
-def _stale(record: MemoryRecord, ground: ThemeGround, now: datetime, rules: Rules) -> str | None:
-    unworked = now - max(record.updated, ground.worked_on or record.updated)
-    if not ground.paths_alive and unworked > rules.grace_days * _DAY:
+def _stale(record: MemoryRecord, ground: ThemeGround, now: datetime, rules: MaintenanceRules) -> str | None:
+    unworked = now - max(record.updated, ground.last_worked_on or record.updated)
+    if not ground.has_existing_paths and unworked > rules.grace_days * _DAY:
         return f"None of its files exist any more, and no session worked on them for {unworked.days} days."
     if unworked > rules.theme_days * _DAY:
         return f"No session worked on its files for {unworked.days} days."

@@ -49,7 +49,7 @@ class Quotes:
         self.private = private
         self.folder = private / "quotes"
 
-    def choice(self) -> QuoteChoice | None:
+    def read_choice(self) -> QuoteChoice | None:
         """Returns whether quotes are shared in git; None if the person was not asked yet. Raises MemoryError_."""
         path = self.private / "quotes.json"
         if files.is_absent(path):
@@ -60,16 +60,16 @@ class Quotes:
             todo = "Delete it; you will be asked again at the next accept."
             raise MemoryError_("The choice about quotes cannot be read.", where=str(path), todo=todo) from error
 
-    def choose(self, choice: QuoteChoice) -> None:
+    def write_choice(self, choice: QuoteChoice) -> None:
         """Stores the person's choice."""
         files.make_folder(self.private, 0o700)
         files.replace_file(self.private / "quotes.json", msgspec.json.encode(_Choice(choice)).decode() + "\n", 0o600)
 
-    def path(self, memory_id: str) -> Path:
+    def path_for(self, memory_id: str) -> Path:
         """Returns the file of one memory's private quotes."""
         return self.folder / f"{memory_id}.json"
 
-    def changed(self) -> dict[str, int]:
+    def change_times(self) -> dict[str, int]:
         """Returns when the private quotes of each memory were last changed, in whole milliseconds, by memory id."""
         try:
             with os.scandir(self.folder) as entries:
@@ -80,13 +80,13 @@ class Quotes:
         except OSError:
             return {}
 
-    def join(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
+    def join_quotes(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
         """Returns the record with its private quotes and gained evidence, at most three entries, and any problems."""
         if files.is_absent(
             f"{self.folder}/{record.id}.json"
         ):  # fast path: most have none, and thousands are read in a row
             return record, []
-        path = self.path(record.id)
+        path = self.path_for(record.id)
         try:
             kept = self._read(path)
         except MemoryError_ as error:
@@ -103,14 +103,14 @@ class Quotes:
         gained = [item for item in _evidence(kept.gained) if item in left]
         return replace(record, evidence=merge_evidence(joined, gained)), []
 
-    def text_keeping(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
+    def text_with_quotes(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
         """Returns the private file's text after the quotes of these entries are stored in it."""
-        kept = self._read(self.path(memory_id))
+        kept = self._read(self.path_for(memory_id))
         entries = [_Kept(item.quote, item.turn, item.who) for item in evidence if item.quote]
         older = [item for item in kept.quotes if item not in entries][:_OLDER]
         return _encode(_File([*entries, *older], kept.gained))
 
-    def text_gaining(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
+    def text_with_evidence(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
         """Returns the private file's text after a memory, as `join` returned it, gains this evidence; None if it gains
         nothing.
 
@@ -132,7 +132,7 @@ class Quotes:
             new.append(item)
         if not new:
             return None
-        kept = self._read(self.path(record.id))
+        kept = self._read(self.path_for(record.id))
         return _encode(_File(kept.quotes, [*kept.gained, *(_Kept(item.quote, item.turn, item.who) for item in new)]))
 
     def _read(self, path: Path) -> _File:

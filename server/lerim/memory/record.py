@@ -10,7 +10,7 @@ from typing import Literal
 
 from lerim.errors import ConflictError, MemoryError_, Problem
 from lerim.memory.header import Yaml, load_header, load_raw_header, split_header
-from lerim.memory.lines import Value, change_header, key_lines
+from lerim.memory.header_lines import Value, change_header, key_lines
 from lerim.memory.merge_conflicts import split_conflict
 from lerim.memory.reference import parse_reference
 
@@ -110,7 +110,7 @@ def examine_record(text: str, path: Path, primitive: Primitive | None = None) ->
         path,
         text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline),
     )
-    return reader.record(primitive), reader.problems
+    return reader.read_record(primitive), reader.problems
 
 
 def primitive_of(path: Path) -> Primitive | None:
@@ -136,9 +136,9 @@ class _Reader:
         self.path = path
         self.body = body
         self.problems: list[Problem] = []
-        self._texts: dict[str, Yaml] | None = None
+        self._raw_values: dict[str, Yaml] | None = None
 
-    def record(self, primitive: Primitive | None) -> MemoryRecord:
+    def read_record(self, primitive: Primitive | None) -> MemoryRecord:
         found = primitive or primitive_of(self.path) or _PRIMITIVES.get(self._text("primitive") + "s")
         if found is None:
             raise MemoryError_(
@@ -148,13 +148,13 @@ class _Reader:
             )
         stem = id_of(self.path)
         if (written := self._text("id")) != stem:
-            self._problem(
+            self._add_problem(
                 f"the id {written!r} is not the file's name, which is used: rename one of them"
                 if written
                 else "there is no id"
             )
         created = self._time("created", None)
-        lists = {key: self._strings(key) for key in ("tags", *_LISTS)}
+        lists = {key: self._text_list(key) for key in ("tags", *_LISTS)}
         return MemoryRecord(
             id=stem,
             primitive=found,
@@ -176,7 +176,7 @@ class _Reader:
             related=lists["related"],
         )
 
-    def _problem(self, message: str) -> None:
+    def _add_problem(self, message: str) -> None:
         self.problems.append(Problem("memory-value", str(self.path), f"{message[:1].upper()}{message[1:]}."))
 
     def _text(self, key: str) -> str:
@@ -186,17 +186,17 @@ class _Reader:
         if value is None:
             return ""
         if isinstance(value, list | dict):
-            self._problem(f"{key} must be one line of text")
+            self._add_problem(f"{key} must be one line of text")
             return ""
-        return self._written(value, key)
+        return self._as_written(value, key)
 
-    def _written(self, value: Yaml, *at: str | int) -> str:
+    def _as_written(self, value: Yaml, *at: str | int) -> str:
         """Returns a value as the person wrote it: YAML reads `Yes` as a boolean and `1.10` as a number."""
         if isinstance(value, str):
             return value
-        if self._texts is None:
-            self._texts = load_raw_header(self.head)
-        found: Yaml = self._texts
+        if self._raw_values is None:
+            self._raw_values = load_raw_header(self.head)
+        found: Yaml = self._raw_values
         for step in at:
             if isinstance(found, dict) and isinstance(step, str):
                 found = found.get(step)
@@ -210,7 +210,7 @@ class _Reader:
         written = self._text("title")
         if written.strip():
             return written
-        self._problem("there is no title")
+        self._add_problem("there is no title")
         first = next((line.lstrip("# ").strip() for line in self.body.splitlines() if line.strip("# ")), "")
         return first[:120] or self.path.stem
 
@@ -222,21 +222,21 @@ class _Reader:
             try:
                 value = datetime.fromisoformat(value.strip())
             except ValueError:
-                self._problem(f"{key} is not a date")
+                self._add_problem(f"{key} is not a date")
                 value = None
         elif value is not None and not isinstance(value, date):
-            self._problem(f"{key} is not a date")
+            self._add_problem(f"{key} is not a date")
             value = None
         if isinstance(value, datetime):
             try:
                 return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
             except OverflowError:
-                self._problem(f"{key} is out of range")
+                self._add_problem(f"{key} is out of range")
         elif isinstance(value, date):
             return datetime(value.year, value.month, value.day, tzinfo=UTC)
-        return default or self._day_of_name()
+        return default or self._day_from_id()
 
-    def _day_of_name(self) -> datetime:
+    def _day_from_id(self) -> datetime:
         try:
             return datetime.strptime(id_of(self.path)[:8], "%Y%m%d").replace(tzinfo=UTC)
         except ValueError:
@@ -252,10 +252,10 @@ class _Reader:
                 number = None
         if isinstance(number, int | float) and 0 <= number <= 1:
             return round(float(number), 4)
-        self._problem("there is no confidence" if value is None else "the confidence is not a number from 0 to 1")
+        self._add_problem("there is no confidence" if value is None else "the confidence is not a number from 0 to 1")
         return 0.5
 
-    def _strings(self, key: str) -> tuple[str, ...]:
+    def _text_list(self, key: str) -> tuple[str, ...]:
         value = self.fields.get(key)
         if value is None:
             return ()
@@ -266,26 +266,26 @@ class _Reader:
         items = list(enumerate(value)) if isinstance(value, list) else [(-1, value)]
         good = [(at, item) for at, item in items if item is not None and not isinstance(item, list | dict)]
         if len(good) < len(items):
-            self._problem(f"{key} is not a list of texts")
-        return tuple(self._written(item, key, *(() if at < 0 else (at,))) for at, item in good)
+            self._add_problem(f"{key} is not a list of texts")
+        return tuple(self._as_written(item, key, *(() if at < 0 else (at,))) for at, item in good)
 
     def _references(self) -> tuple[str, ...]:
         """Returns the references as written, because the file is the person's; `parse_reference` normalises them."""
-        found = self._strings("references")
+        found = self._text_list("references")
         for text in found:
             if parse_reference(text) is None:
-                self._problem(f"the reference {text[:80]!r} is not a path in this repository and is ignored")
+                self._add_problem(f"the reference {text[:80]!r} is not a path in this repository and is ignored")
         return found
 
     def _kind(self, primitive: Primitive) -> LearningKind | None:
         written = self._text("kind")
         if written and primitive != "learning":
-            self._problem(f"a {primitive} has no kind; only a learning has one. Remove it")
+            self._add_problem(f"a {primitive} has no kind; only a learning has one. Remove it")
         for kind in KINDS:
             if kind == written:
                 return kind
         if written:
-            self._problem(f"the kind {written[:40]!r} is none of {', '.join(KINDS)}")
+            self._add_problem(f"the kind {written[:40]!r} is none of {', '.join(KINDS)}")
         return None
 
     def _evidence(self) -> tuple[Evidence, ...]:
@@ -296,10 +296,10 @@ class _Reader:
             quote, turn = entry.get("quote"), entry.get("turn")
             who = next((speaker for speaker in _SPEAKERS if speaker == entry.get("who")), None)
             if who is None or isinstance(quote, list | dict) or turn is None or isinstance(turn, list | dict):
-                self._problem("an evidence entry is not `quote`, `turn` and `who`")
+                self._add_problem("an evidence entry is not `quote`, `turn` and `who`")
                 continue
-            spoken = "" if quote is None else self._written(quote, "evidence", at, "quote")
-            found.append(Evidence(spoken, self._written(turn, "evidence", at, "turn"), who))
+            spoken = "" if quote is None else self._as_written(quote, "evidence", at, "quote")
+            found.append(Evidence(spoken, self._as_written(turn, "evidence", at, "turn"), who))
         return tuple(found)
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, reason_of
 from lerim.memory import slug
+from lerim.memory.claims import IsOurSentence, is_never_ours
 from lerim.memory.lifecycle import Status, ended_status
-from lerim.memory.merge_text import IsOurSentence, is_never_ours
 from lerim.memory.quotes import Quotes, strip_quotes
 from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine_record, render_record
 from lerim.memory.stray_files import find_duplicate_ids, find_stray_files
@@ -42,7 +42,7 @@ class MemoryFile:
         return self.folder / self.name
 
     @property
-    def archived(self) -> bool:
+    def is_archived(self) -> bool:
         return self.name.startswith("archived/")
 
 
@@ -54,7 +54,7 @@ class Stored:
     record: MemoryRecord
     path: Path
     stamp: FileStamp
-    hash: str
+    text_hash: str
     status: Status
 
 
@@ -80,13 +80,13 @@ class Store:
         self._make_above = make_above
         self.ours = ours
 
-    def find(self, *, archived: bool = False) -> tuple[list[MemoryFile], list[Problem]]:
+    def find_files(self, *, archived: bool = False) -> tuple[list[MemoryFile], list[Problem]]:
         """Returns every memory file by stat alone; symbolic links and folders that lead elsewhere are problems."""
         return find_memory_files(self.memory_dir, self.anchor, archived=archived)
 
     def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
         """Returns every readable memory, and a problem for each unreadable file."""
-        found, problems = self.find(archived=archived)
+        found, problems = self.find_files(archived=archived)
         memories, more = self._load_each(found)
         return memories, [*problems, *more]
 
@@ -102,11 +102,11 @@ class Store:
         for name in names:
             place = name.rpartition("/")[0]
             if place not in folders:
-                folders[place] = self._closed(self.memory_dir / place)
+                folders[place] = self._boundary_problem(self.memory_dir / place)
             if folders[place] is not None:
                 continue
             try:
-                loaded[name], more = self.load_found(stat_memory_file(self.memory_dir, name))
+                loaded[name], more = self.load_file(stat_memory_file(self.memory_dir, name))
                 problems += more
             except NotFoundError:
                 continue
@@ -114,7 +114,7 @@ class Store:
                 problems.append(unreadable_problem(error.where, error))
         return loaded, [*filter(None, folders.values()), *problems]
 
-    def _closed(self, place: Path) -> Problem | None:
+    def _boundary_problem(self, place: Path) -> Problem | None:
         try:
             files.resolve_inside(self.anchor, place)
         except BoundaryError as error:
@@ -126,7 +126,7 @@ class Store:
         problems: list[Problem] = []
         for item in found:
             try:
-                stored, more = self.load_found(item)
+                stored, more = self.load_file(item)
             except NotFoundError:
                 continue  # removed since it was listed
             except MemoryError_ as error:
@@ -138,15 +138,15 @@ class Store:
 
     def load(self, path: Path) -> tuple[Stored, list[Problem]]:
         """Reads one memory from its file. Raises MemoryError_, BoundaryError."""
-        return self.load_found(stat_memory_file(self.memory_dir, self.name(path)))
+        return self.load_file(stat_memory_file(self.memory_dir, self.relative_name(path)))
 
-    def load_found(self, found: MemoryFile) -> tuple[Stored, list[Problem]]:
+    def load_file(self, found: MemoryFile) -> tuple[Stored, list[Problem]]:
         """Reads one memory that `find` returned. Raises MemoryError_, and NotFoundError if it is gone."""
         stored, problems = read_memory_file(found, self.anchor)
-        joined, more = self.quotes.join(stored.record)
+        joined, more = self.quotes.join_quotes(stored.record)
         return stored if joined is stored.record else replace(stored, record=joined), [*problems, *more]
 
-    def name(self, path: Path) -> str:
+    def relative_name(self, path: Path) -> str:
         """Returns a file's path relative to `memory_dir`, with forward slashes. Raises BoundaryError if outside."""
         return files.resolve_inside(self.anchor, path).relative_to(self.memory_dir).as_posix()
 
@@ -162,7 +162,7 @@ class Store:
         paths = (self.memory_dir / name / f"{memory_id}.md" for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
         return [path for path in paths if not files.is_absent(path)]
 
-    def ids(self) -> set[str]:
+    def all_ids(self) -> set[str]:
         """Returns the ids of all files, live and archived, by file name alone."""
         found: set[str] = set()
         for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS):
@@ -177,12 +177,12 @@ class Store:
         if path is None:
             return None
         try:
-            found = stat_memory_file(self.memory_dir, self.name(path))
+            found = stat_memory_file(self.memory_dir, self.relative_name(path))
             return path if read_memory_file(found, self.anchor)[0].status == "active" else None
         except NotFoundError:
             return None
 
-    def read(self, memory_id: str) -> Stored:
+    def load_by_id(self, memory_id: str) -> Stored:
         """Reads one memory by its id. Raises NotFoundError, and MemoryError_ if its file cannot be read."""
         path = self.path_of(memory_id)
         if path is None:
@@ -190,7 +190,7 @@ class Store:
             raise NotFoundError(f"There is no memory {memory_id[:80]!r}.", where=str(self.memory_dir), todo=todo)
         return self.load(path)[0]
 
-    def text(self, path: Path) -> str:
+    def read_text(self, path: Path) -> str:
         """Returns a memory file's text. Raises MemoryError_, BoundaryError."""
         return files.read_text(path, MAX_FILE, self.anchor)
 
@@ -198,7 +198,7 @@ class Store:
         """Returns a free id for this record's title and day; ids that are `taken` are not used either."""
         return slug.new_id(record.title, record.created.date(), lambda name: bool(self.path_of(name)) or taken(name))
 
-    def place(self, record: MemoryRecord, *, archived: bool = False) -> Path:
+    def path_for(self, record: MemoryRecord, *, archived: bool = False) -> Path:
         """Returns the path of this record's file, live or archived."""
         return self.memory_dir / ("archived" if archived else "") / FOLDERS[record.primitive] / f"{record.id}.md"
 
@@ -207,22 +207,22 @@ class Store:
 
         Raises MemoryError_ (nothing is left behind) or BoundaryError.
         """
-        path = self.create(self.place(record), self.rendered(record))
+        path = self.create(self.path_for(record), self.render(record))
         while path is None:
             record = replace(record, id=self.new_id(record))
-            path = self.create(self.place(record), self.rendered(record))
+            path = self.create(self.path_for(record), self.render(record))
         return path
 
-    def rendered(self, record: MemoryRecord) -> str:
+    def render(self, record: MemoryRecord) -> str:
         """Returns the file's text for a record, without quotes if they stay private."""
-        if self.quotes.choice() == "local":
+        if self.quotes.read_choice() == "local":
             record = replace(record, evidence=strip_quotes(record.evidence))
         return render_record(record)
 
     def create(self, path: Path, text: str) -> Path | None:
         """Writes a new file and returns its path; returns None if a memory with this id already exists."""
         self._check_size(path, text)
-        self.ready(path.parent)
+        self.make_folder(path.parent)
         if self.path_of(path.stem) is not None:
             return None
         return path if files.create_file(path, text, anchor=self.anchor) else None
@@ -234,8 +234,8 @@ class Store:
         if path is None:
             raise NotFoundError(f"The memory {memory_id[:80]!r} no longer exists.", where=str(self.memory_dir))
         self._check_size(path, new_text)
-        before = self.text(path)
-        if files.text_hash(before) != before_hash:
+        before = self.read_text(path)
+        if files.hash_text(before) != before_hash:
             raise StaleError(
                 "The memory has changed in the meantime; nothing was overwritten.",
                 where=str(path),
@@ -245,7 +245,7 @@ class Store:
         files.replace_file(path, new_text, anchor=self.anchor, before=before)
         return path
 
-    def ready(self, place: Path) -> None:
+    def make_folder(self, place: Path) -> None:
         """Creates the folder that a memory is about to be written to. Raises MemoryError_, BoundaryError."""
         self._make_above(self.memory_dir.parent)
         files.make_folder(place, anchor=self.anchor)
@@ -296,7 +296,7 @@ def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[Sto
     except BoundaryError as error:
         raise MemoryError_(error.message, where=error.where, todo=error.todo) from error
     record, problems = examine_record(text, path)
-    return Stored(record, path, found.stamp, files.text_hash(text), status_of(record, found.archived)), problems
+    return Stored(record, path, found.stamp, files.hash_text(text), status_of(record, found.is_archived)), problems
 
 
 def unreadable_problem(path: str, error: MemoryError_) -> Problem:
@@ -318,9 +318,9 @@ def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[Me
         for entry in entries:
             if not entry.name.endswith(".md") or entry.name.startswith("."):
                 continue
-            if files.spell_path(entry.name) != entry.name:
+            if files.path_to_text(entry.name) != entry.name:
                 message = "This file was not read because its name is not UTF-8. Rename it."
-                problems.append(Problem("memory-unreadable", files.spell_path(entry.path), message))
+                problems.append(Problem("memory-unreadable", files.path_to_text(entry.path), message))
                 continue
             state = entry.stat(follow_symlinks=False)
             if not stat.S_ISREG(state.st_mode):

@@ -35,7 +35,7 @@ def find_stray_files(memory_dir: Path, folders: Collection[str]) -> list[Problem
     for path in _files(memory_dir, held, skipped):
         message = "This file is not in a folder of memories, so it is not read. Move it into decisions/, learnings/, "
         problems.append(
-            Problem("memory-misplaced", files.spell_path(path), f"{message}questions/ or themes/, or elsewhere.")
+            Problem("memory-misplaced", files.path_to_text(path), f"{message}questions/ or themes/, or elsewhere.")
         )
         if len(problems) == _TOLD:
             break

@@ -62,21 +62,21 @@ class Summaries:
         """Closes the database; a second call does no harm."""
         self._db.close()
 
-    def maker(self, session: str) -> str:
+    def made_by(self, session: str) -> str:
         """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if it has
         none."""
         with _telling(self._path):
             row = self._db.execute("SELECT maker FROM summaries WHERE session = ?", (session,)).fetchone()
         return str(row[0]) if row else ""
 
-    def theirs(self, session: str) -> bool:
+    def is_edited(self, session: str) -> bool:
         """Returns whether a person edited the summary of a session. Raises MemoryError_, BoundaryError."""
         with _telling(self._path):
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
         if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
             return False
         text = files.read_text(path, MAX_FILE, self._anchor)
-        return bool(text.strip()) and files.text_hash(text) not in json.loads(row[1])
+        return bool(text.strip()) and files.hash_text(text) not in json.loads(row[1])
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
         """Writes the summary of a session, or rewrites it if the file is still as we wrote it.
@@ -91,22 +91,24 @@ class Summaries:
         if path is None or files.is_absent(path):
             path = find_summary(self._memory_dir, self._anchor, session, record.created) or path
         if path is None or files.is_absent(path):
-            return self._new(record, session, maker, path, hashes), "written"
+            return self._create(record, session, maker, path, hashes), "written"
         text = render_record(replace(record, id=id_of(path)))
         before = files.read_text(path, MAX_FILE, self._anchor)
         # a power cut can leave a file empty: they are not flushed, because summaries can be made again
-        if before.strip() and files.text_hash(before) not in hashes and before != text:
+        if before.strip() and files.hash_text(before) not in hashes and before != text:
             return path, "theirs"
-        self._remember(session, path, maker, [*hashes, files.text_hash(text)])
+        self._record_hashes(session, path, maker, [*hashes, files.hash_text(text)])
         if before == text:
             return path, "unchanged"
         try:
-            files.replace_file(path, text, anchor=self._anchor, before=before, flushed=False, beside=self._top())
+            files.replace_file(
+                path, text, anchor=self._anchor, before=before, flush=False, temporary_folder=self._temporary_folder()
+            )
         except StaleError:
             return path, "theirs"  # a person has just saved it
         return path, "updated"
 
-    def _new(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
+    def _create(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
         folder = _folder(self._memory_dir, record.created)
         first = make_slug(record.title)
         places: list[Path] = [place] if place else []
@@ -115,19 +117,21 @@ class Summaries:
             if not files.is_absent(path):
                 continue
             text = render_record(replace(record, id=id_of(path)))
-            self._remember(session, path, maker, [*hashes, files.text_hash(text)])
+            self._record_hashes(session, path, maker, [*hashes, files.hash_text(text)])
             files.make_folder(path.parent, anchor=self._anchor)
-            if files.create_file(path, text, anchor=self._anchor, flushed=False, beside=self._top()):
+            if files.create_file(
+                path, text, anchor=self._anchor, flush=False, temporary_folder=self._temporary_folder()
+            ):
                 return path
         message = "No file name is free for the summary."
         raise MemoryError_(message, where=str(folder), todo="Remove files there that are not summaries.")
 
-    def _top(self) -> Path:
+    def _temporary_folder(self) -> Path:
         """Returns the folder for temporary files. A session's folder may never be written to again, so that the
         temporary file of a killed process would stay there."""
         return self._memory_dir / FOLDERS["summary"]
 
-    def _remember(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
+    def _record_hashes(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
         name = path.relative_to(self._memory_dir).as_posix()
         kept = json.dumps(list(dict.fromkeys(reversed(hashes)))[:_HASHES][::-1])
         with _telling(self._path):

@@ -18,10 +18,10 @@ from typing import Literal, TypeVar
 
 from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
+from lerim.memory.lifecycle import Feedback
 from lerim.memory.store import Stored
 
 UseKind = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
-FeedbackVerdict = Literal["useful", "wrong", "outdated"]
 
 VERSION = 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,22 +64,22 @@ class Uses:
         self.path = private_dir / "uses.sqlite3"
         self.problems: list[Problem] = []
 
-    def note(self, ids: Iterable[str], how: UseKind, at: datetime) -> None:
+    def record_use(self, ids: Iterable[str], how: UseKind, at: datetime) -> None:
         """Counts one use of each of these memories at this time."""
         rows = [(one, how, _micros(at)) for one in dict.fromkeys(ids)]
         if rows:
             self._changed(lambda db: db.executemany(_NOTE, rows))
 
-    def feedback(self, memory_id: str, what: FeedbackVerdict, at: datetime) -> None:
+    def record_feedback(self, memory_id: str, what: Feedback, at: datetime) -> None:
         """Records a person's feedback on a memory."""
         self._changed(lambda db: db.execute("INSERT INTO feedback VALUES (?, ?, ?)", (memory_id, what, _micros(at))))
 
-    def last(self, memory_id: str) -> datetime | None:
+    def last_use(self, memory_id: str) -> datetime | None:
         """Returns when a memory was last used, or None if it never was."""
-        used = self.of([memory_id]).get(memory_id)
+        used = self.of_memories([memory_id]).get(memory_id)
         return used.last if used else None
 
-    def of(self, ids: Iterable[str]) -> dict[str, LastUse]:
+    def of_memories(self, ids: Iterable[str]) -> dict[str, LastUse]:
         """Returns the uses of these memories by id, without those that were never used."""
         wanted = list(dict.fromkeys(ids))
 
@@ -93,21 +93,21 @@ class Uses:
 
         return self._read(read, {})
 
-    def all(self) -> dict[str, LastUse]:
+    def of_all(self) -> dict[str, LastUse]:
         """Returns the uses of every memory that was ever used, by id."""
         return self._read(lambda db: _used(db.execute(f"{_SUMS} GROUP BY memory")), {})
 
-    def said(self) -> dict[str, tuple[FeedbackVerdict, datetime]]:
+    def last_feedback(self) -> dict[str, tuple[Feedback, datetime]]:
         """Returns the last feedback on each memory that has any, with its time, by id."""
         query = "SELECT memory, what, max(at) FROM feedback GROUP BY memory"
         return self._read(lambda db: {one: (what, _time(at)) for one, what, at in db.execute(query)}, {})
 
-    def unsay(self, memory_id: str) -> None:
+    def delete_last_feedback(self, memory_id: str) -> None:
         """Deletes the last feedback on a memory."""
         last = "SELECT rowid FROM feedback WHERE memory = ? ORDER BY at DESC, rowid DESC LIMIT 1"
         self._changed(lambda db: db.execute(f"DELETE FROM feedback WHERE rowid = ({last})", (memory_id,)))
 
-    def kept(self) -> dict[str, datetime]:
+    def last_kept(self) -> dict[str, datetime]:
         """Returns when a person last did something with each memory that shows they want to keep it, by id."""
         query = "SELECT memory, last FROM uses WHERE how = 'kept'"
         return self._read(lambda db: {memory: _time(last) for memory, last in db.execute(query)}, {})

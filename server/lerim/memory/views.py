@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory.lines import format_time
+from lerim.memory.header_lines import format_time
 from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope, Speaker
 from lerim.memory.store import Stored
 

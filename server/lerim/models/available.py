@@ -118,7 +118,7 @@ def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> Models
         servers=[ServerView(names.get(one.base_url, ""), one.base_url, list(one.models)) for one in servers],
         agents=list(find_installed_agents(environ)),
         editor=list(told.models) if told else [],
-        budget=settings.budget,
+        budget=settings.daily_budget_usd,
         spent_today=spent,
         problems=[*problems, *more],
     )

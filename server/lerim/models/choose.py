@@ -9,16 +9,16 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lerim.config import (
-    OTHER_KEY,
+    OTHER_KEY_VARIABLE,
     PROVIDERS,
-    STORED,
+    STORED_KEY_PREFIX,
     EditorModel,
     EditorState,
     Role,
     RoleName,
-    address_fault,
-    on_this_machine,
-    same_service,
+    find_address_fault,
+    is_on_this_machine,
+    is_same_service,
 )
 from lerim.errors import Problem
 from lerim.models.agents import AGENTS, find_program, missing_program_problem
@@ -73,9 +73,11 @@ def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
     key.
     """
     named = PROVIDERS[provider]
-    if not base_url or (named.base_url and same_service(base_url, named.base_url)):
+    if not base_url or (named.base_url and is_same_service(base_url, named.base_url)):
         return named.key_variables
-    return () if base_url in local.LOCAL_SERVERS.values() else (OTHER_KEY,)  # the well-known local servers need no key
+    return (
+        () if base_url in local.LOCAL_SERVERS.values() else (OTHER_KEY_VARIABLE,)
+    )  # the well-known local servers need no key
 
 
 def find_key(provider: str, environ: Mapping[str, str], base_url: str = "") -> tuple[str, str]:
@@ -83,7 +85,7 @@ def find_key(provider: str, environ: Mapping[str, str], base_url: str = "") -> t
     it or should."""
     variables = key_variables(provider, base_url)
     for variable in variables:
-        for name in (variable, STORED + variable):
+        for name in (variable, STORED_KEY_PREFIX + variable):
             if key := environ.get(name, "").strip():
                 return key, variable
     return "", variables[0] if variables else ""
@@ -93,7 +95,7 @@ def _found(
     role: Role, where: str, environ: Mapping[str, str], editor: EditorState | None, servers: Mapping[str, str]
 ) -> Model | Problem | None:
     base_url = (role.base_url or "").rstrip("/")
-    if base_url and (fault := address_fault(base_url)):
+    if base_url and (fault := find_address_fault(base_url)):
         return Problem("settings", f"{where}.base_url", f"The address of the model {fault}. No model was used.")
     match role.provider:
         case "none":
@@ -129,7 +131,7 @@ def _auto(
                 return replace(found, why=f"{variable} is set") if isinstance(found, Model) else found
         if editor and (one := _fitting(role.model, [model for model in editor.models if model.allowed])):
             return replace(_model(role, "editor", one.id), why="the editor offers it and you allowed it")
-    if base_url and not on_this_machine(base_url):
+    if base_url and not is_on_this_machine(base_url):
         message = (
             "With provider auto, the address must be on this machine. Name the provider, or leave the address out."
         )
@@ -149,8 +151,8 @@ def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str
     provider = PROVIDERS[role.provider]
     base_url = base_url or provider.base_url
     key, variable = find_key(role.provider, environ, base_url)
-    if not key and not on_this_machine(base_url):
-        whom = base_url if variable == OTHER_KEY else role.provider
+    if not key and not is_on_this_machine(base_url):
+        whom = base_url if variable == OTHER_KEY_VARIABLE else role.provider
         todo = f'Set {variable} in the environment, or {where}.provider to "none".'
         return Problem("model-key", variable, f"There is no key for {whom}, so no model was used. {todo}")
     if key and not (key.isascii() and key.isprintable() and " " not in key):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from lerim.config import RoleName, Wire, host_of, is_loopback
+from lerim.config import RoleName, Wire, format_host, is_loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Model:
         port if it is not the default one: `openrouter:openai/gpt-5-nano@openrouter.ai`."""
         if not self.billed:
             return f"{self.provider}:{self.name}"
-        return f"{self.provider}:{self.name}@{host_of(self.base_url)}"
+        return f"{self.provider}:{self.name}@{format_host(self.base_url)}"
 
     @property
     def local(self) -> bool:

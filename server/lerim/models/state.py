@@ -89,17 +89,17 @@ def load_model_view(
         why = "none" if not chosen else "gone" if problems else ""
     elif not known.allows(model):
         why = "consent"
-    elif model.billed and 0 < settings.budget <= cost:
+    elif model.billed and 0 < settings.daily_budget_usd <= cost:
         why = "budget"
     waiting = WaitingWork(model="" if model is None else model.label, why=why)
     if home.catalog.exists():
-        since = parse_time(settings.since, now) if settings.since else None
+        since = parse_time(settings.sync_since, now) if settings.sync_since else None
         with Catalog.open(home) as catalog:
             waiting = msgspec.structs.replace(
                 estimate_waiting(catalog, project, model, why, summarizer=summarizer, since=since), why=why
             )
     allowed = model is not None and known.allows(model)
-    return ModelView(waiting.model, role.provider, allowed, cost, settings.budget, spent, waiting, problems)
+    return ModelView(waiting.model, role.provider, allowed, cost, settings.daily_budget_usd, spent, waiting, problems)
 
 
 def find_role_model(

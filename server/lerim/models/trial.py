@@ -49,7 +49,7 @@ def probe_chosen_model(
     """
     settings, _ = load.load_settings(environ, home)
     model = find_extraction_model(settings, environ)
-    purse = DayBudget(home, settings.budget, lambda: datetime.now().astimezone())
+    purse = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     model = replace(model, timeout=min(model.timeout, SECONDS))
     return probe_model(
         model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST)

@@ -8,12 +8,12 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 
-_MARK = "# Lerim: memories are shared, this is not"
-_LOCAL = ("workspace/", "index/", "review/", "memory/summaries/")
-_UNFINISHED_MARK = "# Lerim: files that are being written"
-_UNFINISHED = ".lerim-*"
-_MAX_IGNORE = 64 * 1024
-_TRIES = 5
+_LOCAL_HEADING = "# Lerim: memories are shared, this is not"
+_LOCAL_LINES = ("workspace/", "index/", "review/", "memory/summaries/")
+_TEMPORARY_HEADING = "# Lerim: files that are being written"
+_TEMPORARY_LINE = ".lerim-*"
+_MOST_IGNORE_BYTES = 64 * 1024
+_MOST_TRIES = 5
 
 
 def make_lerim_folder(lerim: Path) -> None:
@@ -27,17 +27,17 @@ def make_lerim_folder(lerim: Path) -> None:
         raise MemoryError_("This folder no longer exists.", where=str(lerim.parent), todo=todo)
     files.make_folder(lerim, anchor=lerim.parent)
     ignore = files.resolve_inside(lerim.parent, lerim / ".gitignore")
-    for _ in range(_TRIES):
+    for _ in range(_MOST_TRIES):
         try:
-            text = files.read_text(ignore, _MAX_IGNORE, lerim.parent)
+            text = files.read_text(ignore, _MOST_IGNORE_BYTES, lerim.parent)
         except NotFoundError:
-            lines = [*_missing(set()), ""]
+            lines = [*_list_missing_lines(set()), ""]
             if files.create_file(ignore, "\n".join(lines), anchor=lerim.parent):
                 return
             continue
         except MemoryError_:
             return  # a file of the person's that we cannot read must not be changed
-        lines = _missing({line.strip() for line in text.splitlines()})
+        lines = _list_missing_lines({line.strip() for line in text.splitlines()})
         if not lines:
             return
         newline = "\r\n" if "\r\n" in text else "\n"
@@ -48,12 +48,12 @@ def make_lerim_folder(lerim: Path) -> None:
             return
 
 
-def _missing(present: set[str]) -> list[str]:
+def _list_missing_lines(present: set[str]) -> list[str]:
     """Returns the lines to add to a `.gitignore` that has these lines. If our heading is already there, nothing is
     added below it: a person removed what is missing."""
     lines: list[str] = []
-    if _MARK not in present:
-        lines += [_MARK, *(line for line in _LOCAL if line not in present)]
-    if _UNFINISHED_MARK not in present and _UNFINISHED not in present:
-        lines += [_UNFINISHED_MARK, _UNFINISHED]
+    if _LOCAL_HEADING not in present:
+        lines += [_LOCAL_HEADING, *(line for line in _LOCAL_LINES if line not in present)]
+    if _TEMPORARY_HEADING not in present and _TEMPORARY_LINE not in present:
+        lines += [_TEMPORARY_HEADING, _TEMPORARY_LINE]
     return lines

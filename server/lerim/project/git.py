@@ -17,18 +17,23 @@ from pathlib import Path, PurePosixPath
 
 from lerim.process import CREATE_NO_WINDOW, ProcessLaunch, find_executable
 
-COMMIT = re.compile(r"[0-9a-f]{7,64}")
-SECONDS = 10.0
-MOST_BYTES = 32_000_000
+COMMIT_PATTERN = re.compile(r"[0-9a-f]{7,64}")
+TIMEOUT_SECONDS = 10.0
+MOST_OUTPUT_BYTES = 32_000_000
 MOST_RENAMES = 400
 """The most deleted and added files git compares pairwise; beyond that it only finds files that were moved unchanged."""
-BATCH = 200
-_SAFE = (
+BATCH_OBJECTS = 200
+_SAFE_OPTIONS = (
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "core.pager=", "-c", "diff.external="),
     *("--no-pager", "--no-replace-objects", "--literal-pathspecs"),
 )
-_OURS = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
-_KEPT = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+_SAFE_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+_KEPT_VARIABLES = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 
 
 class Git:
@@ -40,40 +45,40 @@ class Git:
         self._environ = environ
         self._moves: dict[tuple[str, str], dict[str, str]] = {}
 
-    def moves(self, old: str, new: str) -> dict[str, str]:
+    def find_moves(self, old: str, new: str) -> dict[str, str]:
         """Returns the new path of each file that was renamed between `old` and `new`; empty if git cannot tell."""
         if (old, new) not in self._moves:
-            self._moves[old, new] = self._moved(old, new)
+            self._moves[old, new] = self._compare_commits(old, new)
         return self._moves[old, new]
 
-    def texts(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    def read_texts(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """Returns the committed texts by (commit, path), without those git does not have."""
-        asked = [pair for pair in dict.fromkeys(wanted) if COMMIT.fullmatch(pair[0]) and "\n" not in pair[1]]
-        told: dict[tuple[str, str], str | None] = {}
-        for at in range(0, len(asked), BATCH):
-            part = asked[at : at + BATCH]
-            lines = "".join(f"{commit}:{path}\n" for commit, path in part).encode("utf-8", "surrogatepass")
-            output = self._ask(("cat-file", "--batch"), lines) or b""
-            told.update(zip(part, _blobs(output, len(part)), strict=False))
-        return {pair: text for pair, text in told.items() if text is not None}
+        objects = [pair for pair in dict.fromkeys(wanted) if COMMIT_PATTERN.fullmatch(pair[0]) and "\n" not in pair[1]]
+        texts: dict[tuple[str, str], str | None] = {}
+        for at in range(0, len(objects), BATCH_OBJECTS):
+            batch = objects[at : at + BATCH_OBJECTS]
+            lines = "".join(f"{commit}:{path}\n" for commit, path in batch).encode("utf-8", "surrogatepass")
+            output = self._run(("cat-file", "--batch"), lines) or b""
+            texts.update(zip(batch, _parse_blobs(output, len(batch)), strict=False))
+        return {pair: text for pair, text in texts.items() if text is not None}
 
-    def versions(self, path: str, since: str, until: str) -> list[str]:
+    def list_changing_commits(self, path: str, since: str, until: str) -> list[str]:
         """Returns the commits after `since`, up to `until`, that changed a file, oldest first; empty if git cannot
         tell."""
-        if not COMMIT.fullmatch(since) or not COMMIT.fullmatch(until):
+        if not COMMIT_PATTERN.fullmatch(since) or not COMMIT_PATTERN.fullmatch(until):
             return []
-        output = self._ask(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
+        output = self._run(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
         return output.decode("ascii", "replace").split()
 
-    def _moved(self, old: str, new: str) -> dict[str, str]:
-        if not COMMIT.fullmatch(old) or not COMMIT.fullmatch(new) or new.startswith(old):
+    def _compare_commits(self, old: str, new: str) -> dict[str, str]:
+        if not COMMIT_PATTERN.fullmatch(old) or not COMMIT_PATTERN.fullmatch(new) or new.startswith(old):
             return {}
-        how = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=AR", "--raw", "-z")
-        output = self._ask(("diff-tree", "--no-ext-diff", "--no-textconv", *how, old, new, "--"))
-        return _clear(_changes((output or b"").decode("utf-8", "surrogateescape")))
+        options = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=AR", "--raw", "-z")
+        output = self._run(("diff-tree", "--no-ext-diff", "--no-textconv", *options, old, new, "--"))
+        return _select_unambiguous_renames(_parse_changes((output or b"").decode("utf-8", "surrogateescape")))
 
-    def _ask(self, arguments: Iterable[str], given: bytes = b"") -> bytes | None:
-        return run_git(git_launch(self._program, arguments, self._environ), self._root, given)
+    def _run(self, arguments: Iterable[str], stdin: bytes = b"") -> bytes | None:
+        return run_git(make_git_launch(self._program, arguments, self._environ), self._root, stdin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ class _Change:
     old: str
 
 
-def _changes(output: str) -> list[_Change]:
+def _parse_changes(output: str) -> list[_Change]:
     """Parses `:<modes> <old> <new> A`, path; or `… R<score>`, old path, path; each ended by a zero byte."""
     found: list[_Change] = []
     parts = iter(output.split("\0"))
@@ -97,19 +102,19 @@ def _changes(output: str) -> list[_Change]:
     return found
 
 
-def _clear(changes: Sequence[_Change]) -> dict[str, str]:
+def _select_unambiguous_renames(changes: Sequence[_Change]) -> dict[str, str]:
     """Returns the unambiguous renames. Among identical files git picks any, unless exactly one has the old name."""
-    alike: dict[str, list[_Change]] = {}
+    by_blob: dict[str, list[_Change]] = {}
     for one in changes:
-        alike.setdefault(one.blob, []).append(one)
+        by_blob.setdefault(one.blob, []).append(one)
 
-    def guessed(one: _Change) -> bool:
+    def is_guessed(one: _Change) -> bool:
         name = PurePosixPath(one.old).name
-        others = [other.path for other in alike[one.blob] if other is not one and not other.old]
-        named = [PurePosixPath(path).name == name for path in (one.path, *others)]
-        return bool(others) and not (named[0] and not any(named[1:]))
+        others = [other.path for other in by_blob[one.blob] if other is not one and not other.old]
+        have_old_name = [PurePosixPath(path).name == name for path in (one.path, *others)]
+        return bool(others) and not (have_old_name[0] and not any(have_old_name[1:]))
 
-    return {one.old: one.path for one in changes if one.old and not guessed(one)}
+    return {one.old: one.path for one in changes if one.old and not is_guessed(one)}
 
 
 def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
@@ -118,29 +123,41 @@ def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
     return Git(root, program, environ) if program else None
 
 
-def git_launch(
+def make_git_launch(
     program: str, arguments: Iterable[str], environ: Mapping[str, str], platform: str = sys.platform
 ) -> ProcessLaunch:
     """Returns how to start git so that the environment cannot redirect it and a repository's settings cannot start
     anything."""
-    kept = {
-        name: value for name, value in environ.items() if not name.upper().startswith("GIT_") or name.upper() in _KEPT
+    environment = {
+        name: value
+        for name, value in environ.items()
+        if not name.upper().startswith("GIT_") or name.upper() in _KEPT_VARIABLES
     }
     flags = CREATE_NO_WINDOW if platform == "win32" else 0
-    return ProcessLaunch((program, *_SAFE, *arguments), {**kept, **_OURS, "LC_ALL": "C"}, flags, new_session=False)
+    return ProcessLaunch(
+        (program, *_SAFE_OPTIONS, *arguments),
+        {**environment, **_SAFE_ENVIRONMENT, "LC_ALL": "C"},
+        flags,
+        new_session=False,
+    )
 
 
 def run_git(
-    launch: ProcessLaunch, folder: Path, given: bytes = b"", *, seconds: float = SECONDS, most: int = MOST_BYTES
+    launch: ProcessLaunch,
+    folder: Path,
+    stdin: bytes = b"",
+    *,
+    seconds: float = TIMEOUT_SECONDS,
+    most_bytes: int = MOST_OUTPUT_BYTES,
 ) -> bytes | None:
-    """Returns the output of a command, or None if it fails, takes too long or prints more than `most` bytes."""
-    with tempfile.TemporaryFile() as wanted:
-        wanted.write(given)
-        wanted.seek(0)
+    """Returns the output of a command, or None if it fails, takes too long or prints more than `most_bytes`."""
+    with tempfile.TemporaryFile() as stdin_file:
+        stdin_file.write(stdin)
+        stdin_file.seek(0)
         try:
             process = subprocess.Popen(
                 launch.argv,
-                stdin=wanted,
+                stdin=stdin_file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=launch.environ,
@@ -154,32 +171,32 @@ def run_git(
         try:
             assert process.stdout
             with process.stdout as stream:
-                output = stream.read(most + 1)
-            if len(output) > most:
+                output = stream.read(most_bytes + 1)
+            if len(output) > most_bytes:
                 process.kill()
-            return output if process.wait() == 0 and len(output) <= most else None
+            return output if process.wait() == 0 and len(output) <= most_bytes else None
         finally:
             timer.cancel()
             process.kill()
             process.wait()
 
 
-def _blobs(output: bytes, count: int) -> list[str | None]:
+def _parse_blobs(output: bytes, count: int) -> list[str | None]:
     """Parses the output of `cat-file --batch`, in order: `<name> blob <size>`, the bytes and a line end, or a single
     line."""
     texts: list[str | None] = []
-    at = 0
-    while len(texts) < count and (end := output.find(b"\n", at)) >= 0:
-        head = output[at:end].rsplit(b" ", 2)
-        at = end + 1
-        if len(head) == 3 and head[1] == b"blob" and head[2].isdigit():
-            size = int(head[2])
-            data = output[at : at + size]
+    offset = 0
+    while len(texts) < count and (end := output.find(b"\n", offset)) >= 0:
+        header = output[offset:end].rsplit(b" ", 2)
+        offset = end + 1
+        if len(header) == 3 and header[1] == b"blob" and header[2].isdigit():
+            size = int(header[2])
+            data = output[offset : offset + size]
             texts.append(None if b"\0" in data[:8192] else data.decode("utf-8", "replace"))
-            at += size + 1
-        elif len(head) == 3 and head[2].isdigit():
+            offset += size + 1
+        elif len(header) == 3 and header[2].isdigit():
             texts.append(None)  # a folder
-            at += int(head[2]) + 1
+            offset += int(header[2]) + 1
         else:
             texts.append(None)
     return texts

@@ -17,13 +17,13 @@ from lerim.project.repository import RepositoryLayout, find_innermost_layout
 _TODO = "Set HOME (or LERIM_HOME) to a folder of your own outside this repository, or work in another one."
 
 
-def check_outside(home: Home, layout: RepositoryLayout | None) -> None:
+def check_home_outside_layout(home: Home, layout: RepositoryLayout | None) -> None:
     """Raises HomeError if the home folder is inside a worktree of this repository, unless it is itself the worktree's
     root."""
     if layout is None:
         return
     for worktree in {layout.root, layout.main or layout.root}:
-        if is_root(home, worktree):
+        if is_home_worktree(home, worktree):
             _check_untracked(home, worktree, layout.common_dir)
             continue
         for folder in (home.root, home.person or home.root):
@@ -34,30 +34,30 @@ def check_outside(home: Home, layout: RepositoryLayout | None) -> None:
                 raise HomeError(message, where=str(folder), todo=_TODO)
 
 
-def check_around(home: Home, folder: Path) -> None:
+def check_home_outside_repository(home: Home, folder: Path) -> None:
     """Raises HomeError if the home folder is inside the repository around `folder`, or if the home folder is a
     repository that tracks files of Lerim's own folder."""
-    check_outside(home, find_innermost_layout(folder))
+    check_home_outside_layout(home, find_innermost_layout(folder))
     if (
         home.person is not None
         and (layout := find_innermost_layout(home.person)) is not None
-        and is_root(home, layout.root)
+        and is_home_worktree(home, layout.root)
     ):
-        check_outside(home, layout)
+        check_home_outside_layout(home, layout)
 
 
-def is_root(home: Home, worktree: Path) -> bool:
+def is_home_worktree(home: Home, worktree: Path) -> bool:
     """Returns whether the home folder itself is this worktree."""
-    return home.person is not None and same_place(home.person, worktree)
+    return home.person is not None and is_same_place(home.person, worktree)
 
 
 def is_inside(path: Path, folder: Path) -> bool:
     """Returns whether `path` is `folder` or inside it, regardless of links, letter case and mounts."""
     real = Path(os.path.realpath(path))
-    return any(same_place(one, folder) for one in (real, *real.parents))
+    return any(is_same_place(one, folder) for one in (real, *real.parents))
 
 
-def same_place(one: Path, other: Path) -> bool:
+def is_same_place(one: Path, other: Path) -> bool:
     """Returns whether two paths lead to the same file or folder, even if it does not exist yet."""
     try:
         return one.samefile(other)
@@ -70,11 +70,16 @@ def _check_untracked(home: Home, worktree: Path, common_dir: Path) -> None:
         return
     from lerim.project.tracked import read_tracked_paths
 
-    own = os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)).replace(os.sep, "/").casefold()
-    spelled = os.path.relpath(home.root, home.person or worktree).replace(os.sep, "/").casefold()
+    real_relative_path = (
+        os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)).replace(os.sep, "/").casefold()
+    )
+    relative_path = os.path.relpath(home.root, home.person or worktree).replace(os.sep, "/").casefold()
     for path in read_tracked_paths(worktree, common_dir):
         name = path.casefold()
-        if any(folder == "." or name == folder or name.startswith(f"{folder}/") for folder in (own, spelled)):
+        if any(
+            folder == "." or name == folder or name.startswith(f"{folder}/")
+            for folder in (real_relative_path, relative_path)
+        ):
             message = "Your home folder is a git repository that tracks files of Lerim's own folder."
             todo = "Files from a repository are not trusted as yours. Run `git rm -r --cached` on that folder."
             raise HomeError(message, where=str(Path(worktree, path)), todo=todo)

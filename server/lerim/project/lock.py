@@ -24,54 +24,54 @@ class LockHolder(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
+def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
     """Holds the project's lock for the block; `doing` is what other processes see ("syncing", "accepting a memory").
 
     Waits up to `wait` seconds. Raises BusyError naming the holder, ProjectError if the lock's folder cannot be used.
     """
     folder = home.project(key)
-    side = folder / "holder.json"
+    holder_file = folder / "holder.json"
     lock = filelock.FileLock(folder / "project.lock", timeout=wait, thread_local=False, mode=0o600)
     try:
         make_private_folder(home, folder)
         lock.acquire()
     except filelock.Timeout as error:
-        raise _busy(side) from error
+        raise _make_busy_error(holder_file) from error
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
         raise ProjectError(
             f"The project cannot be locked: {reason_of(error)}.", where=str(folder), todo=todo
         ) from error
     try:
-        _announce(side, doing)
+        _write_holder(holder_file, doing)
         yield
     finally:
         with suppress(OSError):  # on Windows another process may be reading it; a stale holder file is harmless
-            side.unlink(missing_ok=True)
+            holder_file.unlink(missing_ok=True)
         lock.release()
 
 
 def read_lock_holder(home: Home, key: str) -> LockHolder | None:
     """Returns who last announced that they hold the lock, or None. The holder may be dead by now."""
-    return _read(home.project(key) / "holder.json")
+    return _read_holder(home.project(key) / "holder.json")
 
 
-def _announce(side: Path, doing: str) -> None:
+def _write_holder(holder_file: Path, doing: str) -> None:
     try:  # not flushed: useless after a crash
-        replace_file(side, msgspec.json.encode(LockHolder(os.getpid(), doing)), flushed=False)
+        replace_file(holder_file, msgspec.json.encode(LockHolder(os.getpid(), doing)), flush=False)
     except OSError:  # the disk is full: the lock is held anyway, but other processes cannot see by whom
         with suppress(OSError):
-            side.unlink(missing_ok=True)
+            holder_file.unlink(missing_ok=True)
 
 
-def _busy(side: Path) -> BusyError:
-    named = _read(side)
-    who = f"process {named.pid} is {named.doing}" if named else "another process is working on it"
-    return BusyError(f"The project is busy: {who}.", where=str(side.parent), todo="Try again when it is done.")
+def _make_busy_error(holder_file: Path) -> BusyError:
+    holder = _read_holder(holder_file)
+    who = f"process {holder.pid} is {holder.doing}" if holder else "another process is working on it"
+    return BusyError(f"The project is busy: {who}.", where=str(holder_file.parent), todo="Try again when it is done.")
 
 
-def _read(side: Path) -> LockHolder | None:
+def _read_holder(holder_file: Path) -> LockHolder | None:
     try:
-        return msgspec.json.decode(read_regular_file(side), type=LockHolder)
+        return msgspec.json.decode(read_regular_file(holder_file), type=LockHolder)
     except (OSError, msgspec.MsgspecError, UnicodeError):
         return None

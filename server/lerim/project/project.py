@@ -20,20 +20,20 @@ from lerim import process_shell
 from lerim.errors import HomeError, Problem, ProjectError
 from lerim.paths import Home
 from lerim.project import registry
-from lerim.project.home import check_outside, is_root, same_place
+from lerim.project.home import check_home_outside_layout, is_home_worktree, is_same_place
 from lerim.project.repository import (
     RepositoryLayout,
     can_be_folder,
     find_innermost_layout,
+    find_remote_address,
+    list_worktree_folders,
     read_config,
-    real_path,
-    remote_address,
-    worktree_folders,
+    resolve_path,
 )
 
 PERSONAL_KEY = "global"
 """The key for what belongs to no repository; it cannot collide with a repository's key."""
-_WINDOWS = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
+_WINDOWS_PATH = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Project:
     remote: str
     name: str
     aliases: tuple[str, ...] = ()
-    private: Path | None = None
+    private_dir: Path | None = None
 
     @property
     def is_personal(self) -> bool:
@@ -61,23 +61,23 @@ class Project:
         return self.key == PERSONAL_KEY
 
     @property
-    def lerim(self) -> Path:
+    def lerim_dir(self) -> Path:
         """`.lerim` of the open worktree, committed with its branch; for the personal project, Lerim's home itself."""
-        if self.private is not None:
-            return self.private
+        if self.private_dir is not None:
+            return self.private_dir
         return self.root if self.is_personal else self.root / ".lerim"
 
     @property
     def memory_dir(self) -> Path:
         """The folder of accepted memories in the open worktree."""
-        return self.lerim / "memory"
+        return self.lerim_dir / "memory"
 
     @property
     def folders(self) -> tuple[str, ...]:
         """Other folders its sessions ran in: the aliases, and the worktrees git knows, including deleted ones."""
         if self.is_personal:
             return ()
-        return (*self.aliases, *(str(folder) for folder in worktree_folders(self.common_dir)))
+        return (*self.aliases, *(str(folder) for folder in list_worktree_folders(self.common_dir)))
 
     def state_dir(self, home: Home) -> Path:
         """Returns the folder for data of the project rather than a branch (review, workspace, index); private for a
@@ -85,21 +85,21 @@ class Project:
         return self.main / ".lerim" if self.main else home.project(self.key)
 
 
-def personal_project(home: Home) -> Project:
+def make_personal_project(home: Home) -> Project:
     """Returns the personal project, which belongs to no repository: `home.memory` and `projects/global`."""
     return Project(PERSONAL_KEY, home.root, None, home.root, "", "global")
 
 
-def place_key(common_dir: Path) -> str:
+def make_place_key(common_dir: Path) -> str:
     """Returns the key of a place: 16 hex digits of SHA-256 over the real path of a common git dir."""
-    spelled = os.path.normcase(str(common_dir))
-    return hashlib.sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    place = os.path.normcase(str(common_dir))
+    return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
+def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
     """Returns the key of the project at a place: the one `keys` has for the place, or else the place's own key. If that
     key belongs to a project that has moved away, a key is derived from it."""
-    key = place_key(common_dir)
+    key = make_place_key(common_dir)
     known = keys.get(key)
     taken = set(keys.values()) if known is None else set()
     while key in taken:
@@ -107,10 +107,10 @@ def project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
     return known or key
 
 
-def _keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
+def _map_places_to_keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
     """Returns place -> project key for (common dir, key) pairs. If two share a place, the one that was moved there
     wins."""
-    pairs = [(place_key(common_dir), key) for common_dir, key in known]
+    pairs = [(make_place_key(common_dir), key) for common_dir, key in known]
     return dict(sorted(pairs, key=lambda pair: pair[0] != pair[1]))
 
 
@@ -122,58 +122,58 @@ def locate_project(path: Path, home: Home) -> Project | None:
     layout = find_innermost_layout(path)
     if layout is None:
         return None
-    check_outside(home, layout)
+    check_home_outside_layout(home, layout)
     # A broken entry is reported by `list_projects`; here it must not hide the repository.
     entries, _ = registry.list_entries(home)
-    project = _project(layout, _entry_keys(entries), home)
+    project = _make_project(layout, _map_entries_to_keys(entries), home)
     aliases = next((entry.aliases for entry in entries if entry.key == project.key), ())
     return replace(project, aliases=aliases)
 
 
-def _entry_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, str]:
-    return _keys((Path(entry.common_dir), entry.key) for entry in entries)
+def _map_entries_to_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, str]:
+    return _map_places_to_keys((Path(entry.common_dir), entry.key) for entry in entries)
 
 
-def _project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
-    named_by = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
-    key = project_key(layout.common_dir, keys)
+def _make_project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
+    naming_folder = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
+    key = find_project_key(layout.common_dir, keys)
     # If Lerim's home is the repository's `.lerim` (a home folder kept in git), the repository's data goes into a
     # private folder inside it.
     return Project(
         key=key,
         root=layout.root,
-        main=None if layout.main is not None and is_home(home, layout.main) else layout.main,
+        main=None if layout.main is not None and is_lerim_home(home, layout.main) else layout.main,
         common_dir=layout.common_dir,
-        remote=remote_address(read_config(layout.common_dir)),
-        name=named_by.name.removesuffix(".git") or layout.root.name,
-        private=home.project(key) if is_home(home, layout.root) else None,
+        remote=find_remote_address(read_config(layout.common_dir)),
+        name=naming_folder.name.removesuffix(".git") or layout.root.name,
+        private_dir=home.project(key) if is_lerim_home(home, layout.root) else None,
     )
 
 
-def is_home(home: Home, worktree: Path) -> bool:
+def is_lerim_home(home: Home, worktree: Path) -> bool:
     """Returns whether the `.lerim` of a worktree is Lerim's home, but not through a link that comes with a
     repository."""
     lerim = worktree / ".lerim"
-    return same_place(lerim, home.root) and (is_root(home, worktree) or not lerim.is_symlink())
+    return is_same_place(lerim, home.root) and (is_home_worktree(home, worktree) or not lerim.is_symlink())
 
 
 def add_project(project: Project, home: Home) -> Project:
     """Registers the project, or updates it and keeps its aliases. Raises ProjectError."""
     entry = registry.read_entry(home, project.key)
     aliases = dict.fromkeys((*(entry.aliases if entry else ()), *project.aliases))
-    kept = replace(project, aliases=tuple(aliases))
+    registered = replace(project, aliases=tuple(aliases))
     registry.write_entry(
         home,
         registry.ProjectEntry(
-            key=kept.key,
-            name=kept.name,
-            root=str(kept.main or kept.root),
-            common_dir=str(kept.common_dir),
-            remote=kept.remote,
-            aliases=kept.aliases,
+            key=registered.key,
+            name=registered.name,
+            root=str(registered.main or registered.root),
+            common_dir=str(registered.common_dir),
+            remote=registered.remote,
+            aliases=registered.aliases,
         ),
     )
-    return kept
+    return registered
 
 
 def add_alias(project: Project, old: str) -> Project:
@@ -182,12 +182,12 @@ def add_alias(project: Project, old: str) -> Project:
     Raises ProjectError for a folder that is not absolute, is a whole disk, or exists and belongs to another repository,
     because that repository keeps its sessions.
     """
-    if len(_parts(old)) < 2:
+    if len(_split_folder(old)) < 2:
         todo = "Give the absolute folder the sessions ran in, such as /home/me/old-place or C:\\work\\old-place."
         raise ProjectError(f"{old!r} cannot be an alias of a project.", where=old, todo=todo)
     path = Path(old)
     other = find_innermost_layout(path) if path.is_absolute() and _exists(path) else None
-    if other is not None and place_key(other.common_dir) != place_key(project.common_dir):
+    if other is not None and make_place_key(other.common_dir) != make_place_key(project.common_dir):
         sync = process_shell.format_command_line("lerim", "sync", "--repo", other.root)
         todo = f"Use `{sync}` for them, or move that repository away first."
         raise ProjectError(
@@ -202,38 +202,38 @@ def remove_project(project: Project, home: Home) -> bool:
     return registry.remove_entry(home, project.key)
 
 
-def without_moves(project: Project) -> Project:
+def without_aliases(project: Project) -> Project:
     """Returns the project with the key it would have if no project had been moved to its place, and without aliases."""
-    return replace(project, key=place_key(project.common_dir), aliases=())
+    return replace(project, key=make_place_key(project.common_dir), aliases=())
 
 
 def find_gone_project(old: str, home: Home) -> registry.ProjectEntry | None:
     """Returns the registered project that used to be in this folder and is no longer there, or None."""
-    spelled = {_parts(old), _parts(str(real_path(Path(old))))}
+    places = {_split_folder(old), _split_folder(str(resolve_path(Path(old))))}
     for entry in registry.list_entries(home)[0]:
-        if {_parts(entry.root), _parts(entry.common_dir)} & spelled and _layout(entry) is None:
+        if {_split_folder(entry.root), _split_folder(entry.common_dir)} & places and _find_entry_layout(entry) is None:
             return entry
     return None
 
 
-def _layout(entry: registry.ProjectEntry) -> RepositoryLayout | None:
+def _find_entry_layout(entry: registry.ProjectEntry) -> RepositoryLayout | None:
     """Returns the repository of an entry if it is still where it was registered, or None."""
     layout = find_innermost_layout(Path(entry.root))
-    return layout if layout and place_key(layout.common_dir) == place_key(Path(entry.common_dir)) else None
+    return layout if layout and make_place_key(layout.common_dir) == make_place_key(Path(entry.common_dir)) else None
 
 
 def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
     """Returns the registered projects. If the folder of one is gone or another repository now, the stored data is
     returned with a problem. A project whose repository contains the home folder is left out."""
     entries, problems = registry.list_entries(home)
-    keys = _entry_keys(entries)
+    keys = _map_entries_to_keys(entries)
     projects: list[Project] = []
     for entry in entries:
-        if keys[place_key(Path(entry.common_dir))] != entry.key:
+        if keys[make_place_key(Path(entry.common_dir))] != entry.key:
             continue  # a project that was moved here replaces it
-        layout = _layout(entry)
+        layout = _find_entry_layout(entry)
         try:
-            check_outside(home, layout)
+            check_home_outside_layout(home, layout)
         except HomeError as error:
             problems.append(Problem(error.code, entry.root, error.explanation))
             continue
@@ -245,7 +245,7 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
             root = Path(entry.root)
             found = Project(entry.key, root, root, Path(entry.common_dir), entry.remote, entry.name)
         else:
-            found = _project(layout, keys, home)
+            found = _make_project(layout, keys, home)
         projects.append(replace(found, aliases=entry.aliases))
     return projects, problems
 
@@ -262,14 +262,14 @@ class FolderOwners:
     def __init__(
         self, projects: Iterable[Project] = (), platform: str = sys.platform, *, home: Home | None = None
     ) -> None:
-        self._homes = {_parts(str(path)) for path in (home.root, real_path(home.root))} if home else set()
+        self._homes = {_split_folder(str(path)) for path in (home.root, resolve_path(home.root))} if home else set()
         self._windows = platform == "win32"
-        self._known: dict[str, str] = {}
+        self._keys_by_folder: dict[str, str] = {}
         projects = [project for project in projects if not project.is_personal]
-        self._keys = _keys((project.common_dir, project.key) for project in projects)
-        named = [(folder, project) for project in projects for folder in project.folders]
-        self.folders = [*(str(project.root) for project in projects), *(folder for folder, _ in named)]
-        aliases = [(_parts(folder), project.key) for folder, project in named]
+        self._project_keys = _map_places_to_keys((project.common_dir, project.key) for project in projects)
+        former_folders = [(folder, project) for project in projects for folder in project.folders]
+        self.folders = [*(str(project.root) for project in projects), *(folder for folder, _ in former_folders)]
+        aliases = [(_split_folder(folder), project.key) for folder, project in former_folders]
         self._aliases = sorted(aliases, key=lambda pair: len(pair[0]), reverse=True)
 
     def find_owner(self, cwd: str) -> str:
@@ -279,38 +279,38 @@ class FolderOwners:
         """
         if not can_be_folder(cwd):
             return ""  # not cached either: every turn may name a different one
-        known = self._known.get(cwd)
+        known = self._keys_by_folder.get(cwd)
         if known is None:
-            known = self._known[cwd] = self._find(cwd)
+            known = self._keys_by_folder[cwd] = self._find_owner(cwd)
         return known
 
-    def _find(self, cwd: str) -> str:
+    def _find_owner(self, cwd: str) -> str:
         """Existing folders belong to their repository regardless of aliases: an alias cannot take over another
         repository. For a folder that is gone, the longer one of alias and surrounding repository decides."""
-        parts = _parts(cwd)
-        if not parts or self._at_home(parts):
+        parts = _split_folder(cwd)
+        if not parts or self._is_at_home(parts):
             return ""
         alias, key = next(((a, k) for a, k in self._aliases if parts[: len(a)] == a), ((), ""))
-        if bool(_WINDOWS.match(cwd)) != self._windows:
+        if bool(_WINDOWS_PATH.match(cwd)) != self._windows:
             return key
         path = Path(cwd)
-        if self._homes and self._at_home(_parts(str(real_path(path)))):
+        if self._homes and self._is_at_home(_split_folder(str(resolve_path(path)))):
             return ""
         layout = find_innermost_layout(path)
         if layout is None:
             return key or (PERSONAL_KEY if self._homes and _exists(path) else "")
         if key and not _exists(path) and len(alias) > len(layout.root.parts):
             return key
-        return project_key(layout.common_dir, self._keys)
+        return find_project_key(layout.common_dir, self._project_keys)
 
-    def _at_home(self, parts: tuple[str, ...]) -> bool:
+    def _is_at_home(self, parts: tuple[str, ...]) -> bool:
         return any(parts[: len(home)] == home for home in self._homes if home)
 
 
-def is_below(folder: str, other: str) -> bool:
+def is_inside_folder(folder: str, other: str) -> bool:
     """Returns whether a folder, as written by an agent, is `other` or inside it; both absolute, POSIX or Windows."""
-    parts = _parts(other)
-    return bool(parts) and _parts(folder)[: len(parts)] == parts
+    parts = _split_folder(other)
+    return bool(parts) and _split_folder(folder)[: len(parts)] == parts
 
 
 def _exists(path: Path) -> bool:
@@ -320,9 +320,9 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _parts(folder: str) -> tuple[str, ...]:
+def _split_folder(folder: str) -> tuple[str, ...]:
     """Returns the normalized components of an absolute folder, Windows ones in lower case; () if it is not absolute."""
-    if _WINDOWS.match(folder):
+    if _WINDOWS_PATH.match(folder):
         drive, rest = ntpath.splitdrive(ntpath.normpath(folder))
         return (drive.casefold(), *(part.casefold() for part in rest.split("\\") if part))
     if folder.startswith("/"):

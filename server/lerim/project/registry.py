@@ -97,8 +97,8 @@ def remove_entry(home: Home, key: str) -> bool:
 def make_private_folder(home: Home, folder: Path) -> None:
     """Creates `folder` and its parents up to the home, readable only by the person, and a `.gitignore` that makes git
     ignore the home, which may be in a repository of the person's dotfiles. Raises OSError."""
-    wanted = [folder, *(parent for parent in folder.parents if parent == home.root or home.root in parent.parents)]
-    for part in reversed(wanted):
+    folders = [folder, *(parent for parent in folder.parents if parent == home.root or home.root in parent.parents)]
+    for part in reversed(folders):
         part.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(FileExistsError):
         handle = os.open(home.root / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -106,7 +106,7 @@ def make_private_folder(home: Home, folder: Path) -> None:
             ignore.write("*\n")
 
 
-def replace_file(path: Path, data: bytes, *, flushed: bool = True) -> None:
+def replace_file(path: Path, data: bytes, *, flush: bool = True) -> None:
     """Writes a file atomically, readable only by the person. Raises OSError and leaves the old file unchanged."""
-    with open_directory(path.parent) as folder, temporary_file(folder, data, 0o600, flushed) as temporary:
+    with open_directory(path.parent) as folder, temporary_file(folder, data, 0o600, flush) as temporary:
         folder.rename(temporary, path.name)

@@ -15,13 +15,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 from lerim.files import open_buffered
 
-POINTER_BYTES = 4096
-CONFIG_BYTES = 1_000_000
+MOST_POINTER_BYTES = 4096
+MOST_CONFIG_BYTES = 1_000_000
 
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
-_SCP = re.compile(r"^(?:([^@/\s]+)@)?([^:/\s]+):(?!//)(.+)$")
+_SECTION_HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_DRIVE_PATH = re.compile(r"[A-Za-z]:[\\/]")
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_SCP_ADDRESS = re.compile(r"^(?:([^@/\s]+)@)?([^:/\s]+):(?!//)(.+)$")
 
 LONGEST_PATH, LONGEST_NAME = 4096, 255
 """The longest path a POSIX system accepts, and the longest name in one, in bytes."""
@@ -46,11 +46,11 @@ class RepositoryLayout:
 def find_layout(folder: Path) -> RepositoryLayout | None:
     """Returns the repository whose root is `folder`, or None. `folder` must be a real path (no symlinks)."""
     link = folder / ".git"
-    mode = _mode(link)
+    mode = _read_mode(link)
     if stat.S_ISDIR(mode):
-        return _from_directory(folder, link)
+        return _read_directory_layout(folder, link)
     if stat.S_ISREG(mode):
-        return _from_pointer(folder, link)
+        return _read_pointer_layout(folder, link)
     if folder.name != ".git" and _is_git_dir(folder) and is_bare(read_config(folder)):
         return RepositoryLayout(folder, None, folder)
     return None
@@ -60,27 +60,27 @@ def find_innermost_layout(path: Path) -> RepositoryLayout | None:
     """Returns the innermost repository around `path`, even if the last parts of the path no longer exist."""
     if not can_be_folder(str(path)):
         return None
-    real = real_path(path)
+    real = resolve_path(path)
     for folder in (real, *real.parents):
         found = find_layout(folder)
         if found is not None:
             return found
-        if _is_closed(folder / ".git"):
+        if _is_unreadable(folder / ".git"):
             return None  # an unreadable inner repository is not part of the outer one
     return None
 
 
 def can_be_folder(path: str) -> bool:
     """Returns whether a path, and each name in it, is short enough to be that of a folder on some system."""
-    if _WINDOWS.match(path):
+    if _WINDOWS_PATH.match(path):
         return len(path) <= LONGEST_WINDOWS_PATH and all(len(name) <= LONGEST_NAME for name in re.split(r"[\\/]", path))
     if len(path) > LONGEST_PATH:  # checked first, because checking each name is slower
         return False
-    spelled = path.encode("utf-8", "surrogatepass")
-    return len(spelled) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in spelled.split(b"/"))
+    encoded = path.encode("utf-8", "surrogatepass")
+    return len(encoded) <= LONGEST_PATH and all(len(name) <= LONGEST_NAME for name in encoded.split(b"/"))
 
 
-def real_path(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """Resolves the symlinks of `path`. A path with a symlink loop or an unreadable folder stays as written."""
     try:
         return Path(os.path.realpath(path))
@@ -88,64 +88,66 @@ def real_path(path: Path) -> Path:
         return Path("/") if "\0" in str(path) else path.absolute()
 
 
-def _from_directory(folder: Path, link: Path) -> RepositoryLayout | None:
-    git_dir = real_path(link)
+def _read_directory_layout(folder: Path, link: Path) -> RepositoryLayout | None:
+    git_dir = resolve_path(link)
     if not _is_git_dir(git_dir):
         return None
-    if git_dir != link and not _works_in(git_dir, folder):
+    if git_dir != link and not _is_worktree_of(git_dir, folder):
         return RepositoryLayout(folder, folder, link)
     config = read_config(git_dir)
     return RepositoryLayout(folder, None if is_bare(config) else folder, git_dir)
 
 
-def _from_pointer(folder: Path, link: Path) -> RepositoryLayout | None:
-    text = read_small(link)
+def _read_pointer_layout(folder: Path, link: Path) -> RepositoryLayout | None:
+    text = read_small_file(link)
     if not text.startswith("gitdir:"):
         return None
-    git_dir = real_path(folder / text.removeprefix("gitdir:").strip())
-    alone = RepositoryLayout(folder, folder, link)
+    git_dir = resolve_path(folder / text.removeprefix("gitdir:").strip())
+    own_layout = RepositoryLayout(folder, folder, link)
     if not _is_git_dir(git_dir, linked=True):
-        return alone
-    common = read_small(git_dir / "commondir").strip()
+        return own_layout
+    common = read_small_file(git_dir / "commondir").strip()
     if common:
-        common_dir = real_path(git_dir / common)
-        back = read_small(git_dir / "gitdir").strip()
-        answered = bool(back) and real_path(git_dir / back) == link and git_dir.parent == common_dir / "worktrees"
+        common_dir = resolve_path(git_dir / common)
+        back_link = read_small_file(git_dir / "gitdir").strip()
+        is_confirmed = (
+            bool(back_link) and resolve_path(git_dir / back_link) == link and git_dir.parent == common_dir / "worktrees"
+        )
         return (
-            RepositoryLayout(folder, main_worktree(common_dir), common_dir)
-            if answered and _is_git_dir(common_dir)
-            else alone
+            RepositoryLayout(folder, find_main_worktree(common_dir), common_dir)
+            if is_confirmed and _is_git_dir(common_dir)
+            else own_layout
         )
     config = read_config(git_dir)
     if git_dir.parent == folder and is_bare(config):
         return RepositoryLayout(folder, None, git_dir)  # `.bare` next to its worktrees
-    return RepositoryLayout(folder, folder, git_dir) if _works_in(git_dir, folder) else alone
+    return RepositoryLayout(folder, folder, git_dir) if _is_worktree_of(git_dir, folder) else own_layout
 
 
-def main_worktree(common_dir: Path) -> Path | None:
+def find_main_worktree(common_dir: Path) -> Path | None:
     """Returns the main worktree of a git dir: `core.worktree`, or else the folder around `.git`; None if bare."""
     config = read_config(common_dir)
     if is_bare(config):
         return None
     worktree = config.get(("core", "", "worktree"), "")
     if worktree:
-        return real_path(common_dir / worktree)
+        return resolve_path(common_dir / worktree)
     return common_dir.parent if common_dir.name == ".git" else None
 
 
-def worktree_folders(common_dir: Path) -> list[Path]:
+def list_worktree_folders(common_dir: Path) -> list[Path]:
     """Returns the folders of the worktrees linked to a repository, including deleted ones that were not pruned."""
     try:
         names = sorted((common_dir / "worktrees").iterdir())
     except OSError:
         return []
-    links = (read_small(name / "gitdir").strip() for name in names)
-    return [Path(link).parent for link in links if link.startswith("/") or _DRIVE.match(link)]
+    links = (read_small_file(name / "gitdir").strip() for name in names)
+    return [Path(link).parent for link in links if link.startswith("/") or _DRIVE_PATH.match(link)]
 
 
-def _works_in(git_dir: Path, folder: Path) -> bool:
+def _is_worktree_of(git_dir: Path, folder: Path) -> bool:
     worktree = read_config(git_dir).get(("core", "", "worktree"), "")
-    return bool(worktree) and real_path(git_dir / worktree) == folder
+    return bool(worktree) and resolve_path(git_dir / worktree) == folder
 
 
 def is_bare(config: GitConfig) -> bool:
@@ -156,7 +158,7 @@ def is_bare(config: GitConfig) -> bool:
 def read_config(git_dir: Path) -> GitConfig:
     """Returns the last value of every key in `git_dir/config`, skipping what cannot be parsed. Includes are not
     followed."""
-    return parse_config(read_small(git_dir / "config", CONFIG_BYTES))
+    return parse_config(read_small_file(git_dir / "config", MOST_CONFIG_BYTES))
 
 
 def parse_config(text: str) -> GitConfig:
@@ -165,7 +167,7 @@ def parse_config(text: str) -> GitConfig:
     section, subsection = "", ""
     for raw in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
         line = raw.strip()
-        header = _SECTION.match(line)
+        header = _SECTION_HEADER.match(line)
         if header:
             section = header[1].lower()
             subsection = (header[2] or "").replace("\\\\", "\\").replace('\\"', '"')
@@ -173,16 +175,16 @@ def parse_config(text: str) -> GitConfig:
         key, equals, value = line.partition("=")
         name = key.strip().lower()
         if name and name[0] not in "#;[" and section:
-            found[section, subsection, name] = _value(value) if equals else "true"
+            found[section, subsection, name] = _parse_value(value) if equals else "true"
     return found
 
 
-def _value(text: str) -> str:
-    out: list[str] = []
+def _parse_value(text: str) -> str:
+    characters: list[str] = []
     quoted = escaped = False
     for character in text.strip():
         if escaped:
-            out.append({"n": "\n", "t": "\t"}.get(character, character))
+            characters.append({"n": "\n", "t": "\t"}.get(character, character))
             escaped = False
         elif character == "\\":
             escaped = True
@@ -191,18 +193,18 @@ def _value(text: str) -> str:
         elif character in "#;" and not quoted:
             break
         else:
-            out.append(character)
-    return "".join(out).strip()
+            characters.append(character)
+    return "".join(characters).strip()
 
 
-def remote_address(config: GitConfig) -> str:
+def find_remote_address(config: GitConfig) -> str:
     """Returns the address of `origin`, or else of the first remote, without credentials; '' if there is none."""
     addresses = {sub: value for (section, sub, key), value in config.items() if section == "remote" and key == "url"}
     address = addresses.get("origin") or next(iter(addresses.values()), "")
-    return without_credentials(address)
+    return strip_credentials(address)
 
 
-def without_credentials(address: str) -> str:
+def strip_credentials(address: str) -> str:
     """`https://name:token@host/x?key=…` -> `https://host/x`; an ssh address keeps its user name, never a password."""
     if "://" in address:
         try:
@@ -213,13 +215,13 @@ def without_credentials(address: str) -> str:
             return ""
         keeps_user = user and parts.scheme in {"ssh", "git+ssh"}
         return urlunsplit((parts.scheme, f"{user}@{host}" if keeps_user else host, parts.path, "", ""))
-    scp = _SCP.match(address)
+    scp = _SCP_ADDRESS.match(address)
     if scp and scp[1]:
         return f"{scp[1].partition(':')[0]}@{scp[2]}:{scp[3]}"
     return address
 
 
-def read_small(path: Path, limit: int = POINTER_BYTES) -> str:
+def read_small_file(path: Path, limit: int = MOST_POINTER_BYTES) -> str:
     """Returns the first `limit` bytes of a regular file as text; '' if it is missing, unreadable or not a regular
     file."""
     try:
@@ -231,21 +233,21 @@ def read_small(path: Path, limit: int = POINTER_BYTES) -> str:
 
 def _is_git_dir(folder: Path, *, linked: bool = False) -> bool:
     """Git's own test: `HEAD`, and `objects` and `refs` here or, for a linked worktree, in the common dir."""
-    if not stat.S_ISREG(_mode(folder / "HEAD")):
+    if not stat.S_ISREG(_read_mode(folder / "HEAD")):
         return False
     if linked and (folder / "commondir").is_file():
         return True
-    return stat.S_ISDIR(_mode(folder / "objects")) and stat.S_ISDIR(_mode(folder / "refs"))
+    return stat.S_ISDIR(_read_mode(folder / "objects")) and stat.S_ISDIR(_read_mode(folder / "refs"))
 
 
-def _mode(path: Path) -> int:
+def _read_mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except (OSError, ValueError):
         return 0
 
 
-def _is_closed(path: Path) -> bool:
+def _is_unreadable(path: Path) -> bool:
     try:
         path.stat()
     except PermissionError:

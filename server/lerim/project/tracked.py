@@ -13,16 +13,16 @@ from lerim.project.repository import read_config
 MOST_BYTES = 64_000_000
 PATH_DIGEST_BYTES = 8
 """Bytes of a path digest, used instead of the path if many are kept."""
-_ENTRY = 40
+_ENTRY_HEADER_BYTES = 40
 """Bytes of an index entry before the object name."""
 
 
 def read_tracked_paths(root: Path, common_dir: Path) -> list[str]:
     """Returns the paths in the index of the worktree at `root`; empty if it cannot be read."""
-    return [path for path, _ in _entries(root, common_dir)]
+    return [path for path, _ in _read_entries(root, common_dir)]
 
 
-def half_removed_paths(root: Path, common_dir: Path, below: str) -> list[str]:
+def find_half_removed_paths(root: Path, common_dir: Path, below: str) -> list[str]:
     """Returns the paths below a folder (`.lerim/memory/`) with an unresolved merge conflict in which one side changed
     the file and the other removed it; empty if the index cannot be read."""
     return sorted(
@@ -34,15 +34,15 @@ def read_merge_stages(root: Path, common_dir: Path, below: str) -> dict[str, set
     """Returns the stages of each path below a folder: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs);
     empty if the index cannot be read."""
     found: dict[str, set[int]] = {}
-    for path, stage in _entries(root, common_dir):
+    for path, stage in _read_entries(root, common_dir):
         if path.startswith(below):
             found.setdefault(path, set()).add(stage)
     return found
 
 
-def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
+def _read_entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
     try:
-        with open_buffered(commits.git_dir(root) / "index") as file:
+        with open_buffered(commits.find_git_dir(root) / "index") as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError):
         return []
@@ -50,55 +50,55 @@ def _entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
         return []
     extended = read_config(common_dir).get(("extensions", "", "objectformat"), "")
     try:
-        return list(_read(data, 32 if extended.lower() == "sha256" else 20))
+        return list(_parse_entries(data, 32 if extended.lower() == "sha256" else 20))
     except (IndexError, ValueError, OverflowError):
         return []
 
 
-def index_stamp(root: Path) -> str:
+def read_index_stamp(root: Path) -> str:
     """Returns a value that changes whenever git's index does; "" if there is no readable index."""
     try:
-        state = (commits.git_dir(root) / "index").stat()
+        state = (commits.find_git_dir(root) / "index").stat()
     except (OSError, ValueError):
         return ""
     return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
 
 
-def path_digest(path: str) -> bytes:
+def digest_path(path: str) -> bytes:
     """Returns the digest that represents a path."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=PATH_DIGEST_BYTES).digest()
 
 
-def _read(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
+def _parse_entries(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
     """Yields each path and its stage: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs)."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         return
-    at, before = 12, b""
+    offset, path = 12, b""
     for _ in range(count):
-        start = at
-        at += _ENTRY + hash_size
-        flags = int.from_bytes(data[at : at + 2], "big")
-        at += 4 if version > 2 and flags & 0x4000 else 2
+        start = offset
+        offset += _ENTRY_HEADER_BYTES + hash_size
+        flags = int.from_bytes(data[offset : offset + 2], "big")
+        offset += 4 if version > 2 and flags & 0x4000 else 2
         if version == 4:
-            cut, at = _number(data, at)
-            end = data.index(b"\0", at)
-            before = before[: len(before) - cut] + data[at:end]
-            at = end + 1
+            removed_length, offset = _parse_number(data, offset)
+            end = data.index(b"\0", offset)
+            path = path[: len(path) - removed_length] + data[offset:end]
+            offset = end + 1
         else:
-            end = data.index(b"\0", at)
-            before = data[at:end]
-            at = start + (end - start + 8) // 8 * 8
-        yield before.decode("utf-8", "surrogateescape"), flags >> 12 & 3
+            end = data.index(b"\0", offset)
+            path = data[offset:end]
+            offset = start + (end - start + 8) // 8 * 8
+        yield path.decode("utf-8", "surrogateescape"), flags >> 12 & 3
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
+def _parse_number(data: bytes, offset: int) -> tuple[int, int]:
     """Reads a number in git's encoding (seven bits per byte, the eighth set on all but the last) and the position after
     it."""
-    byte = data[at]
+    byte = data[offset]
     value = byte & 0x7F
     while byte & 0x80:
-        at += 1
-        byte = data[at]
+        offset += 1
+        byte = data[offset]
         value = ((value + 1) << 7) | (byte & 0x7F)
-    return value, at + 1
+    return value, offset + 1

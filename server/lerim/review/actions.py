@@ -17,11 +17,10 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
 from lerim.memory import MAX_FILE, Value, record
-from lerim.review.candidates import Proposal
-from lerim.review.choices import RecordedAnswer
+from lerim.review.candidates import Proposal, redacted_diff
+from lerim.review.comparing import RecordedAnswer
 from lerim.review.ledger import Action, ActionKind, ClaimState, FileChange, JudgmentKind, Ledger, open_ledger
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.rewrite import redacted_diff
 
 MAX_ANY_FILE = 4 * MAX_FILE
 _UNFINISHED = "An action was interrupted and could not be finished: {} The next action tries again."
@@ -217,10 +216,10 @@ def _write(place: ReviewPaths, change: FileChange) -> None:
         return
     mode = 0o666
     if change.home == "memory":
-        place.store().ready(path.parent)
+        place.store().make_folder(path.parent)
     elif change.home == "global":
         mode = 0o600
-        place.personal().store().ready(path.parent)
+        place.personal().store().make_folder(path.parent)
     elif change.home == "review":
         place.make_state()
         files.make_folder(path.parent, anchor=anchor)

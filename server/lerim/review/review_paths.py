@@ -14,7 +14,7 @@ from lerim import files
 from lerim.errors import BusyError, MemoryError_, reason_of
 from lerim.memory import ARCHIVED_FOLDERS, LIVE_FOLDERS, Store
 from lerim.paths import Home
-from lerim.project import Project, folder, make_private_folder, personal_project
+from lerim.project import Project, folder, make_personal_project, make_private_folder
 from lerim.review.authorship import make_our_sentence_test
 
 _WAIT_SECONDS = 10
@@ -57,13 +57,13 @@ class ReviewPaths:
     def store(self) -> Store:
         """The memories of the open worktree, or the person's own."""
         wrote = partial(make_our_sentence_test, self.private, self.moves)
-        if not (self.project.is_personal or self.project.private):
+        if not (self.project.is_personal or self.project.private_dir):
             return Store(self.project.memory_dir, self.private, ours=wrote)
         return Store(self.project.memory_dir, self.private, self.home.root, lambda _: self.make_private(), wrote)
 
     def personal(self) -> ReviewPaths:
         """The person's own memories, which belong to no repository."""
-        return ReviewPaths(personal_project(self.home), self.home)
+        return ReviewPaths(make_personal_project(self.home), self.home)
 
     def folders(self) -> list[tuple[Path, Path]]:
         """The folders we write files into, each with the folder below which nothing of it may be a link."""

@@ -235,9 +235,9 @@ class _Named(msgspec.Struct):
 def _remove_oldest(workspace: Path, anchor: Path) -> None:
     # what cannot go now goes after the next run
     with suppress(OSError, BoundaryError), open_directory(workspace, anchor) as held:
-        found = [name for name in held.names() if _NAME.fullmatch(name) and S_ISDIR(held.stat(name).st_mode)]
+        found = [name for name in held.list_names() if _NAME.fullmatch(name) and S_ISDIR(held.stat(name).st_mode)]
         for name in sorted(found, key=lambda name: name.partition("-")[2])[:-KEPT_RUNS]:
-            shutil.rmtree(held.name(name), ignore_errors=True, dir_fd=held.handle)
+            shutil.rmtree(held.os_path(name), ignore_errors=True, dir_fd=held.handle)
 
 
 def try_write_run(run: RunFolder) -> tuple[Path | None, list[Problem]]:

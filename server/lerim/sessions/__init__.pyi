@@ -34,10 +34,10 @@ from .model import Tokens as Tokens
 from .model import ToolCall as ToolCall
 from .model import Transcript as Transcript
 from .model import Turn as Turn
+from .platforms import find_platform_roots as find_platform_roots
+from .platforms import find_store_places as find_store_places
+from .platforms import list_removed_platforms as list_removed_platforms
 from .platforms import load_platform_choices as load_platform_choices
-from .platforms import platform_roots as platform_roots
-from .platforms import removed_platforms as removed_platforms
-from .platforms import store_places as store_places
 from .queue import MODEL_JOB as MODEL_JOB
 from .queue import SUMMARY_JOB as SUMMARY_JOB
 from .queue import SUMMARY_MODEL_JOB as SUMMARY_MODEL_JOB

@@ -62,8 +62,10 @@ def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStor
             found = find_sessions(platform, root, folders)
             stores.transcripts += found.transcripts
             stores.copied_places |= {one.place for one in found.copies}
-            had = {one.path for one in stores.databases}  # OPENCODE_DB may name one that lies in the data folder
-            stores.databases += [one for one in found.databases if one.path not in had]
+            known_paths = {
+                one.path for one in stores.databases
+            }  # OPENCODE_DB may name one that lies in the data folder
+            stores.databases += [one for one in found.databases if one.path not in known_paths]
             stores.problems += found.problems
     return stores
 
@@ -89,7 +91,7 @@ def open_databases(
             stores.problems.append(before.problem)
             continue
         try:
-            transcripts, problems = _listed(database, folders, listings)
+            transcripts, problems = _list_cached(database, folders, listings)
         except LerimError as error:
             problem = error.problem(str(database.path))
             stores.problems.append(problem)
@@ -106,7 +108,7 @@ def open_databases(
         stores.transcripts += transcripts
 
 
-def _listed(
+def _list_cached(
     database: Database, folders: Sequence[str], listings: Listings | None
 ) -> tuple[list[Transcript], list[Problem]]:
     found = listings.get(database) if listings is not None else None
@@ -128,8 +130,8 @@ def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> Tra
     changed: list[Transcript] = []
     unchanged = 0
     missing = dict.fromkeys(stamps)
-    here, moved = deduplicate_transcripts(stores, stamps)
-    for transcript in here:
+    transcripts, duplicates = deduplicate_transcripts(stores, stamps)
+    for transcript in transcripts:
         place = transcript.place
         known = stamps.get(place)
         if known is None:
@@ -141,41 +143,41 @@ def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> Tra
         else:
             changed.append(transcript)
     opened = {encode_path(database.path) for database in stores.opened_databases}
-    closed = {encode_path(database.path) for database in stores.databases} - opened
-    moved |= stores.copied_places
-    gone = [place for place in missing if place in moved or _is_gone(place, opened, closed)]
+    unopened = {encode_path(database.path) for database in stores.databases} - opened
+    duplicates |= stores.copied_places
+    gone = [place for place in missing if place in duplicates or _is_gone(place, opened, unopened)]
     return TranscriptChanges(tuple(new), tuple(changed), unchanged, tuple(gone))
 
 
 def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
     """Returns the transcripts found, each session once, and the places of files whose session is in a database."""
-    kept = _kept_in_databases(stores, stamps)
-    if not kept:
+    in_databases = _find_database_sessions(stores, stamps)
+    if not in_databases:
         return stores.transcripts, set()
-    here: list[Transcript] = []
-    moved: set[str] = set()
+    transcripts: list[Transcript] = []
+    duplicates: set[str] = set()
     for one in stores.transcripts:
-        if not one.within and (one.platform, one.session_id) in kept:
-            moved.add(one.place)
+        if not one.within and (one.platform, one.session_id) in in_databases:
+            duplicates.add(one.place)
         else:
-            here.append(one)
-    return here, moved
+            transcripts.append(one)
+    return transcripts, duplicates
 
 
-def _kept_in_databases(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
+def _find_database_sessions(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
     """Returns the sessions that are in any database, including databases that were not opened this time."""
-    kept = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
+    sessions = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
     platforms = {encode_path(database.path): database.platform for database in stores.databases}
     for place in stamps if platforms else ():
         path, _, within = place.rpartition("#")
         if platform := platforms.get(path):
-            kept.add((platform, within))
-    return kept
+            sessions.add((platform, within))
+    return sessions
 
 
-def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bool:
+def _is_gone(place: str, opened: Collection[str], unopened: Collection[str]) -> bool:
     path, mark, _ = place.rpartition("#")
-    if mark and (path in opened or path in closed):
+    if mark and (path in opened or path in unopened):
         return path in opened  # its database was listed, without this session
     try:
         if mark and stat.S_ISREG(decode_path(path).stat().st_mode):
@@ -194,22 +196,24 @@ def _is_gone(place: str, opened: Collection[str], closed: Collection[str]) -> bo
 
 
 def split_likely_transcripts(
-    transcripts: Iterable[Transcript], own: Iterable[str], folders: Iterable[str]
+    transcripts: Iterable[Transcript], project_places: Iterable[str], folders: Iterable[str]
 ) -> tuple[list[Transcript], list[Transcript]]:
     """Splits transcripts into those that probably belong to a project and the rest, both newest first, without opening
     any.
 
-    `own` are places known to contain turns of the project (`Catalog.find_project_places`), `folders` its worktrees and
-    aliases. Claude Code names a session's folder after the working folder it was started in; other stores record that
-    folder.
+    `project_places` are known to contain turns of the project (`Catalog.find_project_places`), `folders` its worktrees
+    and aliases. Claude Code names a session's folder after the working folder it was started in; other stores record
+    that folder.
     """
-    known = frozenset(own)
-    begun = tuple(str(folder) for folder in folders)
-    slugs = tuple(claude_folder_name(folder) for folder in begun)
+    known_places = frozenset(project_places)
+    folder_names = tuple(str(folder) for folder in folders)
+    slugs = tuple(claude_folder_name(folder) for folder in folder_names)
 
-    mine: list[Transcript] = []
-    rest: list[Transcript] = []
+    likely: list[Transcript] = []
+    others: list[Transcript] = []
     for one in sorted(transcripts, key=lambda one: one.mtime_ns, reverse=True):
-        named = one.cwd.startswith(begun) if one.cwd else any(p.name.startswith(slugs) for p in one.path.parents[:4])
-        (mine if named or one.place in known else rest).append(one)
-    return mine, rest
+        is_in_folder = (
+            one.cwd.startswith(folder_names) if one.cwd else any(p.name.startswith(slugs) for p in one.path.parents[:4])
+        )
+        (likely if is_in_folder or one.place in known_places else others).append(one)
+    return likely, others

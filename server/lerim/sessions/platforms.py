@@ -22,13 +22,13 @@ from lerim.sessions.readers import PLATFORM_READERS, ROOT_FINDERS
 
 PLATFORMS_FILE = "platforms.json"
 _TODO = "Correct the file, or delete it to connect every agent again."
-_WAIT = 10.0
-_IN_A_FILE: tuple[Platform, ...] = ("opencode",)
+_LOCK_SECONDS = 10.0
+_SINGLE_FILE_PLATFORMS: tuple[Platform, ...] = ("opencode",)
 """Agents whose store may be given as the database file itself."""
-_DATABASE = b"SQLite format 3\0"
+_SQLITE_HEADER = b"SQLite format 3\0"
 """The first bytes of a SQLite file. A new database may still be empty, with all of its data in the `-wal`."""
 
-_Objects = dict[str, msgspec.Raw]
+_JsonObject = dict[str, msgspec.Raw]
 
 
 class PlatformChoice(msgspec.Struct, frozen=True):
@@ -43,32 +43,34 @@ def load_platform_choices(home: Home) -> dict[Platform, PlatformChoice]:
 
     Raises SettingsError if the file cannot be read, because it is then unknown which agents must not be read.
     """
-    return _load(home).choices
+    return _load_file(home).choices
 
 
-def platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
+def find_platform_roots(environ: Mapping[str, str], home: Home) -> dict[Platform, list[Path]]:
     """Returns the places where the store of each connected agent may be: links resolved, no duplicates. Raises
     SettingsError."""
-    said = load_platform_choices(home)
+    choices = load_platform_choices(home)
     return {
-        platform: store_places(platform, said, environ)
+        platform: find_store_places(platform, choices, environ)
         for platform in PLATFORM_READERS
-        if said.get(platform, _USUAL).connected
+        if choices.get(platform, _DEFAULT_CHOICE).connected
     }
 
 
-def store_places(platform: Platform, said: Mapping[Platform, PlatformChoice], environ: Mapping[str, str]) -> list[Path]:
+def find_store_places(
+    platform: Platform, choices: Mapping[Platform, PlatformChoice], environ: Mapping[str, str]
+) -> list[Path]:
     """Returns the places where the store of one agent may be, whether or not the agent is connected."""
-    own = said.get(platform, _USUAL).path
-    if own and not Path(own).is_absolute():
+    chosen_path = choices.get(platform, _DEFAULT_CHOICE).path
+    if chosen_path and not Path(chosen_path).is_absolute():
         return []  # relative to an unknown folder; `connect_platform` accepts absolute paths only
-    named = (own,) if own else ROOT_FINDERS[platform](environ)
-    return [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in named)]
+    paths = (chosen_path,) if chosen_path else ROOT_FINDERS[platform](environ)
+    return [Path(path) for path in dict.fromkeys(os.path.realpath(one) for one in paths)]
 
 
-def removed_platforms(home: Home) -> frozenset[Platform]:
+def list_removed_platforms(home: Home) -> frozenset[Platform]:
     """Returns the agents that must not be read. Raises SettingsError."""
-    return frozenset(platform for platform, said in load_platform_choices(home).items() if not said.connected)
+    return frozenset(platform for platform, choice in load_platform_choices(home).items() if not choice.connected)
 
 
 def connect_platform(home: Home, platform: Platform, path: Path | None = None) -> None:
@@ -77,21 +79,21 @@ def connect_platform(home: Home, platform: Platform, path: Path | None = None) -
     Raises SettingsError if `path` cannot be a store or the choice cannot be saved.
     """
     if path is not None:
-        _check(platform, path)
-    _change(home, platform, lambda said: PlatformChoice(True, str(path or "")))
+        _check_store_path(platform, path)
+    _change_choice(home, platform, lambda choice: PlatformChoice(True, str(path or "")))
 
 
 def remove_platform(home: Home, platform: Platform) -> bool:
     """Disconnects an agent. Returns False if it was not connected. Raises SettingsError."""
-    before = load_platform_choices(home).get(platform, _USUAL)
-    _change(home, platform, lambda said: PlatformChoice(False, said.path))
+    before = load_platform_choices(home).get(platform, _DEFAULT_CHOICE)
+    _change_choice(home, platform, lambda choice: PlatformChoice(False, choice.path))
     return before.connected
 
 
-_USUAL = PlatformChoice()
+_DEFAULT_CHOICE = PlatformChoice()
 
 
-def _check(platform: Platform, path: Path) -> None:
+def _check_store_path(platform: Platform, path: Path) -> None:
     if not path.is_absolute():
         todo = f"Give the whole path, such as {Path.home() / path}."
         raise SettingsError("The path of a store must be absolute.", where=str(path), todo=todo)
@@ -101,59 +103,59 @@ def _check(platform: Platform, path: Path) -> None:
             with os.scandir(path):
                 return
         with open_buffered(path) as file:
-            head = file.read(len(_DATABASE))
+            head = file.read(len(_SQLITE_HEADER))
     except OSError as error:
         todo = f"Name the folder (or database) in which {PLATFORM_NAMES[platform]} keeps its sessions."
         message = f"No store can be read here: {reason_of(error)}."
         raise SettingsError(message, where=str(path), todo=todo) from error
-    if platform not in _IN_A_FILE or head not in (_DATABASE, b""):
-        what = "folder or database" if platform in _IN_A_FILE else "folder"
+    if platform not in _SINGLE_FILE_PLATFORMS or head not in (_SQLITE_HEADER, b""):
+        what = "folder or database" if platform in _SINGLE_FILE_PLATFORMS else "folder"
         todo = f"Name the {what} in which {PLATFORM_NAMES[platform]} keeps its sessions."
         raise SettingsError(f"This file is not a store of {PLATFORM_NAMES[platform]}.", where=str(path), todo=todo)
 
 
-class _File(msgspec.Struct):
+class _PlatformsFile(msgspec.Struct):
     """The parsed file: all of its keys, the entry of every agent, and the decoded choices of the agents known here."""
 
-    keys: _Objects
-    agents: dict[str, _Objects]
+    keys: _JsonObject
+    agents: dict[str, _JsonObject]
     choices: dict[Platform, PlatformChoice]
 
 
-def _load(home: Home) -> _File:
+def _load_file(home: Home) -> _PlatformsFile:
     path = home.root / PLATFORMS_FILE
     try:
-        keys = msgspec.json.decode(read_regular_file(path), type=_Objects)
-        agents = msgspec.json.decode(keys.get("platforms", msgspec.Raw(b"{}")), type=dict[str, _Objects])
-        said = {
+        keys = msgspec.json.decode(read_regular_file(path), type=_JsonObject)
+        agents = msgspec.json.decode(keys.get("platforms", msgspec.Raw(b"{}")), type=dict[str, _JsonObject])
+        choices = {
             platform: msgspec.json.decode(msgspec.json.encode(agents[platform]), type=PlatformChoice)
             for platform in PLATFORM_NAMES
             if platform in agents
         }
     except FileNotFoundError:
-        return _File({}, {}, {})
+        return _PlatformsFile({}, {}, {})
     except OSError as error:
         message = f"The list of agents cannot be read: {reason_of(error)}."
         raise SettingsError(message, where=str(path), todo="Make the file readable, or delete it.") from error
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise SettingsError(f"This file is damaged: {error}.", where=str(path), todo=_TODO) from error
-    return _File(keys, agents, said)
+    return _PlatformsFile(keys, agents, choices)
 
 
-def _change(home: Home, platform: Platform, change: Callable[[PlatformChoice], PlatformChoice]) -> None:
+def _change_choice(home: Home, platform: Platform, change: Callable[[PlatformChoice], PlatformChoice]) -> None:
     """Changes the choice for one agent; everything else in the file is kept, including what this version does not
     know."""
     path = home.root / PLATFORMS_FILE
     try:
-        with _alone(home):
-            file = _load(home)
-            said = change(file.choices.get(platform, _USUAL))
+        with _lock_file(home):
+            file = _load_file(home)
+            choice = change(file.choices.get(platform, _DEFAULT_CHOICE))
             entry = file.agents.setdefault(platform, {})
-            entry["connected"] = _raw(said.connected)
+            entry["connected"] = _encode_raw(choice.connected)
             entry.pop("path", None)
-            if said.path:
-                entry["path"] = _raw(said.path)
-            keys = {"version": _raw(1)} | file.keys | {"platforms": _raw(file.agents)}
+            if choice.path:
+                entry["path"] = _encode_raw(choice.path)
+            keys = {"version": _encode_raw(1)} | file.keys | {"platforms": _encode_raw(file.agents)}
             replace_file(path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
     except (OSError, UnicodeError) as error:
         message = f"The list of agents could not be saved: {error}."
@@ -161,12 +163,12 @@ def _change(home: Home, platform: Platform, change: Callable[[PlatformChoice], P
         raise SettingsError(message, where=str(path), todo=todo) from error
 
 
-def _raw(value: object) -> msgspec.Raw:
+def _encode_raw(value: object) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(value))
 
 
 @contextmanager
-def _alone(home: Home) -> Iterator[None]:
+def _lock_file(home: Home) -> Iterator[None]:
     make_private_folder(home, home.root)
-    with filelock.FileLock(home.root / f"{PLATFORMS_FILE}.lock", timeout=_WAIT, mode=0o600):
+    with filelock.FileLock(home.root / f"{PLATFORMS_FILE}.lock", timeout=_LOCK_SECONDS, mode=0o600):
         yield

@@ -17,29 +17,29 @@ from lerim.sessions.readers import folders as cursor_folders
 SKIPPED_CODE = "skipped"
 """The problem code of a store that only its own program can read: reported by the doctor, not by every sync."""
 
-MOST_ALIKE = 3
+MOST_PER_MESSAGE = 3
 """How many problems with the same message are reported; the rest is only counted."""
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_FOLDER_DIGEST = re.compile(r"[0-9a-f]{64}")
 _TODO = "Check that it exists and that you may read it. Everything else is read."
 
 
 def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) -> list[Problem]:
     """Returns the problems that may affect sessions started in `folders`, without duplicates and with a hint on what to
     do."""
-    own = StoreFolderNames(folders)
-    alike: dict[tuple[str, str], list[Problem]] = {}
+    folder_names = StoreFolderNames(folders)
+    by_message: dict[tuple[str, str], list[Problem]] = {}
     for one in dict.fromkeys(problems):
-        if one.code != SKIPPED_CODE and not own.is_of_other_project(Path(one.path)):
-            alike.setdefault((one.code, one.message), []).append(one)
+        if one.code != SKIPPED_CODE and not folder_names.is_of_other_project(Path(one.path)):
+            by_message.setdefault((one.code, one.message), []).append(one)
     found: list[Problem] = []
-    for (code, message), same in alike.items():
+    for (code, message), group in by_message.items():
         hint = f"{message.rstrip('.')}. {_TODO}" if code == "unreadable" else message
-        more = len(same) - MOST_ALIKE
-        found += [replace(one, message=hint) for one in same[: MOST_ALIKE if more > 0 else None]]
-        if more > 0:
-            what = f"The same problem in {more} more places; `lerim connect list` shows what is not read"
-            found.append(Problem(code, str(Path(same[-1].path).parent), what))
+        omitted = len(group) - MOST_PER_MESSAGE
+        found += [replace(one, message=hint) for one in group[: MOST_PER_MESSAGE if omitted > 0 else None]]
+        if omitted > 0:
+            what = f"The same problem in {omitted} more places; `lerim connect list` shows what is not read"
+            found.append(Problem(code, str(Path(group[-1].path).parent), what))
     return found
 
 
@@ -62,7 +62,7 @@ class StoreFolderNames:
                 case "projects":
                     own = place.name.startswith(self._slugs)
                     return not own and not cursor_folders.cursor_slug(place.name).startswith(self._cursor_slugs)
-                case "tmp" | "chats" if _DIGEST.fullmatch(place.name) or len(place.name) == 32:
+                case "tmp" | "chats" if _FOLDER_DIGEST.fullmatch(place.name) or len(place.name) == 32:
                     return place.name not in self._digests
         return False
 

@@ -59,7 +59,7 @@ NO_FIGURES = Figures(None, 0, 0, 0, 0, None, None, None, None, 0.0, None, 0, 0)
 
 
 @dataclass(slots=True)
-class _Sum:
+class _GroupSum:
     sessions: set[int] = field(default_factory=set)
     untold: set[int] = field(default_factory=set)
     unpriced: set[int] = field(default_factory=set)
@@ -105,22 +105,22 @@ def compute_statistics(
 
     Only turns between the bounds count; a session's own totals count at its end. Raises CatalogError.
     """
-    low = since.timestamp() if since else -math.inf
-    high = until.timestamp() if until else math.inf
-    bounded = since is not None or until is not None
-    sums: dict[str | None, _Sum] = {}
-    total = _Sum()
+    earliest = since.timestamp() if since else -math.inf
+    latest = until.timestamp() if until else math.inf
+    is_bounded = since is not None or until is not None
+    sums: dict[str | None, _GroupSum] = {}
+    total = _GroupSum()
     prices: dict[str, ModelPrice | None] = {}
     with convert_sqlite_errors(catalog.path):
         for session, turns in read_counted_sessions(catalog.db):
-            for piece in split_session(catalog.db, session, turns, prices):
-                if project is not None and piece.project != project:
+            for part in split_session(catalog.db, session, turns, prices):
+                if project is not None and part.project != project:
                     continue
-                if bounded and not (piece.time is not None and low <= piece.time < high):
+                if is_bounded and not (part.time is not None and earliest <= part.time < latest):
                     continue
-                key = _key(by, session, piece)
-                for one in (sums.setdefault(key, _Sum()), total):
-                    _add(one, session, piece)
+                key = _find_group_key(by, session, part)
+                for one in (sums.setdefault(key, _GroupSum()), total):
+                    _add_part(one, session, part)
     groups = [one.to_figures(key) for key, one in sums.items()]
     groups.sort(
         key=lambda one: (one.key is None, one.key or "") if by == "day" else (-(one.output or 0), one.key or "")
@@ -128,35 +128,35 @@ def compute_statistics(
     return Statistics(by, groups, total.to_figures(None))
 
 
-def _key(by: GroupBy, session: SessionTotals, piece: CountedPart) -> str | None:
+def _find_group_key(by: GroupBy, session: SessionTotals, part: CountedPart) -> str | None:
     if by == "day":
-        return _day(piece.time)
-    return {"agent": session.platform, "model": piece.model, "repo": piece.project}[by] or None
+        return _format_day(part.time)
+    return {"agent": session.platform, "model": part.model, "repo": part.project}[by] or None
 
 
-def _day(time: float | None) -> str | None:
+def _format_day(time: float | None) -> str | None:
     try:
         return None if time is None else datetime.fromtimestamp(time).astimezone().date().isoformat()
     except (OverflowError, ValueError, OSError):
         return None
 
 
-def _add(one: _Sum, session: SessionTotals, piece: CountedPart) -> None:
+def _add_part(group: _GroupSum, session: SessionTotals, part: CountedPart) -> None:
     if session.is_main:
-        one.sessions.add(session.transcript)
+        group.sessions.add(session.transcript)
         if session.input is None:
-            one.untold.add(session.transcript)
-        if piece.is_unpriced:
-            one.unpriced.add(session.transcript)
-    one.has_tokens = one.has_tokens or session.input is not None or piece.tokens != NO_TOKENS
-    one.prompts += piece.prompt
-    one.calls += piece.calls
-    one.errors += piece.errors
-    one.input += piece.tokens.input
-    one.output += piece.tokens.output
-    one.cache_read += piece.tokens.cache_read
-    one.cache_write += piece.tokens.cache_write
-    one.milliseconds += piece.milliseconds
-    if piece.cost_pico_usd is not None:
-        one.priced = True
-        one.cost_pico_usd += piece.cost_pico_usd
+            group.untold.add(session.transcript)
+        if part.is_unpriced:
+            group.unpriced.add(session.transcript)
+    group.has_tokens = group.has_tokens or session.input is not None or part.tokens != NO_TOKENS
+    group.prompts += part.prompt
+    group.calls += part.calls
+    group.errors += part.errors
+    group.input += part.tokens.input
+    group.output += part.tokens.output
+    group.cache_read += part.tokens.cache_read
+    group.cache_write += part.tokens.cache_write
+    group.milliseconds += part.milliseconds
+    if part.cost_pico_usd is not None:
+        group.priced = True
+        group.cost_pico_usd += part.cost_pico_usd

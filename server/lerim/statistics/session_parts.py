@@ -105,63 +105,69 @@ def split_session(
 ) -> Iterator[CountedPart]:
     """Yields the parts of a session: its turns, and one part for what only its totals know."""
     cost = session.cost or 0  # agents also write 0 if they know no price
-    recorded = math.isfinite(cost) and cost > 0
-    main = bool(session.is_main)
-    named = Counter(turn.model for turn in turns if turn.model)
-    model = named.most_common(1)[0][0] if named else session.models.partition("\n")[0]
-    answered = model
-    spoken = []  # a prompt counts for the model that answers it
+    has_cost = math.isfinite(cost) and cost > 0
+    is_main = bool(session.is_main)
+    model_counts = Counter(turn.model for turn in turns if turn.model)
+    model = model_counts.most_common(1)[0][0] if model_counts else session.models.partition("\n")[0]
+    answering_model = model
+    turn_models = []  # a prompt counts for the model that answers it
     for turn in reversed(turns):
-        answered = turn.model or answered
-        spoken.append(answered if turn.reply or named else model)
-    spoken.reverse()
+        answering_model = turn.model or answering_model
+        turn_models.append(answering_model if turn.reply or model_counts else model)
+    turn_models.reverse()
     last: float | None = None
-    spent = NO_TOKENS
-    for turn, said in zip(turns, spoken, strict=True):
-        lasted = 0
+    counted_tokens = NO_TOKENS
+    for turn, turn_model in zip(turns, turn_models, strict=True):
+        duration_ms = 0
         if turn.time is not None:
-            if last is not None and main and 0 < turn.time - last <= PAUSE_SECONDS:
-                lasted = round(turn.time * 1000) - round(last * 1000)
+            if last is not None and is_main and 0 < turn.time - last <= PAUSE_SECONDS:
+                duration_ms = round(turn.time * 1000) - round(last * 1000)
             last = turn.time if last is None else max(last, turn.time)
         tokens = turn.tokens
-        spent += tokens
-        pico, unknown = (None, False) if recorded or tokens == NO_TOKENS else _cost(tokens, said, prices)
+        counted_tokens += tokens
+        cost_pico_usd, is_unpriced = (
+            (None, False) if has_cost or tokens == NO_TOKENS else _price_tokens(tokens, turn_model, prices)
+        )
         yield CountedPart(
             turn.time,
-            said,
+            turn_model,
             turn.project,
-            turn.prompt if main else 0,
+            turn.prompt if is_main else 0,
             turn.calls,
             turn.errors,
             tokens,
-            lasted,
-            pico,
-            unknown,
+            duration_ms,
+            cost_pico_usd,
+            is_unpriced,
         )
     # A fork's totals include the turns it copied, which already count for the original session.
-    whole = len(turns) == session.turns
-    rest = _rest(session.tokens, spent) if whole else NO_TOKENS
-    at = last if last is not None else session.ended
-    project = turns[-1].project if turns else _project(db, session.cwds)
-    if recorded:
-        pico, unknown = round(cost * 1e12), False
-    elif rest != NO_TOKENS:
-        pico, unknown = _cost(rest, model, prices)
-    elif spent == NO_TOKENS:
-        pico, unknown = (None, True) if session.input is None else (0, False)
+    is_complete = len(turns) == session.turns
+    rest_tokens = _subtract_tokens(session.tokens, counted_tokens) if is_complete else NO_TOKENS
+    time = last if last is not None else session.ended
+    project = turns[-1].project if turns else _find_project(db, session.cwds)
+    if has_cost:
+        cost_pico_usd, is_unpriced = round(cost * 1e12), False
+    elif rest_tokens != NO_TOKENS:
+        cost_pico_usd, is_unpriced = _price_tokens(rest_tokens, model, prices)
+    elif counted_tokens == NO_TOKENS:
+        cost_pico_usd, is_unpriced = (None, True) if session.input is None else (0, False)
     else:
-        pico, unknown = None, False
-    counted = (
+        cost_pico_usd, is_unpriced = None, False
+    turn_sums = (
         sum(turn.prompt for turn in turns),
         sum(turn.calls for turn in turns),
         sum(turn.errors for turn in turns),
     )
-    told = (session.prompts, session.calls, session.errors)
-    prompts, calls, errors = (max(0, all_ - some) if whole else 0 for all_, some in zip(told, counted, strict=True))
-    yield CountedPart(at, model, project, prompts if main else 0, calls, errors, rest, 0, pico, unknown)
+    session_sums = (session.prompts, session.calls, session.errors)
+    prompts, calls, errors = (
+        max(0, all_ - some) if is_complete else 0 for all_, some in zip(session_sums, turn_sums, strict=True)
+    )
+    yield CountedPart(
+        time, model, project, prompts if is_main else 0, calls, errors, rest_tokens, 0, cost_pico_usd, is_unpriced
+    )
 
 
-def _rest(total: Tokens, spent: Tokens) -> Tokens:
+def _subtract_tokens(total: Tokens, spent: Tokens) -> Tokens:
     return Tokens(
         max(0, total.input - spent.input),
         max(0, total.output - spent.output),
@@ -170,13 +176,13 @@ def _rest(total: Tokens, spent: Tokens) -> Tokens:
     )
 
 
-def _project(db: sqlite3.Connection, cwds: str) -> str:
+def _find_project(db: sqlite3.Connection, cwds: str) -> str:
     """Returns the project of a session without turns of its own."""
     row = db.execute("SELECT project FROM folders WHERE cwd = ?", (cwds.partition("\n")[0],)).fetchone()
     return str(row[0]) if row else ""
 
 
-def _cost(tokens: Tokens, model: str, prices: dict[str, ModelPrice | None]) -> tuple[int | None, bool]:
+def _price_tokens(tokens: Tokens, model: str, prices: dict[str, ModelPrice | None]) -> tuple[int | None, bool]:
     if model not in prices:
         prices[model] = find_price(model)
     price = prices[model]

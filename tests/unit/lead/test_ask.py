@@ -266,20 +266,20 @@ def test_the_question_may_be_anything(desk: Desk) -> None:
 
 def test_citing_a_memory_counts_as_use(desk: Desk) -> None:
     known(desk)
-    before = {name: used.count for name, used in Uses(desk.place.private).all().items()}
+    before = {name: used.count for name, used in Uses(desk.place.private).of_all().items()}
     with model(desk, streams("Use `uv`, not `pip`. [1]\n")):
         answer = asked(desk, "do we use uv or pip for installs")
     assert answer["said"] == ["Use `uv`, not `pip`."]
     [memory] = [one for one in answer["passages"] if one["citation"]["kind"] == "memory"]
     name = memory["citation"]["ref"].removeprefix("m:")
-    assert Uses(desk.place.private).all()[name].count == before.get(name, 0) + 1
+    assert Uses(desk.place.private).of_all()[name].count == before.get(name, 0) + 1
 
 
 def test_reading_memories_for_an_answer_is_no_use(desk: Desk) -> None:
     known(desk)
-    before = Uses(desk.place.private).all()
+    before = Uses(desk.place.private).of_all()
     asked(desk, "do we use uv or pip for installs")
-    assert Uses(desk.place.private).all() == before
+    assert Uses(desk.place.private).of_all() == before
 
 
 def test_what_changed_under_a_memory_leaves_it_out_unless_asked_for(desk: Desk) -> None:

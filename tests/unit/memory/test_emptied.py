@@ -42,12 +42,12 @@ def test_a_file_that_was_emptied_has_drifted_and_one_that_was_empty_has_not(
     path.write_text(render_record(record), encoding="utf-8")
     fresh = DriftChecker(project, home)
     fresh.check()
-    assert fresh.standing(NAME).state == "fresh"
+    assert fresh.worst_drift(NAME).state == "fresh"
     file.write_text(f"{before}more\n{before}", encoding="utf-8")
     fresh.check()
     file.write_text(after, encoding="utf-8")
     fresh.check()
-    assert fresh.standing(NAME).state == state
+    assert fresh.worst_drift(NAME).state == state
 
 
 @pytest.mark.parametrize("before", [b"\0\1\2", b"line of a log\n" * 90_000])
@@ -67,4 +67,4 @@ def test_what_is_known_by_being_there_alone_has_drifted_once_it_is_empty(
     for text, state in ((before, "fresh"), (b"", "drifted"), (before, "fresh")):
         file.write_bytes(text)
         fresh.check()
-        assert fresh.standing(NAME).state == state
+        assert fresh.worst_drift(NAME).state == state

@@ -7,7 +7,7 @@ import pytest
 
 from lerim.maintenance.groups import LearningGroup, find_groups, plain_insight
 from lerim.maintenance.insight_check import find_losses
-from lerim.memory.claim import claim_words
+from lerim.memory.claims.claim_words import claim_words
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -24,7 +24,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from lerim.files import open_directory, temporary_file
-with open_directory(Path(sys.argv[1])) as folder, temporary_file(folder, b"half", 0o600, flushed=False):
+with open_directory(Path(sys.argv[1])) as folder, temporary_file(folder, b"half", 0o600, flush=False):
     print("written", flush=True)
     sys.stdin.read()
 """

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.links import find_disagreeing, find_linked_memories, plan_link_repairs
+from lerim.memory.links.repairs import find_disagreeing, find_linked_memories, plan_link_repairs
 from lerim.memory.record import MemoryRecord, parse_record, render_record, update_record_text
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import IndexedFolder
@@ -27,7 +27,7 @@ def record(name: str, minutes: int = 0, **more: object) -> MemoryRecord:
 
 def write(store: Store, records: Iterable[MemoryRecord], archived: Iterable[str] = ()) -> None:
     for one in records:
-        path = store.place(one, archived=one.id in archived)
+        path = store.path_for(one, archived=one.id in archived)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(render_record(one), encoding="utf-8")
 
@@ -39,7 +39,7 @@ def settle(store: Store) -> int:
         path = repair.stored.path
         text = update_record_text(path.read_text(encoding="utf-8"), repair.changes)
         path.unlink()
-        to = store.place(repair.stored.record, archived=True) if repair.archive else path
+        to = store.path_for(repair.stored.record, archived=True) if repair.should_archive else path
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(text, encoding="utf-8")
     return len(found)
@@ -59,7 +59,7 @@ def test_a_missing_back_link_is_written_and_the_old_one_archived(tmp_path: Path)
     assert settle(store) == 1
     old = all_of(store)[NAMES[0]]
     assert (old.record.superseded_by, old.status) == (NAMES[1], "superseded")
-    assert old.path == store.place(old.record, archived=True)
+    assert old.path == store.path_for(old.record, archived=True)
     assert settle(store) == 0
 
 
@@ -74,7 +74,7 @@ def test_a_back_link_that_the_newer_one_does_not_confirm_goes(tmp_path: Path) ->
 def test_a_back_link_to_what_is_not_there_or_cannot_be_read_stays(tmp_path: Path) -> None:
     store = stored(tmp_path)
     write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[2], superseded_by=NAMES[3])])
-    store.place(record(NAMES[3])).write_text("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", encoding="utf-8")
+    store.path_for(record(NAMES[3])).write_text("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", encoding="utf-8")
     assert plan_link_repairs(find_linked_memories(store)) == []
 
 
@@ -111,7 +111,7 @@ def test_after_one_repair_all_links_agree_and_the_next_finds_nothing(links: list
     for repair in plan_link_repairs(list(here.values())):
         name = repair.stored.record.id
         text = update_record_text(render_record(found[name]), repair.changes)
-        place = Path(f"/m/archived/decisions/{name}.md") if repair.archive else repair.stored.path
+        place = Path(f"/m/archived/decisions/{name}.md") if repair.should_archive else repair.stored.path
         here[name] = Stored(parse_record(text, place), place, (0, 0, 0), "", "active")
     assert plan_link_repairs(list(here.values())) == []
     alive = set(here)
@@ -158,7 +158,7 @@ def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
                 if how == "both":
                     write(store, [one], archived=[name])
                 if how == "broken":
-                    store.place(one).write_text(f"---\n[{text}\n---\n", encoding="utf-8")
+                    store.path_for(one).write_text(f"---\n[{text}\n---\n", encoding="utf-8")
                 if number % every == 0 or number == len(changes) - 1:
                     known = shelf.links()
                     assert known is not None

@@ -26,33 +26,33 @@ def quotes(tmp_path: Path) -> Quotes:
 def put(quotes: Quotes, text: str | None) -> None:
     assert text is not None
     quotes.folder.mkdir(parents=True, exist_ok=True)
-    quotes.path(RECORD.id).write_text(text, encoding="utf-8")
+    quotes.path_for(RECORD.id).write_text(text, encoding="utf-8")
 
 
 def test_two_quotes_of_one_speaker_in_one_turn_both_come_back(quotes: Quotes) -> None:
     whole = replace(RECORD, evidence=(ONE, TWO, THREE))
-    put(quotes, quotes.text_keeping(RECORD.id, whole.evidence))
+    put(quotes, quotes.text_with_quotes(RECORD.id, whole.evidence))
     bare = replace(RECORD, evidence=strip_quotes(whole.evidence))
-    assert quotes.join(bare) == (whole, [])
+    assert quotes.join_quotes(bare) == (whole, [])
 
 
 def test_a_second_quote_of_a_turn_is_gained_and_the_same_one_is_not(quotes: Quotes) -> None:
     record = replace(RECORD, evidence=(ONE,))
-    assert quotes.text_gaining(record, (ONE,)) is None
-    put(quotes, quotes.text_gaining(record, (ONE, TWO, TWO)))
-    assert quotes.join(record)[0].evidence == (ONE, TWO)
+    assert quotes.text_with_evidence(record, (ONE,)) is None
+    put(quotes, quotes.text_with_evidence(record, (ONE, TWO, TWO)))
+    assert quotes.join_quotes(record)[0].evidence == (ONE, TWO)
 
 
 def test_words_that_are_not_known_here_are_filled_in_by_the_same_turn(quotes: Quotes) -> None:
     """A memory of a teammate who keeps quotes private: the same session, met here, has the words."""
     record = replace(RECORD, evidence=strip_quotes((ONE, THREE)))
-    put(quotes, quotes.text_gaining(record, (THREE,)))
-    assert quotes.join(record)[0].evidence == (replace(ONE, quote=""), THREE)
+    put(quotes, quotes.text_with_evidence(record, (THREE,)))
+    assert quotes.join_quotes(record)[0].evidence == (replace(ONE, quote=""), THREE)
 
 
 def test_a_memory_gains_no_more_than_three(quotes: Quotes) -> None:
     three = (ONE, TWO, THREE)
-    assert quotes.text_gaining(replace(RECORD, evidence=three), (Evidence("more", "t3", "user"),)) is None
+    assert quotes.text_with_evidence(replace(RECORD, evidence=three), (Evidence("more", "t3", "user"),)) is None
     four = (*three, Evidence("by hand", "t4", "user"))
     assert merge_evidence(four, (Evidence("more", "t3", "user"),)) == four
 
@@ -65,15 +65,15 @@ def test_merging_keeps_what_differs_in_turn_speaker_or_words(quotes: Quotes) -> 
 def test_private_quotes_do_not_outgrow_what_can_be_read(quotes: Quotes) -> None:
     for number in range(200):
         new = tuple(Evidence(f"{number} {part} " + "ü" * 190, f"t{number}", "user") for part in "abc")
-        put(quotes, quotes.text_keeping(RECORD.id, new))
-    assert quotes.join(replace(RECORD, evidence=strip_quotes(new)))[0].evidence == new
+        put(quotes, quotes.text_with_quotes(RECORD.id, new))
+    assert quotes.join_quotes(replace(RECORD, evidence=strip_quotes(new)))[0].evidence == new
 
 
 def test_reading_one_memory_lists_no_folder_of_quotes(tmp_path: Path) -> None:
     store = Store(tmp_path / "repo/.lerim/memory", tmp_path / "private")
     (tmp_path / "repo").mkdir()
     path = store.write_new(replace(RECORD, evidence=(replace(ONE, quote=""),)))
-    put(store.quotes, store.quotes.text_keeping(RECORD.id, (ONE,)))
+    put(store.quotes, store.quotes.text_with_quotes(RECORD.id, (ONE,)))
     listed: list[str] = []
     watching = True
     sys.addaudithook(

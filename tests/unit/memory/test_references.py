@@ -74,13 +74,13 @@ def test_one_changed_moved_or_removed_file_is_followed(memory_dir: Path) -> None
     found = ReferenceMap(memory_dir)
     found.scan()
     write(memory_dir, replace(one, references=("b.py",)))
-    assert found.apply(path)
+    assert found.update(path)
     assert (names(found.for_file("a.py")), names(found.for_file("b.py"))) == ([], ["one"])
     assert found.for_symbol("a.py", "f") == ()
     path.unlink()
-    assert found.apply(path)
+    assert found.update(path)
     assert found.for_file("b.py") == () and len(found) == 0
-    assert not found.apply(path)
+    assert not found.update(path)
 
 
 def test_a_broken_file_is_a_problem_until_it_is_mended(memory_dir: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_broken_file_is_a_problem_until_it_is_mended(memory_dir: Path) -> None
     assert [problem.path for problem in found.problems] == [str(bad)]
     assert names(found.for_file("a.py")) == ["good"]
     bad.write_text(text)
-    assert found.apply(bad)
+    assert found.update(bad)
     assert found.problems == [] and len(found.for_file("a.py")) == 2
     assert good.exists()
 
@@ -106,7 +106,7 @@ def test_what_is_over_is_not_shown(memory_dir: Path) -> None:
     found = ReferenceMap(memory_dir)
     found.scan()
     assert found.for_file("a.py") == ()
-    assert not found.apply(archived / "20260801-a.md")
+    assert not found.update(archived / "20260801-a.md")
 
 
 def test_links_and_files_from_elsewhere_are_not_read(memory_dir: Path, tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_links_and_files_from_elsewhere_are_not_read(memory_dir: Path, tmp_path:
     found.scan()
     assert found.for_file("a.py") == ()
     assert len(found.problems) == 2
-    assert not found.apply(memory_dir / "decisions" / "20260801-link.md")
-    assert not found.apply(secret)
+    assert not found.update(memory_dir / "decisions" / "20260801-link.md")
+    assert not found.update(secret)
 
 
 def test_backslashes_are_looked_up_and_what_leads_out_is_told(memory_dir: Path) -> None:
@@ -135,12 +135,12 @@ def test_a_misplaced_or_doubled_file_is_told_until_it_is_moved(memory_dir: Path)
     loose = memory_dir / "loose.md"
     loose.write_text(good.read_text())
     found = ReferenceMap(memory_dir)
-    assert found.apply(loose)
+    assert found.update(loose)
     assert [problem.path for problem in found.problems] == [str(loose)]
     (memory_dir / "themes").mkdir()
     loose.rename(memory_dir / "themes" / good.name)
-    assert found.apply(loose)
+    assert found.update(loose)
     assert [problem.code for problem in found.problems] == ["memory-twice"]
     good.unlink()
-    assert found.apply(good)
+    assert found.update(good)
     assert found.problems == [] and len(found) == 1

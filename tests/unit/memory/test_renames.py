@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lerim.process import CREATE_NO_WINDOW, ProcessLaunch
-from lerim.project.git import git_launch, open_git, run_git
+from lerim.project.git import make_git_launch, open_git, run_git
 from lerim.project.tracked import read_tracked_paths
 
 Git = Callable[..., str]
@@ -19,7 +19,7 @@ Git = Callable[..., str]
 @pytest.mark.parametrize(("platform", "flags"), [("linux", 0), ("darwin", 0), ("win32", CREATE_NO_WINDOW)])
 def test_git_is_started_alike_everywhere(platform: str, flags: int) -> None:
     environ = {"PATH": "/bin", "GIT_DIR": "/x", "git_external_diff": "evil", "GIT_CONFIG_GLOBAL": "/g", "HOME": "/h"}
-    launch = git_launch("/usr/bin/git", ("cat-file", "--batch"), environ, platform)
+    launch = make_git_launch("/usr/bin/git", ("cat-file", "--batch"), environ, platform)
     assert launch.argv[0] == "/usr/bin/git"
     assert launch.argv[-2:] == ("cat-file", "--batch")
     assert {"core.fsmonitor=false", "core.hooksPath=", "--no-pager"} < set(launch.argv)
@@ -63,13 +63,13 @@ def test_renames_and_texts_are_told_and_nothing_of_the_settings_runs(repo: Path,
     trap.unlink(missing_ok=True)
     found = open_git(repo, os.environ)
     assert found is not None
-    assert found.moves(first[:10], git(repo, "rev-parse", "HEAD")) == {"src/app.py": "src/ä b.py"}
+    assert found.find_moves(first[:10], git(repo, "rev-parse", "HEAD")) == {"src/app.py": "src/ä b.py"}
     wanted = [(first, "src/app.py"), (first, "none.py"), ("f" * 40, "src/app.py"), ("--output=x", "a"), (first, "src")]
-    texts = found.texts(wanted)
+    texts = found.read_texts(wanted)
     assert set(texts) == {(first, "src/app.py")}
     assert texts[first, "src/app.py"].startswith("def load(path):")
     assert not trap.exists()
-    assert found.moves("--output=evil", "HEAD") == {}
+    assert found.find_moves("--output=evil", "HEAD") == {}
 
 
 def program(text: str) -> ProcessLaunch:
@@ -77,8 +77,8 @@ def program(text: str) -> ProcessLaunch:
 
 
 def test_what_is_too_much_too_slow_or_fails_is_none(tmp_path: Path) -> None:
-    assert run_git(program("print('x' * 100)"), tmp_path, most=1000) == b"x" * 100 + os.linesep.encode()
-    assert run_git(program("print('x' * 100_000)"), tmp_path, most=1000) is None
+    assert run_git(program("print('x' * 100)"), tmp_path, most_bytes=1000) == b"x" * 100 + os.linesep.encode()
+    assert run_git(program("print('x' * 100_000)"), tmp_path, most_bytes=1000) is None
     assert run_git(program("import sys; print(1); sys.exit(3)"), tmp_path) is None
     assert run_git(ProcessLaunch((str(tmp_path / "none"),), {}, 0, new_session=False), tmp_path) is None
     assert run_git(program("import time; time.sleep(3600)"), tmp_path, seconds=0.3) is None

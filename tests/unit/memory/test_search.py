@@ -77,7 +77,7 @@ def test_words_names_and_their_parts_are_found(project: Project, home: Home, sca
     }
     found = {query: titles(project, home, query, scan=scan)[:1] for query in cases}
     assert found == {query: [title] if title else [] for query, title in cases.items()}
-    assert (project.lerim / "index").exists() != scan
+    assert (project.lerim_dir / "index").exists() != scan
 
 
 def test_titles_weigh_more_than_bodies_and_all_words_more_than_some(project: Project, home: Home) -> None:
@@ -142,14 +142,14 @@ def test_an_open_search_follows_single_files_and_other_processes(project: Projec
     write(project.memory_dir, "One", "alpha")
     with MemorySearch(project, home) as first, MemorySearch(project, home) as second:
         path = write(project.memory_dir, "Two", "beta")
-        first.apply(path)
+        first.update_file(path)
         assert [hit.record.title for hit in first.search("beta")] == ["Two"]
         second.refresh()
         path.unlink()
-        second.apply(path)
+        second.update_file(path)
         assert second.search("beta") == []
         assert first.search("beta") == []
-        shutil.rmtree(project.lerim / "index")
+        shutil.rmtree(project.lerim_dir / "index")
         first.refresh()
         write(project.memory_dir, "Three", "gamma")
         first.refresh()
@@ -177,7 +177,7 @@ def test_the_persons_own_memories_are_found_everywhere_and_marked(project: Proje
 
 def test_without_memories_nothing_is_made(project: Project, home: Home) -> None:
     assert titles(project, home, "x") == []
-    assert not project.lerim.exists() and not home.root.exists()
+    assert not project.lerim_dir.exists() and not home.root.exists()
 
 
 def plant(index: Path) -> None:
@@ -193,7 +193,7 @@ def test_an_index_we_did_not_make_is_replaced_and_never_opened(
 ) -> None:
     write(project.memory_dir, "One", "alpha")
     titles(project, home, "alpha")
-    index = project.lerim / "index" / "memories.sqlite3"
+    index = project.lerim_dir / "index" / "memories.sqlite3"
     foreign = tmp_path / "foreign.sqlite3"
     shutil.copy(index, foreign)
     plant(foreign)
@@ -227,7 +227,7 @@ def test_an_index_left_half_written_is_made_anew(project: Project, home: Home) -
 
 def test_where_the_index_cannot_be_written_the_search_works_and_says_so(project: Project, home: Home) -> None:
     write(project.memory_dir, "One", "alpha")
-    (project.lerim / "index").write_text("a file where the folder should be")
+    (project.lerim_dir / "index").write_text("a file where the folder should be")
     problems: list[Problem] = []
     assert [hit.record.title for hit in search_memories(project, home, "alpha", problems=problems)] == ["One"]
     assert [problem.code for problem in problems] == ["index"]
@@ -236,7 +236,7 @@ def test_where_the_index_cannot_be_written_the_search_works_and_says_so(project:
 def test_a_linked_index_folder_is_not_followed(project: Project, home: Home, tmp_path: Path) -> None:
     write(project.memory_dir, "One", "alpha")
     (tmp_path / "elsewhere").mkdir()
-    (project.lerim / "index").symlink_to(tmp_path / "elsewhere")
+    (project.lerim_dir / "index").symlink_to(tmp_path / "elsewhere")
     problems: list[Problem] = []
     assert len(search_memories(project, home, "alpha", problems=problems)) == 1
     assert [problem.code for problem in problems] == ["index"] and not list((tmp_path / "elsewhere").iterdir())
@@ -259,7 +259,7 @@ def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Pro
 
 def test_candidates_are_not_found(project: Project, home: Home) -> None:
     write(project.memory_dir, "One", "alpha")
-    shutil.copytree(project.memory_dir / "decisions", project.lerim / "review")
+    shutil.copytree(project.memory_dir / "decisions", project.lerim_dir / "review")
     assert titles(project, home, "alpha") == ["One"]
 
 
@@ -273,7 +273,7 @@ def test_between_equals_the_surer_the_later_and_the_used_come_first(project: Pro
         write(folder, f"Beta {name}", updated=NOW - timedelta(days=400)).rename(folder / "decisions" / "moved")
         (folder / "learnings").mkdir(exist_ok=True)
         (folder / "decisions" / "moved").rename(folder / "learnings" / f"20260801-beta-{name}.md")
-    Uses(home.project(project.key)).note(["20260801-beta-used"], "opened", NOW)
+    Uses(home.project(project.key)).record_use(["20260801-beta-used"], "opened", NOW)
     with MemorySearch(project, home, scan=scan) as one:
         assert [hit.record.title for hit in one.search("alpha", now=NOW)] == [
             "Alpha certain",
@@ -296,13 +296,13 @@ def test_what_became_of_its_places_decides_between_equals_and_can_be_asked_for(p
     with baselines.open_baselines(home.project(project.key), project.root) as kept:
         for state in ("gone", "drifted"):
             found = baselines.DriftRecord(f"20260801-alpha-{state}", Reference("src/a.py"), "", "src/a.py", (), state)
-            kept.put(found)
+            kept.store_drift(found)
     assert titles(project, home, "alpha") == ["Alpha fresh", "Alpha drifted", "Alpha gone"]
-    assert titles(project, home, "alpha", filters=MemoryFilters(standings=("drifted", "gone"))) == [
+    assert titles(project, home, "alpha", filters=MemoryFilters(drift_states=("drifted", "gone"))) == [
         "Alpha drifted",
         "Alpha gone",
     ]
-    assert titles(project, home, "alpha", filters=MemoryFilters(standings=("fresh",))) == ["Alpha fresh"]
+    assert titles(project, home, "alpha", filters=MemoryFilters(drift_states=("fresh",))) == ["Alpha fresh"]
 
 
 def test_on_equal_ground_the_projects_come_before_the_persons_own_and_a_copy_is_shown_once(
@@ -385,7 +385,7 @@ FILTERS = [
     EVERY_STATUS,
     MemoryFilters(tags=("waits",)),
     MemoryFilters(files=("src",)),
-    MemoryFilters(by_session="s"),
+    MemoryFilters(session_prefix="s"),
 ]
 
 
@@ -394,11 +394,11 @@ def test_no_search_filter_or_list_shows_what_waits(project: Project, home: Home,
     told = "claude:session#turn"
     path = write(project.memory_dir, "Waiting alpha", tags=("waits",), references=("src/a.py",), source=told)
     write(project.memory_dir, "One", "alpha")
-    (project.lerim / "review").mkdir()
-    path.rename(project.lerim / "review" / path.name)
+    (project.lerim_dir / "review").mkdir()
+    path.rename(project.lerim_dir / "review" / path.name)
     with MemorySearch(project, home, scan=scan) as one:
-        one.apply(project.lerim / "review" / path.name)
+        one.update_file(project.lerim_dir / "review" / path.name)
         for narrowed in FILTERS:
             for query in ("", "alpha", "waiting", "is waiting alpha found?"):
                 assert {hit.record.title for hit in one.search(query, filters=narrowed)} <= {"One"}
-        assert [stored.record.title for stored in one.near("Waiting alpha", 5)] in ([], ["One"])
+        assert [stored.record.title for stored in one.find_sharing_words("Waiting alpha", 5)] in ([], ["One"])

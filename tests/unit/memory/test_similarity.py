@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lerim.memory.claims.similarity import FLOOR, claim_vector, cosine, normalise_claim, text_words, word_rarity
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.search.memory_search import MemorySearch
-from lerim.memory.similarity import FLOOR, claim_vector, cosine, normalise_claim, text_words, word_rarity
 from lerim.paths import Home
 from lerim.project.project import Project, locate_project
 
@@ -157,8 +157,8 @@ def test_neighbours_follow_the_files(project: Project, home: Home) -> None:
     with MemorySearch(project, home) as search:
         assert search.nearest("Retry uploads", "") == []
         path = write(project.memory_dir, "20260801-a", "Retry uploads")
-        search.apply(path)
+        search.update_file(path)
         assert [one.id for one in search.nearest("Retry uploads", "")] == ["20260801-a"]
         path.unlink()
-        search.apply(path)
+        search.update_file(path)
         assert search.nearest("Retry uploads", "") == []

@@ -117,7 +117,7 @@ def test_links_are_neither_read_nor_written_through(store: Store, root: Path, tm
     with pytest.raises(BoundaryError):
         store.write_new(replace(RECORD, id="20260801-other", primitive="learning"))
     with pytest.raises(BoundaryError):
-        store.read("20260801-link")
+        store.load_by_id("20260801-link")
     assert everything(outside) == ["20260801-secret.md"]
 
 
@@ -131,19 +131,19 @@ def test_a_linked_lerim_folder_is_refused(root: Path, tmp_path: Path) -> None:
 
 def test_a_rewrite_checks_what_it_saw(store: Store) -> None:
     path = store.write_new(RECORD)
-    seen = store.read("20260801-use-uv")
+    seen = store.load_by_id("20260801-use-uv")
     path.write_text(path.read_text() + "By hand.\n")
     with pytest.raises(StaleError):
-        store.rewrite(seen.record.id, seen.hash, update_record_text(render_record(RECORD), {"title": "X"}))
-    seen = store.read("20260801-use-uv")
-    store.rewrite(seen.record.id, seen.hash, update_record_text(path.read_text(), {"title": "X"}))
-    assert store.read("20260801-use-uv").record.title == "X" and path.read_text().endswith("By hand.\n")
+        store.rewrite(seen.record.id, seen.text_hash, update_record_text(render_record(RECORD), {"title": "X"}))
+    seen = store.load_by_id("20260801-use-uv")
+    store.rewrite(seen.record.id, seen.text_hash, update_record_text(path.read_text(), {"title": "X"}))
+    assert store.load_by_id("20260801-use-uv").record.title == "X" and path.read_text().endswith("By hand.\n")
 
 
 @pytest.mark.parametrize("name", ["../../x", "20260801-none", "", "a" * 4000])
 def test_an_unknown_id_is_said(store: Store, name: str) -> None:
     with pytest.raises(NotFoundError):
-        store.read(name)
+        store.load_by_id(name)
 
 
 def test_a_folder_without_write_permission_is_an_error_that_says_what_to_do(store: Store, root: Path) -> None:
@@ -179,9 +179,9 @@ def test_a_full_disk_leaves_no_half_file(store: Store) -> None:
     try:
         with pytest.raises(MemoryError_, match="cannot be written"):
             store.write_new(replace(RECORD, id="20260801-new", title="New"))
-        seen = store.read("20260801-use-uv")
+        seen = store.load_by_id("20260801-use-uv")
         with pytest.raises(MemoryError_, match="cannot be written"):
-            store.rewrite(seen.record.id, seen.hash, render_record(replace(RECORD, body="x" * 1000)))
+            store.rewrite(seen.record.id, seen.text_hash, render_record(replace(RECORD, body="x" * 1000)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
@@ -195,7 +195,7 @@ def test_archived_memories_are_read_on_request(store: Store, root: Path) -> None
     (folder / "20260801-use-uv.md").write_text(render_record(RECORD))
     assert store.load_all() == ([], [])
     assert [stored.status for stored in store.load_all(archived=True)[0]] == ["archived"]
-    assert store.read("20260801-use-uv").status == "archived"
+    assert store.load_by_id("20260801-use-uv").status == "archived"
     assert store.write_new(RECORD).stem == "20260801-use-uv-2"
 
 

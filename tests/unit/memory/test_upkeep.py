@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from lerim.config.schema import Rules
+from lerim.config.schema import MaintenanceRules
 from lerim.maintenance.plan import DIFFERS, PlannedSuggestion, plan_maintenance
 from lerim.memory.freshness.drift import Drift
 from lerim.memory.lifecycle import Status, ThemeGround
@@ -18,7 +18,7 @@ from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import Stored
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
-RULES = Rules()
+RULES = MaintenanceRules()
 
 
 def memory(
@@ -57,7 +57,7 @@ def planned(
     standings: Mapping[str, Drift] = {},
     moved: Mapping[str, Mapping[str, str]] = {},
     grounds: Mapping[str, ThemeGround] = {},
-    rules: Rules = RULES,
+    rules: MaintenanceRules = RULES,
 ) -> list[PlannedSuggestion]:
     return plan_maintenance(memories, uses, standings, moved, grounds, NOW, rules)
 
@@ -149,9 +149,9 @@ def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_n
 
 def test_a_theme_nobody_works_on_is_archived() -> None:
     theme = memory("Work on the pool", primitive="theme", days=60, references=("src/pool.py",))
-    worked = {theme.record.id: ThemeGround(paths_alive=True, worked_on=NOW - timedelta(days=2))}
+    worked = {theme.record.id: ThemeGround(has_existing_paths=True, last_worked_on=NOW - timedelta(days=2))}
     assert planned(theme, grounds=worked) == []
-    left = {theme.record.id: ThemeGround(paths_alive=True, worked_on=NOW - timedelta(days=50))}
+    left = {theme.record.id: ThemeGround(has_existing_paths=True, last_worked_on=NOW - timedelta(days=50))}
     assert told(planned(theme, grounds=left)) == [("archived", "archive", ["Work on the pool"])]
 
 

@@ -22,7 +22,7 @@ from lerim.models.agents.programs import AGENTS, find_program
 from lerim.models.choose import choose_model
 from lerim.models.engine import Engine
 from lerim.paths import Home
-from lerim.sessions.platforms import platform_roots
+from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.agents import find_sessions, read_session
 from lerim.sessions.readers.engine.typed_text import ASKS_MARK
 from roles import settings
@@ -187,7 +187,7 @@ def test_what_an_agent_leaves_of_a_question_is_never_learned_from(machine: Machi
     kept = {"gemini-cli", "copilot-cli"}
     found = [
         transcript
-        for root in platform_roots(machine.environ, Home.of(machine.environ))[platform]
+        for root in find_platform_roots(machine.environ, Home.of(machine.environ))[platform]
         for transcript in find_sessions(platform, root, []).transcripts
     ]
     assert bool(found) == (machine.provider in kept), "sessions are not saved where that can be turned off"

@@ -8,13 +8,13 @@ import pytest
 
 from by_hand import DECISION, NAME, files_of, over, put
 from lerim.errors import LerimError, MemoryError_, NotFoundError
+from lerim.memory.links.ended import with_current_status
 from lerim.memory.record import Primitive, parse_record
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.memory_search import search_memories
-from lerim.memory.superseded import with_current_status
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
-from lerim.review import acts, joining, queue
+from lerim.review import acts, merge_conflict, queue
 from lerim.review.candidates import CandidateEdit
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -59,7 +59,9 @@ def test_every_act_is_one_action_and_its_undo_brings_back_every_byte(place: Revi
     result = act(place, which)
     assert (result.ok, result.code) == (True, name) and result.action
     assert files_of(place) != before
-    assert place.store().find(archived=True)[1] == [], "no id is there twice, nothing lies where it does not belong"
+    assert place.store().find_files(archived=True)[1] == [], (
+        "no id is there twice, nothing lies where it does not belong"
+    )
     undone = queue.undo_last(place)
     assert (undone.ok, undone.action) == (True, result.action)
     assert files_of(place) == before
@@ -107,7 +109,7 @@ def test_what_is_sent_back_as_it_was_shown_changes_nothing(place: ReviewPaths) -
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     path = put(place, DECISION.replace("It is fast.", f"It is fast, {secret}").replace("\n", "\r\n"))
     shown = path.read_bytes()
-    view = memory_view(place.store().read(NAME))
+    view = memory_view(place.store().load_by_id(NAME))
     assert secret not in view.body
     same = CandidateEdit(view.title, view.body.replace("\r\n", "\n"), tuple(view.tags))
     assert acts.edit_memory(place, NAME, same).code == "unchanged"
@@ -146,7 +148,7 @@ def test_what_is_restored_is_ended_by_nobody(place: ReviewPaths) -> None:
 def test_a_memory_of_another_kind_keeps_its_id(place: ReviewPaths) -> None:
     put(place)
     assert acts.change_kind(place, NAME, "learning").ok
-    stored = place.store().read(NAME)
+    stored = place.store().load_by_id(NAME)
     assert (stored.record.primitive, stored.record.kind, stored.path.parent.name) == (
         "learning",
         "insight",
@@ -156,7 +158,7 @@ def test_a_memory_of_another_kind_keeps_its_id(place: ReviewPaths) -> None:
     assert acts.change_kind(place, NAME, "learning").code == "unchanged"
     acts.archive_memory(place, NAME)
     assert acts.change_kind(place, NAME, "theme").ok
-    stored = place.store().read(NAME)
+    stored = place.store().load_by_id(NAME)
     assert (stored.record.kind, stored.status, stored.path.parent.name) == (None, "archived", "themes")
     with pytest.raises(MemoryError_, match="no kind"):
         acts.change_kind(place, NAME, "decision", "pitfall")
@@ -204,7 +206,7 @@ def test_a_learning_that_was_made_another_primitive_and_back_has_its_kind_again(
     acts.change_kind(place, NAME, "question")
     acts.change_kind(place, NAME, "decision")
     assert acts.change_kind(place, NAME, "learning").ok
-    assert place.store().read(NAME).record.kind == "pitfall"
+    assert place.store().load_by_id(NAME).record.kind == "pitfall"
 
 
 def test_only_a_theme_is_deleted(place: ReviewPaths) -> None:
@@ -217,7 +219,7 @@ def test_only_a_theme_is_deleted(place: ReviewPaths) -> None:
 def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) -> None:
     name = question(place)
     made = Path(acts.promote_question(place, name, "Use uv", "Because it is fast.").path or "")
-    new, old = place.store().read(made.stem), place.store().read(name)
+    new, old = place.store().load_by_id(made.stem), place.store().load_by_id(name)
     assert (new.record.primitive, new.record.resolves, new.record.source) == ("decision", (name,), "manual")
     assert (new.record.title, new.record.references) == ("Use uv", ("src/app.py#load", "README.md"))
     assert (old.status, old.record.resolved_by) == ("resolved", new.record.id)
@@ -231,20 +233,20 @@ def test_a_decision_says_what_the_person_gave_and_nothing_the_question_said_of_i
     text = "The agent offered both. The session ended before anybody answered."
     only_title = queue.add_memory(place, "question", "Keep both lock files?", text)
     made = Path(acts.promote_question(place, Path(only_title.path or "").stem, "Keep one lock file").path or "")
-    assert (place.store().read(made.stem).record.title, place.store().read(made.stem).record.body) == (
+    assert (place.store().load_by_id(made.stem).record.title, place.store().load_by_id(made.stem).record.body) == (
         "Keep one lock file",
         "",
     )
     only_body = queue.add_memory(place, "question", "Where do lock files lie?", text)
     made = Path(acts.promote_question(place, Path(only_body.path or "").stem, body="At the root.").path or "")
-    assert place.store().read(made.stem).record.body.strip() == "At the root."
+    assert place.store().load_by_id(made.stem).record.body.strip() == "At the root."
 
 
 def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: ReviewPaths) -> None:
     path = put(place, DECISION.replace("source:", "related: [20260701-x]\nsource:"))
     before = path.read_bytes()
     copy = Path(acts.globalize_memory(place, NAME).path or "")
-    record = place.personal().store().read(NAME).record
+    record = place.personal().store().load_by_id(NAME).record
     assert copy.is_relative_to(place.home.memory) and path.read_bytes() == before
     assert (record.title, record.references, record.related) == ("Use uv", (), ())
     assert "reviewer: Ada" in copy.read_text()
@@ -252,7 +254,7 @@ def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: ReviewPath
     assert (place.home.root / ".gitignore").read_text(encoding="utf-8") == "*\n"
     copy.write_text(copy.read_text().replace("fast", "slow"))
     second = Path(acts.globalize_memory(place, NAME).path or "")
-    assert second != copy and place.personal().store().read(second.stem).record.body == record.body
+    assert second != copy and place.personal().store().load_by_id(second.stem).record.body == record.body
 
 
 def test_the_persons_own_memories_are_acted_on_in_a_ledger_of_their_own(place: ReviewPaths) -> None:
@@ -260,9 +262,9 @@ def test_the_persons_own_memories_are_acted_on_in_a_ledger_of_their_own(place: R
     acts.globalize_memory(place, NAME)
     own = place.personal()
     acts.archive_memory(own, NAME)
-    assert own.store().read(NAME).status == "archived"
-    assert place.store().read(NAME).status == "active"
-    assert queue.undo_last(own).ok and own.store().read(NAME).status == "active"
+    assert own.store().load_by_id(NAME).status == "archived"
+    assert place.store().load_by_id(NAME).status == "active"
+    assert queue.undo_last(own).ok and own.store().load_by_id(NAME).status == "active"
     with pytest.raises(LerimError, match="one of your own"):
         acts.globalize_memory(own, NAME)
 
@@ -273,7 +275,7 @@ def test_what_people_think_moves_the_confidence_by_the_rule(place: ReviewPaths) 
     assert parse_record(path.read_text(), path).confidence == 0.3
     acts.give_feedback(place, NAME, "useful")
     assert parse_record(path.read_text(), path).confidence == pytest.approx(0.5333)
-    assert Uses(place.private).said()[NAME][0] == "useful"
+    assert Uses(place.private).last_feedback()[NAME][0] == "useful"
 
 
 def test_still_true_keeps_day_and_commit(place: ReviewPaths) -> None:
@@ -305,8 +307,8 @@ def test_an_id_that_two_files_have_is_not_acted_on(place: ReviewPaths) -> None:
 def test_one_memory_out_of_a_decision_and_a_learning_has_no_kind(place: ReviewPaths) -> None:
     put(place)
     put(place, DECISION.replace("source:", "kind: insight\nsource:").replace("10:00", "11:00"), "learnings")
-    kept = joining.merge_conflict(place, place.store().paths_of(NAME)[0])
+    kept = merge_conflict(place, place.store().paths_of(NAME)[0])
     assert kept.result is not None and kept.result.ok
-    left = place.store().read(NAME)
+    left = place.store().load_by_id(NAME)
     assert ("kind:" in left.path.read_text()) == (left.record.primitive == "learning")
     assert place.store().load_all(archived=True)[1] == []

@@ -14,7 +14,7 @@ from lerim.review.review_paths import ReviewPaths
 def drifted(place: ReviewPaths) -> list[str]:
     freshness = DriftChecker(place.project, place.home)
     freshness.check()
-    return [name for name, one in freshness.standings().items() if one.state == "drifted"]
+    return [name for name, one in freshness.drift_by_memory().items() if one.state == "drifted"]
 
 
 def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_committed(
@@ -49,7 +49,7 @@ def test_a_drifted_memory_in_other_words_is_as_verified_as_one_that_is_still_tru
     ).stem
     source.write_text("def load():\n    return 1 + 2 + 4\n")
     assert drifted(place) == [name]
-    shown = place.store().read(name).record
+    shown = place.store().load_by_id(name).record
     acts.edit_memory(place, name, CandidateEdit(shown.title, shown.body, ("tagged",)))
     assert drifted(place) == [name]  # its words are those of then
     acts.edit_memory(place, name, CandidateEdit(shown.title, "It adds up to 7 now.", ("tagged",)))

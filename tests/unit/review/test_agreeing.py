@@ -14,7 +14,7 @@ def test_a_repair_is_one_action_and_not_what_undo_takes_back_by_itself(place: Re
     before = files_of(place)
     done = acts.repair_links(place)
     assert (done.count, done.problems) == (1, ())
-    assert place.store().read(NAME).status == "superseded"
+    assert place.store().load_by_id(NAME).status == "superseded"
     assert queue.undo_last(place).code == "nothing"
     assert queue.undo_last(place, done.action).ok and files_of(place) == before
 
@@ -58,4 +58,4 @@ def test_a_repair_leaves_a_header_alone_that_cannot_be_changed_line_by_line(plac
     put(place, name="20260803-b")
     done = acts.repair_links(place)
     assert (done.count, [problem.path for problem in done.problems]) == (1, [str(path)])
-    assert path.read_text() == text and place.store().read("20260803-b").status == "superseded"
+    assert path.read_text() == text and place.store().load_by_id("20260803-b").status == "superseded"

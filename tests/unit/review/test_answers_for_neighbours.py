@@ -41,7 +41,7 @@ def test_only_the_same_text_is_nothing_new(place: ReviewPaths, make: Make, title
     again = queue.propose_candidate(place, make(title, body, turn="t2", minutes=5))
     assert isinstance(again, queue.AlreadyKnown) and again.id == path.stem and again.gained_evidence
     assert path.read_bytes() == before
-    assert [one.turn for one in place.store().read(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
+    assert [one.turn for one in place.store().load_by_id(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_says_that_something_is_given_up_suggests_to_replace_the_memory_tha
     view = candidate_view(found).suggested
     assert view is not None and (view.answer, view.memory, view.by) == ("replaces", old.stem, "claim")
     assert "pip" in view.reason
-    assert queue.accept_candidate(place, found.id).ok and place.store().read(old.stem).status == "superseded"
+    assert queue.accept_candidate(place, found.id).ok and place.store().load_by_id(old.stem).status == "superseded"
 
 
 @pytest.mark.parametrize("title", ["We do not drop pip for packages", "Never replace pip for packages"])
@@ -114,7 +114,7 @@ def test_an_answer_that_says_what_is_given_up_is_suggested_for_the_question(plac
     asked = accepted(place, make("Does the cache live in Redis or in memory?", "", primitive="question"))
     found = proposed(place, make("The cache lives in Redis instead of memory", "", turn="t2", minutes=5))
     assert (found.action, found.target) == ("resolve", asked.stem)
-    assert queue.accept_candidate(place, found.id).ok and place.store().read(asked.stem).status == "resolved"
+    assert queue.accept_candidate(place, found.id).ok and place.store().load_by_id(asked.stem).status == "resolved"
 
 
 @pytest.mark.parametrize("answer", ["same", "replaces", "changes", "answers", "keep"])
@@ -127,7 +127,7 @@ def test_each_answer_does_what_it_says_and_is_taken_back_exactly(
     before = files(place)
     done = queue.accept_candidate(place, found.id, choice=queue.NeighbourChoice(answer, old.stem))
     store = place.store()
-    stored = store.read(old.stem)
+    stored = store.load_by_id(old.stem)
     assert done.ok and queue.list_pending(place)[0] == []
     match answer:
         case "same":
@@ -141,7 +141,7 @@ def test_each_answer_does_what_it_says_and_is_taken_back_exactly(
         case "answers":
             assert (stored.status, stored.record.resolved_by) == ("resolved", found.id)
         case "keep":
-            assert stored.status == "active" and store.read(found.id).status == "active"
+            assert stored.status == "active" and store.load_by_id(found.id).status == "active"
     assert queue.undo_last(place, done.action).ok and files(place) == before
     shown = queue.with_neighbours(place, queue.list_pending(place)[0])
     assert [one.stored.record.id for one in shown[0].neighbours] == [old.stem], "it can be chosen again"
@@ -153,7 +153,7 @@ def test_an_edit_that_comes_with_changes_is_the_whole_text(place: ReviewPaths, m
     found = proposed(place, make("Install packages with uv, frozen", "", turn="t2", minutes=5))
     edit = queue.CandidateEdit("Install with uv", "Both texts, put together by me.", ())
     assert queue.accept_candidate(place, found.id, edit, choice=queue.NeighbourChoice("changes", old.stem)).ok
-    assert place.store().read(old.stem).record.body == "Both texts, put together by me."
+    assert place.store().load_by_id(old.stem).record.body == "Both texts, put together by me."
 
 
 def test_without_an_edit_a_change_keeps_the_sentences_a_person_wrote(place: ReviewPaths, make: Make) -> None:
@@ -161,7 +161,7 @@ def test_without_an_edit_a_change_keeps_the_sentences_a_person_wrote(place: Revi
     old.write_text(old.read_text() + "\nMy own line.\n")
     found = proposed(place, make("Retry uploads 5 times", "Each upload is retried 5 times.", turn="t2", minutes=5))
     assert queue.accept_candidate(place, found.id, choice=queue.NeighbourChoice("changes", old.stem)).ok
-    body = place.store().read(old.stem).record.body
+    body = place.store().load_by_id(old.stem).record.body
     assert body.startswith("Each upload is retried 5 times.") and body.endswith("My own line.")
     assert "3 times" not in body, "Lerim wrote that sentence"
 
@@ -238,7 +238,7 @@ def test_a_model_suggests_and_never_decides(place: ReviewPaths, make: Make) -> N
 
 
 def test_there_is_nothing_to_choose_for_what_maintaining_proposes(place: ReviewPaths, make: Make) -> None:
-    old = place.store().read(accepted(place, make(*UV)).stem)
+    old = place.store().load_by_id(accepted(place, make(*UV)).stem)
     outcome = queue.propose_suggestion(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
     assert isinstance(outcome, queue.CandidateProposed)
     with pytest.raises(MemoryError_):

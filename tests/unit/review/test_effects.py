@@ -70,10 +70,10 @@ def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: R
     assert (new.action, new.target, new.ends) == ("supersede", old.record.id, (old.record.id,))
 
     def check(now: dict[str, str]) -> None:
-        ended = place.store().read(old.record.id)
+        ended = place.store().load_by_id(old.record.id)
         assert (ended.status, ended.record.superseded_by) == ("superseded", new.id)
         assert ended.path == place.project.memory_dir / "archived" / "decisions" / old.path.name
-        assert place.store().read(new.id).record.supersedes == (old.record.id,)
+        assert place.store().load_by_id(new.id).record.supersedes == (old.record.id,)
         assert len(now) == 2
 
     accepted_and_undone(place, new, check, "Accepted: Use uv, not pip (replaces “Use pip, not uv”)")
@@ -88,12 +88,12 @@ def test_merging_keeps_one_memory_with_the_evidence_of_all(place: ReviewPaths, m
     assert merge.ends == (two.record.id,) and "tenant's id" in merge.diff
 
     def check(now: dict[str, str]) -> None:
-        kept = place.store().read(one.record.id)
+        kept = place.store().load_by_id(one.record.id)
         assert (kept.status, kept.record.title, kept.record.created) == ("active", words.title, one.record.created)
         assert kept.record.supersedes == (two.record.id,)
         assert {item.turn for item in kept.record.evidence} == {"0a1b2c3d4e5f", "t2"}
         assert set(kept.record.tags) == {"a", "b"}
-        assert place.store().read(two.record.id).record.superseded_by == one.record.id
+        assert place.store().load_by_id(two.record.id).record.superseded_by == one.record.id
 
     accepted_and_undone(place, merge, check, "Merged: Cache keys hold the tenant's id")
 
@@ -117,7 +117,7 @@ def test_several_learnings_become_one_that_names_them(place: ReviewPaths, make: 
         [active] = [one for one in place.store().load_all()[0] if one.status == "active"]
         assert active.record.title == "Tests meet the machine"
         assert set(active.record.supersedes) == set(group.ends)
-        assert all(place.store().read(old).record.superseded_by == active.record.id for old in group.ends)
+        assert all(place.store().load_by_id(old).record.superseded_by == active.record.id for old in group.ends)
 
     accepted_and_undone(place, group, check, "Combined: Tests meet the machine")
 
@@ -154,8 +154,8 @@ def test_a_question_is_closed_by_a_memory_that_is_there(place: ReviewPaths, make
     assert close.ends == (question.record.id,) and "+resolves:" in close.diff
 
     def check(now: dict[str, str]) -> None:
-        assert place.store().read(answer.record.id).record.resolves == (question.record.id,)
-        assert place.store().read(question.record.id).record.resolved_by == answer.record.id
+        assert place.store().load_by_id(answer.record.id).record.resolves == (question.record.id,)
+        assert place.store().load_by_id(question.record.id).record.resolved_by == answer.record.id
 
     accepted_and_undone(place, close, check, "Answered: Which port does the database use?")
 
@@ -214,7 +214,7 @@ def test_a_later_claim_on_another_memory_keeps_what_a_person_wrote_there(place: 
     old.path.write_text(old.path.read_text() + "\nMy line.\n")
     new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
     assert queue.accept_candidate(place, new.id).ok
-    assert place.store().read(old.record.id).path.read_text().endswith("My line.\n")
+    assert place.store().load_by_id(old.record.id).path.read_text().endswith("My line.\n")
 
 
 def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, make: Make) -> None:
@@ -227,7 +227,7 @@ def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, mak
     both = replace(one.record, evidence=(*one.record.evidence, *two.record.evidence))
     assert queue.accept_candidate(place, suggested(place, "merge", (one, two), both).id).ok
     assert not any("no: " in text for text in files(place).values())
-    kept = place.store().read(one.record.id).record
+    kept = place.store().load_by_id(one.record.id).record
     assert {item.quote for item in kept.evidence} == {"no: Use uv, not pip", "no: Pin the port to 5433"}
     assert all(isinstance(item, Evidence) for item in kept.evidence)
 
@@ -240,7 +240,7 @@ def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place
         isinstance(done, queue.CandidateProposed)
         and queue.accept_candidate(place, done.proposal.id, quotes="shared").ok
     )
-    old = place.store().read(done.proposal.id)
+    old = place.store().load_by_id(done.proposal.id)
     moved = replace(old.record, references=("bin/start.sh", "lib/app.py#load"))
     refer = suggested(place, "refer", (old,), moved)
     assert (
@@ -250,7 +250,7 @@ def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place
     )
     before = old.path.read_text()
     action = queue.accept_candidate(place, refer.id, quotes="shared").action
-    now = place.store().read(done.proposal.id).record
+    now = place.store().load_by_id(done.proposal.id).record
     assert now.body == body.replace(said, "It concerns `lib/app.py` and `bin/start.sh`.")
     assert queue.undo_last(place, action).ok and old.path.read_text() == before
 
@@ -260,7 +260,7 @@ def test_a_sentence_of_a_persons_own_keeps_the_place_it_names(place: ReviewPaths
     old = place.store().load(Path(path or ""))[0]
     refer = suggested(place, "refer", (old,), replace(old.record, references=("start.sh",)))
     assert queue.accept_candidate(place, refer.id, quotes="shared").ok
-    assert place.store().read(old.record.id).record.body == "It concerns `run.sh`."
+    assert place.store().load_by_id(old.record.id).record.body == "It concerns `run.sh`."
 
 
 def test_places_that_became_one_are_named_once(place: ReviewPaths, make: Make) -> None:
@@ -271,7 +271,7 @@ def test_places_that_became_one_are_named_once(place: ReviewPaths, make: Make) -
         isinstance(done, queue.CandidateProposed)
         and queue.accept_candidate(place, done.proposal.id, quotes="shared").ok
     )
-    old = place.store().read(done.proposal.id)
+    old = place.store().load_by_id(done.proposal.id)
     refer = suggested(place, "refer", (old,), replace(old.record, references=("b.sh",)))
     assert queue.accept_candidate(place, refer.id, quotes="shared").ok
-    assert place.store().read(done.proposal.id).record.body == "Start so. It concerns `b.sh`."
+    assert place.store().load_by_id(done.proposal.id).record.body == "Start so. It concerns `b.sh`."

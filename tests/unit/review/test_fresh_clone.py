@@ -68,7 +68,7 @@ def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
         place,
         make("Store the cache in SQLite", "One file, no server.", turn="t2", minutes=60, replaces=("Redis",)),
     )
-    assert place.store().read(old).record.superseded_by == new
+    assert place.store().load_by_id(old).record.superseded_by == new
     clone()
     again = queue.propose_candidate(place, make("Store the cache in Redis", "Workers share it.", turn="t3", minutes=-5))
     assert isinstance(again, queue.AlreadyKnown) and again.id == old

@@ -35,7 +35,7 @@ def written(place: ReviewPaths, days: int = 400, *, file_days: int = 400, verifi
         kind="pitfall",
         verified=verified,
     )
-    path = place.store().place(record)
+    path = place.store().path_for(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render_record(record), encoding="utf-8")
     here = (NOW - timedelta(days=file_days)).timestamp()
@@ -110,7 +110,7 @@ def test_a_memory_a_teammate_verified_counts_as_unused_since_then(place: ReviewP
 
 def test_one_used_long_ago_is_unused_though_its_file_was_written_again(place: ReviewPaths) -> None:
     memory = written(place, file_days=0)
-    Uses(place.private).note([memory], "opened", LONG_AGO)
+    Uses(place.private).record_use([memory], "opened", LONG_AGO)
     assert maintained(place).counts["decayed"] == 1
 
 

@@ -37,7 +37,7 @@ def test_a_killed_accept_is_finished_by_the_next(place: ReviewPaths, make: Make,
         assert proposal.path.exists() or len(memories(place)) == before + 1
         assert queue.accept_candidate(place, proposal.id, quotes=quotes).ok
         assert len(memories(place)) == before + 1 and not proposal.path.exists()
-        stored = place.store().read(proposal.id).record
+        stored = place.store().load_by_id(proposal.id).record
         assert (stored.title, stored.evidence[0].quote) == (title, f"no: {title}")
         if code == DONE:
             break
@@ -130,8 +130,8 @@ def test_a_killed_accept_that_ends_others_is_finished_or_not_begun(place: Review
         code = in_child(lambda found=new.id, one=choice: queue.accept_candidate(place, found, choice=one), instants)  # type: ignore[misc]
         assert queue.accept_candidate(place, new.id, choice=choice).ok and not new.path.exists()
         store = place.store()
-        assert store.read(new.id).record.supersedes == (old.id,)
-        assert store.read(old.id).record.superseded_by == new.id
+        assert store.load_by_id(new.id).record.supersedes == (old.id,)
+        assert store.load_by_id(old.id).record.superseded_by == new.id
         assert [len(store.paths_of(one)) for one in (old.id, question.id, new.id)] == [1, 1, 1]
         if code == DONE:
             break
@@ -140,7 +140,7 @@ def test_a_killed_accept_that_ends_others_is_finished_or_not_begun(place: Review
         assert last is not None
         in_child(lambda which=last.id: queue.undo_last(place, which), instants)  # type: ignore[misc]
         assert queue.undo_last(place, last.id).ok
-        assert store.read(old.id).status == store.read(question.id).status == "active"
+        assert store.load_by_id(old.id).status == store.load_by_id(question.id).status == "active"
         assert store.path_of(new.id) is None and new.path.exists()
         assert queue.accept_candidate(place, new.id, choice=choice).ok
         assert {path: path.read_text() for path in memories(place)} == before

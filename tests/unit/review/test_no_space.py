@@ -47,7 +47,7 @@ def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
 
 
 def leftovers(place: ReviewPaths) -> list[Path]:
-    return [path for folder in (place.project.lerim, place.private) for path in folder.rglob("*.tmp")]
+    return [path for folder in (place.project.lerim_dir, place.private) for path in folder.rglob("*.tmp")]
 
 
 def waiting(place: ReviewPaths) -> list[str]:
@@ -73,7 +73,7 @@ def test_an_accept_without_space_is_refused_and_works_with_it(
         if code == DONE:
             assert waiting(place) == [] and memory is not None
         assert queue.accept_candidate(place, one.id, quotes=quotes).ok
-        assert place.store().read(one.id).record.evidence == said
+        assert place.store().load_by_id(one.id).record.evidence == said
         assert not one.path.exists() and leftovers(place) == []
     assert outcomes == {DONE, REFUSED}
 
@@ -155,7 +155,7 @@ def test_in_a_closed_folder_a_step_is_refused_and_changes_nothing(place: ReviewP
             queue.accept_candidate(place, one.id)
         assert caught.value.where and caught.value.todo
         assert one.path.read_bytes() == before
-        assert place.store().path_of(one.id) is None and not place.store().quotes.path(one.id).exists()
+        assert place.store().path_of(one.id) is None and not place.store().quotes.path_for(one.id).exists()
         assert waiting(place) == [one.id]
     finally:
         folders[closed].chmod(0o755)

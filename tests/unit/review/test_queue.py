@@ -11,7 +11,7 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.review import queue
-from lerim.review.choices import NeighbourChoice
+from lerim.review.comparing import NeighbourChoice
 from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
@@ -72,7 +72,7 @@ def test_local_quotes_stay_out_of_the_file_and_are_shown_all_the_same(place: Rev
     candidate = make()
     path = queue.accept_candidate(place, proposed(place, candidate).id, quotes="local").path
     assert path and candidate.evidence[0].quote not in Path(path).read_text()
-    assert place.store().read(Path(path).stem).record.evidence == candidate.evidence
+    assert place.store().load_by_id(Path(path).stem).record.evidence == candidate.evidence
     queue.undo_last(place)
     assert not list((place.private / "quotes").iterdir())
 
@@ -114,7 +114,7 @@ def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Revie
     accepted(place, proposal.id)
     text = path.read_text()
     assert "mine: kept  # by hand\n" in text and "--frozen" in text
-    memory = place.store().read(path.stem).record
+    memory = place.store().load_by_id(path.stem).record
     assert [item.turn for item in memory.evidence] == ["t2", "0a1b2c3d4e5f"]
     assert memory.updated == newer.time
 
@@ -126,7 +126,7 @@ def test_nothing_new_adds_its_evidence_without_touching_the_file(place: ReviewPa
     outcome = queue.propose_candidate(place, extra)
     assert isinstance(outcome, queue.AlreadyKnown) and outcome.gained_evidence
     assert path.read_bytes() == before
-    assert [item.turn for item in place.store().read(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
+    assert [item.turn for item in place.store().load_by_id(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
 
 
 def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: ReviewPaths, make: Make) -> None:
@@ -215,7 +215,7 @@ def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPath
 
 def test_a_memory_written_by_hand_has_no_transcript_and_can_be_undone(place: ReviewPaths) -> None:
     result = queue.add_memory(place, "learning", "Mind the gap", "In `a.py`.", kind="pitfall", references=["a.py"])
-    assert result.path and place.store().read(Path(result.path).stem).record.source == "manual"
+    assert result.path and place.store().load_by_id(Path(result.path).stem).record.source == "manual"
     queue.undo_last(place)
     assert not Path(result.path).exists()
 
@@ -224,7 +224,7 @@ def test_looking_writes_nothing(place: ReviewPaths) -> None:
     assert queue.list_pending(place) == ([], [], 0)
     assert queue.find_undoable(place) is None
     assert queue.withdraw_candidates(place, "t", "r") == []
-    assert not place.home.root.exists() and not place.project.lerim.exists()
+    assert not place.home.root.exists() and not place.project.lerim_dir.exists()
 
 
 def test_a_deleted_review_folder_is_no_rejection(place: ReviewPaths, make: Make) -> None:

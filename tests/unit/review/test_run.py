@@ -31,7 +31,7 @@ def test_a_run_that_extracted_nothing_leaves_nothing(place: ReviewPaths) -> None
     run = RunFolder(place, NOW)
     run.note("looked")
     assert run.write() is None
-    assert not place.project.lerim.exists()
+    assert not place.project.lerim_dir.exists()
 
 
 def test_a_file_is_written_only_for_what_there_is(place: ReviewPaths, make: Make) -> None:

@@ -161,7 +161,7 @@ def test_a_file_that_a_clone_wrote_today_is_as_old_as_it_says_and_never_put_away
     text = render_record(record).replace(record.id, cloned).replace(f"{record.updated:%Y-%m-%d}", f"{old:%Y-%m-%d}")
     there = path.with_name(f"{cloned}.md")
     there.write_text(text.replace(f"verified: {datetime.now(UTC):%Y-%m-%d}", f"verified: {old:%Y-%m-%d}"))
-    assert Uses(place.private).last(cloned) is None
+    assert Uses(place.private).last_use(cloned) is None
     place.home.config.write_text(AUTO, encoding="utf-8")
     report = maintain.maintain_project(
         place.project, place.home, os.environ, MaintainOptions(model="none"), lambda _: None, lambda: False, lambda: NOW

@@ -7,8 +7,8 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
+from lerim.review.candidates import redacted_diff
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.rewrite import redacted_diff
 
 Make = Callable[..., Candidate]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -24,7 +24,7 @@ def test_a_secret_in_an_edit_reaches_no_file(place: ReviewPaths, make: Make, at_
         assert queue.edit_candidate(place, waiting.id, words).ok
     result = queue.accept_candidate(place, waiting.id, words if at_once else None, quotes="shared")
     assert result.path is not None
-    written = "".join(path.read_text(encoding="utf-8") for path in place.project.lerim.rglob("*.md"))
+    written = "".join(path.read_text(encoding="utf-8") for path in place.project.lerim_dir.rglob("*.md"))
     assert "Deploy with [redacted:github-token]" in written
     assert SECRET not in written + result.message
     assert "swordfishy" not in written

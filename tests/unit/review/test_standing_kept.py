@@ -30,7 +30,7 @@ def standing(place: ReviewPaths) -> dict[str, tuple[str, str, str]]:
     seen: list[dict[str, tuple[str, str, str]]] = []
     for _ in range(2):
         fresh.check()
-        seen.append({name: (one.state, one.reference, one.moved_to) for name, one in fresh.standings().items()})
+        seen.append({name: (one.state, one.reference, one.moved_to) for name, one in fresh.drift_by_memory().items()})
     assert seen[0] == seen[1]
     return seen[0]
 
@@ -75,7 +75,7 @@ def test_learnings_put_together_stand_as_the_worst_of_them(place: ReviewPaths, m
     edit(place, *CHANGED)
     assert set(standing(place)) == {one.record.id for one in sources}
     together, action = accepted(place, "consolidate", sources, insight(sources, LOAD))
-    assert place.store().read(together).record.verified == sources[0].record.verified
+    assert place.store().load_by_id(together).record.verified == sources[0].record.verified
     assert standing(place) == {together: ("drifted", LOAD, "")}
     assert queue.undo_last(place, action).ok
     assert standing(place) == {one.record.id: ("drifted", LOAD, "") for one in sources}
@@ -86,7 +86,7 @@ def test_what_stands_of_learnings_put_together_is_served_before_any_look(place: 
     edit(place, *CHANGED)
     standing(place)
     together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
-    assert DriftChecker(place.project, place.home).standing(together).state == "drifted"
+    assert DriftChecker(place.project, place.home).worst_drift(together).state == "drifted"
 
 
 def test_learnings_put_together_that_were_fresh_are_fresh_until_the_code_changes(
@@ -118,7 +118,7 @@ def test_a_merged_memory_stands_where_the_other_had_drifted(
     git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
     if verified_again:
         acts.verify_memory(place, kept.record.id)
-        kept = place.store().read(kept.record.id)
+        kept = place.store().load_by_id(kept.record.id)
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
     words = replace(kept.record, references=(SAVE, LOAD))
     _, action = accepted(place, "merge", (kept, other), words)
@@ -137,7 +137,7 @@ def test_of_a_place_both_refer_to_the_worse_is_kept_and_still_true_ends_it(
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
     _, action = accepted(place, "merge", (kept, other), kept.record)
     assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
-    assert place.store().read(kept.record.id).record.verified == other.record.verified
+    assert place.store().load_by_id(kept.record.id).record.verified == other.record.verified
     assert queue.undo_last(place, action).ok
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
     assert queue.accept_candidate(place, queue.list_pending(place)[0][0].id).ok

@@ -63,7 +63,7 @@ def test_a_change_of_a_memory_that_is_over_becomes_a_new_one_and_is_looked_at_fi
     done = queue.accept_candidate(place, change.id)
     assert done.ok and done.path and Path(done.path).parent == place.project.memory_dir / "decisions"
     assert (over.read_bytes() if over.exists() else b"") == before
-    assert place.store().read(change.id).record.body == NEWER
+    assert place.store().load_by_id(change.id).record.body == NEWER
 
 
 def test_an_edit_can_be_taken_back_after_the_change_was_shown_anew(place: ReviewPaths, make: Make) -> None:

@@ -15,7 +15,7 @@ from lerim.cli.app import app
 from lerim.jobs import maintain
 from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.memory.references.reference_map import ReferenceMap
-from lerim.review import acts, joining, queue
+from lerim.review import acts, merge_conflict, queue
 from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
@@ -37,7 +37,7 @@ def merged(place: ReviewPaths, git: Git, answers: tuple[str, str]) -> tuple[str,
         git(root, "commit", "-q", "-m", branch)
     done = subprocess.run(["git", "merge", "-q", "one"], cwd=root, capture_output=True, check=False)
     assert done.returncode == 1, "both wrote who answered the question"
-    joining.merge_conflict(place, root / ".lerim" / "memory" / "archived" / "questions" / f"{asked}.md")
+    merge_conflict(place, root / ".lerim" / "memory" / "archived" / "questions" / f"{asked}.md")
     git(root, "add", "-A", ".")
     git(root, "commit", "-q", "-m", "Merged")
     return asked, names[0], names[1]
@@ -64,9 +64,9 @@ def test_both_answers_and_their_links_are_kept_and_the_person_is_told(
     asked, one, other = two
     acts.repair_links(place)
     store = place.store()
-    assert store.read(asked).status == "resolved"
-    assert {store.read(name).status for name in (one, other)} == {"active"}
-    assert store.read(one).record.resolves == store.read(other).record.resolves == (asked,)
+    assert store.load_by_id(asked).status == "resolved"
+    assert {store.load_by_id(name).status for name in (one, other)} == {"active"}
+    assert store.load_by_id(one).record.resolves == store.load_by_id(other).record.resolves == (asked,)
     [problem] = status(place)
     assert all(title in problem["message"] for title in ANSWERS) and asked in problem["message"]
     live = ReferenceMap(place.project.memory_dir)
@@ -82,15 +82,15 @@ def test_maintaining_proposes_that_the_later_answer_stays(place: ReviewPaths, tw
     [ended] = proposal.ends
     assert (proposal.action, {kept, ended}) == ("merge", {one, other})
     assert proposal.flags == ["two-answers"] and all(title in proposal.reason for title in ANSWERS)
-    before = place.store().read(kept or "").record
+    before = place.store().load_by_id(kept or "").record
     assert queue.accept_candidate(place, proposal.id, quotes="shared").ok
-    after = place.store().read(kept or "").record
+    after = place.store().load_by_id(kept or "").record
     assert (after.title, after.body, after.resolves, after.supersedes) == (
         *(before.title, before.body, (asked,)),
         (ended,),
     )
-    assert place.store().read(ended).status == "superseded"
-    assert place.store().read(ended).record.resolves == (asked,)
+    assert place.store().load_by_id(ended).status == "superseded"
+    assert place.store().load_by_id(ended).record.resolves == (asked,)
     assert status(place) == [] and run(place).proposals == []
     assert queue.undo_last(place).ok and len(status(place)) == 1
 
@@ -99,7 +99,7 @@ def test_an_automatic_review_leaves_it_to_the_person(place: ReviewPaths, two: tu
     place.home.config.write_text('[review]\nmode = "auto"\n', encoding="utf-8")
     run(place)
     assert [one.action for one in queue.list_pending(place)[0]] == ["merge"]
-    assert {place.store().read(name).status for name in two[1:]} == {"active"}
+    assert {place.store().load_by_id(name).status for name in two[1:]} == {"active"}
 
 
 @pytest.mark.parametrize("how", ["archive", "unlink"])
@@ -110,7 +110,7 @@ def test_one_answer_that_is_put_away_or_answers_no_more_ends_it(
     if how == "archive":
         acts.archive_memory(place, two[1])
     else:
-        path = place.store().read(two[1]).path
+        path = place.store().load_by_id(two[1]).path
         path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("resolves")))
     assert status(place) == []
     run(place)

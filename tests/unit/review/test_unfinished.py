@@ -112,7 +112,7 @@ def put_away(place: ReviewPaths, make: Make) -> tuple[Path, Path]:
     for instant in range(200):
         waiting = proposed(place, make(title=f"Name it number{instant}", body=f"`f{instant}.py`", turn=f"t{instant}"))
         path = Path(queue.accept_candidate(place, waiting.id, quotes="shared").path or "")
-        to = place.store().place(waiting.record, archived=True)
+        to = place.store().path_for(waiting.record, archived=True)
         assert in_child(lambda found=waiting.id: acts.archive_memory(place, found), instant) in (KILLED, DONE)  # type: ignore[misc]
         if path.exists() and to.exists():
             return path, to

@@ -43,8 +43,8 @@ def test_what_has_a_near_neighbour_or_replaces_a_memory_waits_for_a_person(place
 def test_quotes_stay_here_until_the_person_chose(place: ReviewPaths, make: Make) -> None:
     found = proposed(place, make())
     queue.auto_accept_all(place)
-    assert place.store().quotes.choice() == "local"
-    stored = place.store().read(found.id)
+    assert place.store().quotes.read_choice() == "local"
+    stored = place.store().load_by_id(found.id)
     assert stored.record.evidence[0].quote and "no: Use uv" not in stored.path.read_text()
 
 
@@ -81,7 +81,7 @@ def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: ReviewPaths, m
     [(_, result)] = queue.auto_accept_all(place)[0]
     path = Path(result.path or "")
     path.write_text(path.read_text() + "\nMy line.\n")
-    stored = place.store().read(found.id)
+    stored = place.store().load_by_id(found.id)
     suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
     assert isinstance(queue.propose_suggestion(place, suggestion), queue.CandidateProposed)
     assert queue.auto_accept_all(place) == ([], []) and path.exists()
@@ -100,7 +100,7 @@ def test_what_a_person_restored_is_put_away_by_nobody_else(place: ReviewPaths, m
     queue.auto_accept_all(place)
     acts.archive_memory(place, found.id)
     acts.restore_memory(place, found.id)
-    stored = place.store().read(found.id)
+    stored = place.store().load_by_id(found.id)
     suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
     outcome = queue.propose_suggestion(place, suggestion)
     assert isinstance(outcome, queue.CandidateProposed)
@@ -110,7 +110,7 @@ def test_what_a_person_restored_is_put_away_by_nobody_else(place: ReviewPaths, m
 def test_a_suggestion_that_wants_a_person_waits_for_one(place: ReviewPaths, make: Make) -> None:
     found = proposed(place, make())
     queue.auto_accept_all(place)
-    stored = place.store().read(found.id)
+    stored = place.store().load_by_id(found.id)
     suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.", flags=("plain",))
     outcome = queue.propose_suggestion(place, suggestion)
     assert isinstance(outcome, queue.CandidateProposed) and queue.auto_accept(place, outcome.proposal) is None

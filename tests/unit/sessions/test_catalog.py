@@ -12,7 +12,7 @@ from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_stores, split_likely_transcripts
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.platforms import platform_roots
+from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.claude.store import ClaudeReading
 
 
@@ -354,7 +354,7 @@ class TestChanges:
         write(root, SESSION, prompt("Here"))
         (tmp_path / "link").symlink_to(root)
         environ = {"CLAUDE_CONFIG_DIR": f"{root},{tmp_path / 'link'}", "HOME": str(tmp_path)}
-        assert len(discover_stores(platform_roots(environ, Home(tmp_path / "none"))).transcripts) == 1
+        assert len(discover_stores(find_platform_roots(environ, Home(tmp_path / "none"))).transcripts) == 1
 
     def test_a_project_s_own_sessions_come_first_and_the_newest_of_them_first(self):
         def one(folder: str, name: str, when: int) -> Transcript:

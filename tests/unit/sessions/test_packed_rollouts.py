@@ -52,7 +52,7 @@ def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind:
         held = 0
         while given := stream.read1(BLOCK_BYTES):
             held += given.count(b"\n")
-        assert stream.unpacked <= BASE_BYTES + BYTES_A_BYTE * size + BLOCK_BYTES
+        assert stream.unpacked_bytes <= BASE_BYTES + BYTES_A_BYTE * size + BLOCK_BYTES
         assert held <= BASE_LINES + size // BYTES_A_LINE
     turns, done = lines.reading(path)
     assert turns[0].text == "Said before it"
@@ -66,7 +66,7 @@ def test_work_on_a_packed_file_ends_when_its_time_is_over() -> None:
     clock = itertools.count(0.0, 8.0)
     stream = UnpackedFile(io.BytesIO(data), BLOCK_BYTES, len(data), lambda: next(clock))
     assert 0 < len(stream.read()) < len(zstd.decompress(data))
-    assert "too long" in stream.stopped
+    assert "too long" in stream.stop_reason
 
 
 def test_a_rollout_that_is_damaged_in_the_middle_gives_what_stands_before_it(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from lerim.paths import Home
 from lerim.sessions.platforms import (
     PLATFORMS_FILE,
     connect_platform,
+    find_platform_roots,
+    list_removed_platforms,
     load_platform_choices,
-    platform_roots,
     remove_platform,
-    removed_platforms,
 )
 from lerim.sessions.readers.agents import PLATFORM_READERS
 from rights import bound
@@ -37,7 +37,7 @@ def written(home: Home) -> dict[str, object]:
 
 
 def test_without_a_word_every_agent_is_read_from_its_usual_places(home, environ, tmp_path):
-    roots = platform_roots(environ, home)
+    roots = find_platform_roots(environ, home)
     assert set(roots) == set(PLATFORM_READERS)
     assert tmp_path / ".claude" in roots["claude"]
     assert not home.root.exists(), "looking makes nothing"
@@ -45,20 +45,20 @@ def test_without_a_word_every_agent_is_read_from_its_usual_places(home, environ,
 
 def test_a_removed_agent_is_read_no_more_until_it_is_connected(home, environ):
     assert remove_platform(home, "claude")
-    assert "claude" not in platform_roots(environ, home)
-    assert removed_platforms(home) == {"claude"}
+    assert "claude" not in find_platform_roots(environ, home)
+    assert list_removed_platforms(home) == {"claude"}
     assert not remove_platform(home, "claude"), "it was removed already"
     connect_platform(home, "claude")
-    assert "claude" in platform_roots(environ, home)
+    assert "claude" in find_platform_roots(environ, home)
 
 
 def test_a_store_elsewhere_is_read_in_place_of_the_usual_ones(home, environ, tmp_path):
     elsewhere = tmp_path / "else where"
     elsewhere.mkdir()
     connect_platform(home, "claude", elsewhere)
-    assert platform_roots(environ, home)["claude"] == [elsewhere]
+    assert find_platform_roots(environ, home)["claude"] == [elsewhere]
     connect_platform(home, "claude")
-    assert elsewhere not in platform_roots(environ, home)["claude"]
+    assert elsewhere not in find_platform_roots(environ, home)["claude"]
 
 
 @pytest.mark.parametrize("path", ["relative/store", "/no/such/store"])
@@ -106,7 +106,7 @@ def test_a_broken_file_is_a_message_and_stays_as_it_is(home, environ, broken):
     (home.root / PLATFORMS_FILE).write_text(broken)
     for act in (
         lambda: load_platform_choices(home),
-        lambda: platform_roots(environ, home),
+        lambda: find_platform_roots(environ, home),
         lambda: connect_platform(home, "claude"),
         lambda: remove_platform(home, "claude"),
     ):
@@ -128,7 +128,7 @@ def test_links_are_resolved_and_each_place_comes_once(home, environ, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     both = environ | {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'link'},{tmp_path / 'real'}"}
-    assert platform_roots(both, home)["claude"] == [tmp_path / "real"]
+    assert find_platform_roots(both, home)["claude"] == [tmp_path / "real"]
 
 
 def test_a_home_that_cannot_be_written_is_told_and_keeps_what_was_said(home):
@@ -151,4 +151,4 @@ def test_two_processes_lose_no_word_of_each_other(home):
     halves = (["claude", "codex", "cursor"], ["opencode", "copilot", "gemini"])
     running = [subprocess.Popen([sys.executable, "-c", code, str(home.root), *half]) for half in halves]
     assert [one.wait(60) for one in running] == [0, 0]
-    assert len(removed_platforms(home)) == 6
+    assert len(list_removed_platforms(home)) == 6

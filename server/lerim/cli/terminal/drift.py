@@ -48,7 +48,7 @@ def find_drifts(place: ReviewPaths, shown: Iterable[Stored], problems: list[Prob
         DriftChecker(place.project, place.home).check(subjects=subjects, tell=known.append)
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
-    standings = {name: one for found in known for name, one in found.standings.items()}
+    standings = {name: one for found in known for name, one in found.drift_by_memory.items()}
     unknown = [one.id for one in subjects if one.id in standings and standings[one.id].state == "unknown"]
     _tell(place, unknown, problems)
     return {name: one for name, one in standings.items() if one.state in WRONG}

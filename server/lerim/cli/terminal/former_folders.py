@@ -10,7 +10,7 @@ from dataclasses import replace
 from lerim.cli.terminal.repository import CommandContext
 from lerim.errors import ProjectError
 from lerim.jobs import SyncContext, SyncEvent, sync
-from lerim.project import is_below
+from lerim.project import is_inside_folder
 from lerim.sessions import Catalog, split_likely_transcripts
 
 
@@ -38,4 +38,4 @@ def refuse_unknown_aliases(
 
 
 def _ran(catalog: Catalog, old: str) -> bool:
-    return any(is_below(folder, old) for folder in catalog.list_folders())
+    return any(is_inside_folder(folder, old) for folder in catalog.list_folders())

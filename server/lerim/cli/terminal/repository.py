@@ -19,7 +19,7 @@ from lerim.config import load
 from lerim.errors import LerimError, Problem, ProjectError
 from lerim.jobs import explain_unusable_home, with_alias
 from lerim.paths import Home
-from lerim.project import Project, check_around, locate_project, personal_project
+from lerim.project import Project, check_home_outside_repository, locate_project, make_personal_project
 from lerim.review import ReviewPaths
 from lerim.times import parse_time
 
@@ -61,7 +61,7 @@ def find_home() -> Home:
         here = Path.cwd()
     except OSError:  # a working folder that was removed lies in no repository
         return found
-    check_around(found, here)
+    check_home_outside_repository(found, here)
     return found
 
 
@@ -88,13 +88,13 @@ def open_command_context(repo: Path, aliases: list[str] | None = None) -> Comman
 
 def find_review_paths(repo: Path, own: bool) -> ReviewPaths:
     """Where the memories are that a command is about: the repository's, or the person's own. Raises ProjectError."""
-    return ReviewPaths(personal_project(find_home()), find_home()) if own else open_command_context(repo).place
+    return ReviewPaths(make_personal_project(find_home()), find_home()) if own else open_command_context(repo).place
 
 
 def open_personal_context() -> CommandContext:
     """What belongs to the person and to no repository; broken settings are warned of."""
     mine = find_home()
-    own = personal_project(mine)
+    own = make_personal_project(mine)
     settings, problems = load.load_settings(os.environ, mine, None)
     output.print_problems(problems)
     return CommandContext(own, mine, settings, problems)

@@ -18,9 +18,9 @@ _BECAME = {"accepted": "accepted", "known": "known", "outdated": "withdrawn"}
 def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport:
     """Add to a report, and to its run folder, what was accepted; nothing where the person wants to be asked."""
     settings = context.settings
-    if settings.review != "auto":
+    if settings.review_mode != "auto":
         return report
-    quotes: QuoteChoice | None = None if settings.quotes == "ask" else settings.quotes
+    quotes: QuoteChoice | None = None if settings.quote_sharing == "ask" else settings.quote_sharing
     done: list[tuple[Proposal, ReviewResult]] = []
     problems: list[Problem] = []
     folder = report.run

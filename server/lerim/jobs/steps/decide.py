@@ -172,7 +172,7 @@ class LeadPass:
         found: list[RelatedMemory] = []
         for near in proposal.neighbours:
             if store.live_path(near.stored.record.id) is not None:
-                record = store.read(near.stored.record.id).record
+                record = store.load_by_id(near.stored.record.id).record
                 said = (one.said for one in claims if one.memory == record.id)
                 found.append(RelatedMemory(record, max([record.updated, *said])))
         if not found:

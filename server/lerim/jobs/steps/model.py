@@ -143,7 +143,7 @@ class _ModelStep:
             lower=self._lower,
             answered=WindowAnswerCache(place.private / "windows", "\n".join((model.label, person)).strip()),
             count=counts,
-            gate=self.settings.gate == "signal",
+            gate=self.settings.window_gate == "signal",
             model=model.label,
         )
         with closing(results):
@@ -210,7 +210,7 @@ class _ModelStep:
         from lerim.extraction import TITLES, Guidance, find_focus, make_related_query
 
         prompts = [turn.words("user") for turn in material.ready(settled) if turn.role == "user"]
-        near = self.part.sink.memories.near(make_related_query(material.facts, prompts), TITLES)
+        near = self.part.sink.memories.find_sharing_words(make_related_query(material.facts, prompts), TITLES)
         newest = self.part.sink.memories.search("", NEWEST)
         known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
         return Guidance(tuple(known), find_focus(hit.record for hit in newest), person)

@@ -26,7 +26,7 @@ from lerim.sessions import (
     Readable,
     Transcript,
     find_working_folder,
-    removed_platforms,
+    list_removed_platforms,
     select_reader_problems,
     split_likely_transcripts,
 )
@@ -50,7 +50,7 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
         sink.problems += [*catalog.problems, *_remember(context), *_links(sink)]
         catalog.recover_jobs(key)
         catalog.reassign_folders(rules.owners)
-        catalog.hold_removed_platforms(removed_platforms(context.home))
+        catalog.hold_removed_platforms(list_removed_platforms(context.home))
         context.emit(SyncProgress("looking", 0, 0, 0))
         stores, stale = context.stale(catalog, rules.owners)
         sink.problems += select_reader_problems(stores.problems, context.folders)

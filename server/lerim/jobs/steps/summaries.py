@@ -87,7 +87,7 @@ def _summarize_some(
         for one in sessions:
             if part.context.cancelled():
                 return
-            left = summaries.maker(f"{one.platform}:{one.session_id}") not in ("", RULES) and by_model()
+            left = summaries.made_by(f"{one.platform}:{one.session_id}") not in ("", RULES) and by_model()
             (done if left or _summarize_one(part.catalog, part.sink, summaries, one) else others).append(one.job)
     finally:
         with convert_sqlite_errors(part.catalog.path):
@@ -187,7 +187,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
     title = next((brief.title for brief in catalog.find_sessions_by_id(one.session_id) if brief.place == one.place), "")
     rules = summarize(turns, _facts(one.platform, title), locator(place, turns))
     parts = unpack_parts(job.state, label, turns)
-    if rules is None or summaries.theirs(name):
+    if rules is None or summaries.is_edited(name):
         catalog.finish_job(job, b"", parts.model_dump_json().encode())
         return
     counts = TokenCounter(catalog)
@@ -201,7 +201,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
         limit=lambda: session.engine.window_tokens,
         overlap_tokens=session.model.window_overlap_tokens,
         count=counts,
-        gate=part.context.settings.gate == "signal",
+        gate=part.context.settings.window_gate == "signal",
     )
     asking = summarize_with_model(session.lm, task, parts)
     try:

@@ -16,7 +16,7 @@ LOOKED_AT = 40
 
 def propose_themes(part: SyncPart) -> None:
     """Proposes the themes of the last days' sessions. Raises CatalogError, MemoryError_."""
-    catalog, sink, days = part.catalog, part.sink, part.context.settings.rules.theme_days
+    catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
         sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, LOOKED_AT)

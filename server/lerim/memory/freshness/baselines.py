@@ -60,7 +60,7 @@ class Baseline:
     """
 
     digest: str
-    words: int
+    word_count: int
     twins: tuple[str, ...]
     sketch: bytes
 
@@ -73,7 +73,7 @@ class DriftRecord:
     memory: str
     reference: Reference
     verified: str
-    place: str
+    checked_path: str
     stamp: StatStamp
     state: DriftState
     moved_to: str = ""
@@ -92,9 +92,9 @@ class Baselines:
 
     def __init__(self, db: sqlite3.Connection, root: Path) -> None:
         self._db = db
-        self._tree = self._number(files.spell_path(root))
+        self._worktree = self._worktree_id(files.path_to_text(root))
 
-    def _number(self, root: str) -> int:
+    def _worktree_id(self, root: str) -> int:
         found = self._db.execute("SELECT id FROM trees WHERE root = ?", (root,)).fetchone()
         if found is None:  # only then, because a write waits for other writers
             self._db.execute("INSERT OR IGNORE INTO trees (root, indexed, known) VALUES (?, '', x'')", (root,))
@@ -116,89 +116,89 @@ class Baselines:
         rows = self._db.execute(sql, (json.dumps(list(memories)),))
         return {(row[0], row[1], row[2]): _baseline(row[3:]) for row in rows}
 
-    def keep(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
+    def store_baseline(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
         """Stores the baseline of a reference, replacing one with the same `verified`."""
         row = (
             memory,
             reference_text(reference),
             verified,
             found.digest,
-            found.words,
+            found.word_count,
             json.dumps(found.twins),
             found.sketch,
         )
         self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
-    def look(self, memory: str, reference: Reference) -> DriftRecord | None:
+    def drift_record(self, memory: str, reference: Reference) -> DriftRecord | None:
         """Returns how a reference stood when last checked; None if it never was."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ? AND reference = ?",
-            (self._tree, memory, reference_text(reference)),
+            (self._worktree, memory, reference_text(reference)),
         ).fetchone()
         return _look(row) if row else None
 
-    def looks(self, place: str) -> list[DriftRecord]:
+    def drift_records_in(self, place: str) -> list[DriftRecord]:
         """Returns the drift records of the references that were checked in this file."""
         # without the hint SQLite takes the primary key, and scans the whole tree for each file
         sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY places WHERE tree = ? AND place = ?"
-        return [_look(row) for row in self._db.execute(sql, (self._tree, place))]
+        return [_look(row) for row in self._db.execute(sql, (self._worktree, place))]
 
-    def places(self) -> Iterator[tuple[str, StatStamp]]:
+    def checked_files(self) -> Iterator[tuple[str, StatStamp]]:
         """Yields each file that was checked and the stamp it had, one row per stamp."""
         sql = "SELECT DISTINCT place, stamp FROM looks WHERE tree = ?"
-        return ((str(place), _stamp(stamp)) for place, stamp in self._db.execute(sql, (self._tree,)))
+        return ((str(place), _stamp(stamp)) for place, stamp in self._db.execute(sql, (self._worktree,)))
 
-    def stale(self, memory: str = "") -> list[DriftRecord]:
+    def stale_records(self, memory: str = "") -> list[DriftRecord]:
         """Returns the references that are not fresh or have moved: of one memory, or of all."""
         how, one = ("", " AND memory = ?") if memory else ("INDEXED BY stale", "")
-        values = (self._tree, memory) if memory else (self._tree,)
+        values = (self._worktree, memory) if memory else (self._worktree,)
         sql = f"SELECT {_COLUMNS} FROM looks {how} WHERE tree = ? AND (state <> 'fresh' OR moved_to <> ''){one}"
         return [_look(row) for row in self._db.execute(sql, values)]
 
-    def put(self, *looks: DriftRecord) -> None:
+    def store_drift(self, *looks: DriftRecord) -> None:
         """Stores drift records."""
         rows = []
         for one in looks:
             stamp = " ".join(map(str, one.stamp))
-            row = (self._tree, one.memory, reference_text(one.reference), one.verified, one.place, stamp)
+            row = (self._worktree, one.memory, reference_text(one.reference), one.verified, one.checked_path, stamp)
             rows.append((*row, one.state, one.moved_to, one.detail, one.since))
         self._db.executemany("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def forget(self, memory: str, but: Iterable[Reference] = ()) -> None:
+    def delete_drift(self, memory: str, but: Iterable[Reference] = ()) -> None:
         """Deletes the drift records of a memory, except those of the references in `but`."""
         kept = [reference_text(reference) for reference in but]
         marks = ", ".join("?" * len(kept))
         sql = f"DELETE FROM looks WHERE tree = ? AND memory = ? AND reference NOT IN ({marks})"
-        self._db.execute(sql, (self._tree, memory, *kept))
+        self._db.execute(sql, (self._worktree, memory, *kept))
 
-    def of(self, memories: Iterable[str]) -> dict[str, list[DriftRecord]]:
+    def drift_records_of(self, memories: Iterable[str]) -> dict[str, list[DriftRecord]]:
         """Returns the drift records of these memories, by memory."""
         sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory IN (SELECT value FROM json_each(?))"
         found: dict[str, list[DriftRecord]] = {}
-        for row in self._db.execute(sql, (self._tree, json.dumps(list(memories)))):
+        for row in self._db.execute(sql, (self._worktree, json.dumps(list(memories)))):
             found.setdefault(row[0], []).append(_look(row))
         return found
 
-    def memories(self) -> set[str]:
+    def checked_memories(self) -> set[str]:
         """Returns the memories that have drift records."""
         sql = "SELECT DISTINCT memory FROM looks WHERE tree = ?"
-        return {str(row[0]) for row in self._db.execute(sql, (self._tree,))}
+        return {str(row[0]) for row in self._db.execute(sql, (self._worktree,))}
 
-    def known(self) -> tuple[str, frozenset[bytes]]:
+    def read_index_paths(self) -> tuple[str, frozenset[bytes]]:
         """Returns the stamp of git's index when it was last read, and the digests of the paths it contained."""
-        row = self._db.execute("SELECT indexed, known FROM trees WHERE id = ?", (self._tree,)).fetchone()
+        row = self._db.execute("SELECT indexed, known FROM trees WHERE id = ?", (self._worktree,)).fetchone()
         names = bytes(row[1])
         return str(row[0]), frozenset(
             names[at : at + PATH_DIGEST_BYTES] for at in range(0, len(names), PATH_DIGEST_BYTES)
         )
 
-    def know(self, stamp: str, names: Iterable[bytes]) -> None:
+    def store_index_paths(self, stamp: str, names: Iterable[bytes]) -> None:
         """Stores the stamp of git's index and the digests of the paths it contains."""
-        row = (stamp, b"".join(names), self._tree)
+        row = (stamp, b"".join(names), self._worktree)
         self._db.execute("UPDATE trees SET indexed = ?, known = ? WHERE id = ?", row)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Runs the block in one transaction."""
         with sqlite.transaction(self._db):
             yield

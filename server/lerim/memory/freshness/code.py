@@ -72,23 +72,23 @@ class CodeOutline:
     def __init__(self, tokens: Sequence[Token], indents: Sequence[int], *, indented: bool, either: bool) -> None:
         self._tokens = tokens
         self._indents = indents
-        self._indented = indented
-        self._either = either
-        self._found: dict[str, list[DefinitionBlock]] = {}
+        self._is_indented = indented
+        self._quotes_are_equal = either
+        self._definitions: dict[str, list[DefinitionBlock]] = {}
         self._steps = 0
-        self._look()
+        self._find_definitions()
 
     @property
     def names(self) -> Sequence[str]:
-        return list(self._found)
+        return list(self._definitions)
 
     def defines(self, name: str) -> bool:
-        return name in self._found
+        return name in self._definitions
 
     def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
-        return [list(self._told(block, own)) for block in self._found.get(name, ())]
+        return [list(self._comparable_tokens(block, own)) for block in self._definitions.get(name, ())]
 
-    def _told(self, block: DefinitionBlock, own: frozenset[str]) -> Iterator[str]:
+    def _comparable_tokens(self, block: DefinitionBlock, own: frozenset[str]) -> Iterator[str]:
         part = self._tokens[block.start : min(block.end, block.start + MAX_BLOCK)]
         for at, token in enumerate(part):
             text = token.text
@@ -96,39 +96,39 @@ class CodeOutline:
                 continue  # a trailing comma that a formatter adds
             if text in own:
                 yield OWN
-            elif self._either and text[0] in "'\"" and "\\" not in text and not set(text[1:-1]) & {"'", '"'}:
+            elif self._quotes_are_equal and text[0] in "'\"" and "\\" not in text and not set(text[1:-1]) & {"'", '"'}:
                 yield f"'{text[1:-1]}'"
             else:
                 yield text
 
-    def _look(self) -> None:
+    def _find_definitions(self) -> None:
         inside: list[tuple[str, int]] = []  # the enclosing definitions, and where each ends
         for at in range(len(self._tokens)):
             if self._steps > MAX_STEPS:
                 return
             while inside and at >= inside[-1][1]:
                 inside.pop()
-            named = self._named(at)
+            named = self._name_defined_at(at)
             if named is None:
                 continue
             name, container = named
-            start = self._first(at)
-            end = self._end(at, start)
+            start = self._statement_start(at)
+            end = self._definition_end(at, start)
             prefix = "".join(f"{one}." for one, _ in inside)
-            self._found.setdefault(prefix + name, []).append(DefinitionBlock(start, end))
+            self._definitions.setdefault(prefix + name, []).append(DefinitionBlock(start, end))
             if container:
                 inside.append((name, end))
 
-    def _named(self, at: int) -> tuple[str, bool] | None:
+    def _name_defined_at(self, at: int) -> tuple[str, bool] | None:
         """Returns the name that the token starts to define, and whether it can contain others; None if it starts
         none."""
         tokens = self._tokens
         text = tokens[at].text
         if text in KEYWORDS:
-            return self._after_keyword(at)
+            return self._name_after_keyword(at)
         if not _is_name(text) or text in _NO_NAMES or at + 1 >= len(tokens):
             return None
-        before = [token.text for token in tokens[self._first(at) : at]]
+        before = [token.text for token in tokens[self._statement_start(at) : at]]
         if len(before) >= MAX_LINE:
             return None
         if any(word in KEYWORDS or not (_is_name(word) or word in "*&<>[],:@.?#~") for word in before):
@@ -141,7 +141,7 @@ class CodeOutline:
             return (text, False)
         return None
 
-    def _after_keyword(self, at: int) -> tuple[str, bool] | None:
+    def _name_after_keyword(self, at: int) -> tuple[str, bool] | None:
         tokens = self._tokens
         keyword, here = tokens[at].text, at + 1
         before = tokens[at - 1] if at else None
@@ -149,7 +149,7 @@ class CodeOutline:
             return None
         receiver = ""
         if keyword == "func" and here < len(tokens) and tokens[here].text == "(":
-            close = self._closing(here)
+            close = self._after_closing_bracket(here)
             receiver = next((t.text for t in reversed(tokens[here:close]) if _is_name(t.text)), "")
             here = close
         while here < len(tokens) and tokens[here].text == "*":
@@ -165,7 +165,7 @@ class CodeOutline:
 
     def _has_body(self, at: int) -> bool:
         """Returns whether a body follows the parenthesis that opens at `at`, as after a method's parameters."""
-        close = self._closing(at)
+        close = self._after_closing_bracket(at)
         for token in self._tokens[close : close + 16]:
             if token.text == "{":
                 return True
@@ -182,10 +182,16 @@ class CodeOutline:
             return False
         if tokens[at].text == "function":
             return True
-        after = self._closing(at) if tokens[at].text == "(" else at + 1 if _is_name(tokens[at].text) else len(tokens)
+        after = (
+            self._after_closing_bracket(at)
+            if tokens[at].text == "("
+            else at + 1
+            if _is_name(tokens[at].text)
+            else len(tokens)
+        )
         return [token.text for token in tokens[after : after + 2]] == ["=", ">"]
 
-    def _closing(self, at: int) -> int:
+    def _after_closing_bracket(self, at: int) -> int:
         """Returns the index after the bracket that closes the one at `at`."""
         depth = 0
         for here in range(at, min(len(self._tokens), at + MAX_BLOCK)):
@@ -196,15 +202,15 @@ class CodeOutline:
                 return here + 1
         return len(self._tokens)
 
-    def _first(self, at: int) -> int:
+    def _statement_start(self, at: int) -> int:
         """Returns the index of the first token of the statement: the first on the line, or after a `;` or brace."""
         line, first = self._tokens[at].line, max(0, at - MAX_LINE)
         while at > first and self._tokens[at - 1].line == line and self._tokens[at - 1].text not in (";", "{", "}"):
             at -= 1
         return at
 
-    def _end(self, at: int, start: int) -> int:
-        end = self._end_by_indent(start) if self._indented else self._end_by_brackets(at, start)
+    def _definition_end(self, at: int, start: int) -> int:
+        end = self._end_by_indent(start) if self._is_indented else self._end_by_brackets(at, start)
         self._steps += end - start
         return end
 
@@ -225,12 +231,12 @@ class CodeOutline:
                 depth += 1
             elif text == ";" and depth == 0:
                 return here + 1
-            if depth == 0 and after is not None and after.line > line and not self._goes_on(text, after, indent):
+            if depth == 0 and after is not None and after.line > line and not self._is_continued(text, after, indent):
                 return here + 1
             here += 1
         return here
 
-    def _goes_on(self, text: str, after: Token, indent: int) -> bool:
+    def _is_continued(self, text: str, after: Token, indent: int) -> bool:
         """Returns whether a statement continues on the next line."""
         return text in _GOES_ON or after.text in _GOES_ON or self._indents[after.line] > indent
 

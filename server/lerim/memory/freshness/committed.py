@@ -28,9 +28,11 @@ def committed_baselines(
     """Returns the baseline of each of these references whose file git has at its commit, by memory and reference;
     `head` is the commit checked out."""
     asked = [(commit, reference.path) for _, reference, commit in wanted]
-    texts = git.texts(asked)
-    missing = {(commit, path): where.before(path, commit) for commit, path in asked if (commit, path) not in texts}
-    texts |= git.texts([(commit, old) for (commit, _), old in missing.items() if old])
+    texts = git.read_texts(asked)
+    missing = {
+        (commit, path): where.find_old_path(path, commit) for commit, path in asked if (commit, path) not in texts
+    }
+    texts |= git.read_texts([(commit, old) for (commit, _), old in missing.items() if old])
     found: dict[tuple[str, Reference], Baseline] = {}
     for memory, reference, commit in wanted:
         pair = (commit, reference.path)
@@ -48,22 +50,22 @@ def _named(
 ) -> FileOutline | None:
     """Returns the outline of the first version of the file that has the symbol under its new name; None if the commit
     already had the symbol, if no version has it, or if it was not a rename."""
-    source = reader.source(reference.path) if not then.prints(reference.symbol) else None
+    source = reader.source(reference.path) if not then.fingerprints(reference.symbol) else None
     now = _defining(reference, source.text) if source is not None and source.text is not None else None
     if now is None:
         return None
-    versions = git.versions(reference.path, commit, head)
+    versions = git.list_changing_commits(reference.path, commit, head)
     low, high = 0, len(versions)
     while low < high:
         middle = (low + high) // 2
-        text = git.texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
+        text = git.read_texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
         found = _defining(reference, text)
         low, high, now = (low, middle, found) if found is not None else (middle + 1, high, now)
-    prints = now.prints(reference.symbol)
-    return now if len(prints) == 1 and then.renamed(reference.symbol, prints[0], ()) else None
+    prints = now.fingerprints(reference.symbol)
+    return now if len(prints) == 1 and then.find_renamed(reference.symbol, prints[0], ()) else None
 
 
 def _defining(reference: Reference, text: str) -> FileOutline | None:
     """Returns the outline of a text if it defines the symbol, else None."""
     found = outline_file(reference.path, text)
-    return found if found is not None and found.prints(reference.symbol) else None
+    return found if found is not None and found.fingerprints(reference.symbol) else None

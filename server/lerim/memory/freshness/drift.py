@@ -52,8 +52,8 @@ class DriftSummary:
     """The drift of memories, by id. `standings`: the worst drift of each memory that is not fresh or has moved.
     `moved`: where each of its renamed or moved references is now, both as written."""
 
-    standings: dict[str, Drift]
-    moved: dict[str, dict[str, str]]
+    drift_by_memory: dict[str, Drift]
+    moved_references: dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,39 +107,39 @@ class DriftChecker:
             return set()
         whole = whole or (paths is None and subjects is None)
         day = f"{now or datetime.now(UTC):%Y-%m-%d}"
-        given = self._all() if subjects is None and whole else list(subjects or ())
+        given = self._all_subjects() if subjects is None and whole else list(subjects or ())
         with baselines.open_baselines(self._private, self._project.root) as kept:
             check = _Check(self._project, kept, self._git, day, go_on)
-            check.take(given)
+            check.add_subjects(given)
             if whole:
-                check.only(subject.id for subject in given)
-            check.due(None if paths is None else list(paths))
-            changed = check.done()
+                check.forget_others(subject.id for subject in given)
+            check.add_changed_files(None if paths is None else list(paths))
+            changed = check.run()
             if tell is not None:
                 tell(_found(kept))
             return changed
 
-    def standing(self, memory_id: str) -> Drift:
+    def worst_drift(self, memory_id: str) -> Drift:
         """Returns the worst drift of a memory's references; fresh if nothing else is known."""
         with baselines.open_baselines(self._private, self._project.root) as kept:
-            return worst_drift(kept.stale(memory_id)) or Drift("fresh", "")
+            return worst_drift(kept.stale_records(memory_id)) or Drift("fresh", "")
 
-    def standings(self) -> dict[str, Drift]:
+    def drift_by_memory(self) -> dict[str, Drift]:
         """Returns the worst drift of every memory that is not fresh or has moved (`moved_to`), by id."""
-        return self.found().standings
+        return self.summary().drift_by_memory
 
-    def moved(self) -> dict[str, dict[str, str]]:
+    def moved_references(self) -> dict[str, dict[str, str]]:
         """Returns where renamed or moved references are now, by memory; both as written."""
-        return self.found().moved
+        return self.summary().moved_references
 
-    def found(self) -> DriftSummary:
+    def summary(self) -> DriftSummary:
         """Returns `standings` and `moved` together."""
         if not baselines.has_baselines(self._private):
             return DriftSummary({}, {})
         with baselines.open_baselines(self._private, self._project.root) as kept:
             return _found(kept)
 
-    def _all(self) -> list[DriftSubject]:
+    def _all_subjects(self) -> list[DriftSubject]:
         live = ReferenceMap(self._project.memory_dir)
         live.scan()
         return [DriftSubject(entry.id, entry.references, entry.verified) for entry in live.entries]
@@ -147,14 +147,14 @@ class DriftChecker:
 
 def _found(kept: Baselines) -> DriftSummary:
     by_memory: dict[str, list[DriftRecord]] = {}
-    for look in kept.stale():
+    for look in kept.stale_records():
         by_memory.setdefault(look.memory, []).append(look)
     found = DriftSummary({}, {})
     for memory, looks in by_memory.items():
         if (standing := worst_drift(looks)) is not None:
-            found.standings[memory] = standing
+            found.drift_by_memory[memory] = standing
         if moves := {reference_text(look.reference): look.moved_to for look in looks if look.moved_to}:
-            found.moved[memory] = moves
+            found.moved_references[memory] = moves
     return found
 
 
@@ -176,20 +176,20 @@ class _Check:
 
     def __init__(self, project: Project, kept: Baselines, git: Git | None, day: str, go_on: Callable[[], None]) -> None:
         self._go_on = go_on
-        self._kept = kept
+        self._database = kept
         self._git = git
         self._day = day
         self._reader = SourceReader(project.root)
-        self._where = MovedFiles(project, kept, git)
+        self._moved_files = MovedFiles(project, kept, git)
         self._head = commits.read_head_commit(project.root, project.common_dir) if git is not None else ""
-        self._todo: dict[tuple[str, Reference], tuple[str, DriftRecord | None]] = {}
+        self._due: dict[tuple[str, Reference], tuple[str, DriftRecord | None]] = {}
         self._forgotten: dict[str, tuple[Reference, ...]] = {}
-        self._whole = False
+        self._is_complete = False
 
-    def take(self, subjects: Sequence[DriftSubject]) -> None:
+    def add_subjects(self, subjects: Sequence[DriftSubject]) -> None:
         """Adds the references of these memories that were never checked, have another `verified` now, or are unknown
         and can be checked with git."""
-        known = self._kept.of(subject.id for subject in subjects)
+        known = self._database.drift_records_of(subject.id for subject in subjects)
         for subject in subjects:
             self._go_on()
             looks = {look.reference: look for look in known.get(subject.id, ())}
@@ -197,99 +197,103 @@ class _Check:
                 look = looks.pop(reference, None)
                 again = look is not None and look.state == "unknown" and self._git is not None
                 if look is None or look.verified != subject.verified or again:
-                    self._todo[subject.id, reference] = (subject.verified, look)
+                    self._due[subject.id, reference] = (subject.verified, look)
             if looks:
                 self._forgotten[subject.id] = subject.references
 
-    def only(self, live: Iterable[str]) -> None:
+    def forget_others(self, live: Iterable[str]) -> None:
         """Marks the drift records of all other memories for deletion: `live` are all memories there are."""
-        for memory in self._kept.memories() - set(live):
+        for memory in self._database.checked_memories() - set(live):
             self._forgotten[memory] = ()
 
-    def due(self, paths: Sequence[str] | None) -> None:
+    def add_changed_files(self, paths: Sequence[str] | None) -> None:
         """Adds the references whose file's stamp has changed, or whose file is back after a move; if `paths` is None,
         also those of missing files."""
         if paths is None:
-            self._whole = True
-            changed = {place for place, stamp in self._kept.places() if not stamp or self._reader.stamp(place) != stamp}
+            self._is_complete = True
+            changed = {
+                place
+                for place, stamp in self._database.checked_files()
+                if not stamp or self._reader.stamp(place) != stamp
+            }
         else:
             changed = set(paths)
         for place in changed:
             self._go_on()
-            for look in self._kept.looks(place):
-                if self._whole or self._reader.stamp(place) != look.stamp:
-                    self._todo.setdefault((look.memory, look.reference), (look.verified, look))
-        for look in self._kept.stale():
-            back = look.place != look.reference.path and self._reader.stamp(look.reference.path)
-            if back and (self._whole or look.reference.path in changed):
-                self._todo.setdefault((look.memory, look.reference), (look.verified, look))
+            for look in self._database.drift_records_in(place):
+                if self._is_complete or self._reader.stamp(place) != look.stamp:
+                    self._due.setdefault((look.memory, look.reference), (look.verified, look))
+        for look in self._database.stale_records():
+            back = look.checked_path != look.reference.path and self._reader.stamp(look.reference.path)
+            if back and (self._is_complete or look.reference.path in changed):
+                self._due.setdefault((look.memory, look.reference), (look.verified, look))
 
-    def done(self) -> set[str]:
+    def run(self) -> set[str]:
         """Checks all references that were added and stores the results; returns the memories whose drift changed."""
-        self._where.expect(self._missing())
-        todo = sorted(self._todo.items(), key=lambda one: one[0][1].path)  # by file, so that each is read once
-        bases = self._committed()
+        self._moved_files.set_missing(self._missing_files())
+        todo = sorted(self._due.items(), key=lambda one: one[0][1].path)  # by file, so that each is read once
+        bases = self._committed_baselines()
         found: list[tuple[DriftRecord, DriftRecord | None]] = []
         new: list[tuple[str, Reference, str, Baseline]] = []
         for at in range(0, len(todo), AT_ONCE):
             some = todo[at : at + AT_ONCE]
-            known = self._kept.baselines({memory for (memory, _), _ in some})
+            known = self._database.baselines({memory for (memory, _), _ in some})
             for (memory, reference), (verified, before) in some:
                 self._go_on()
                 if memory in self._forgotten and reference not in self._forgotten[memory]:
                     continue
                 base = known.get((memory, reference_text(reference), verified))
                 if base is None:
-                    base = bases.get((memory, reference)) or self._first(reference, verified)
+                    base = bases.get((memory, reference)) or self._first_baseline(reference, verified)
                     if base is not None:
                         new.append((memory, reference, verified, base))
-                look = self._compare(memory, reference, verified, base, before)
+                look = self._check_reference(memory, reference, verified, base, before)
                 again = before is not None and (before.state, before.moved_to) == (look.state, look.moved_to)
                 since = before.since if before is not None and again else ""
                 found.append((replace(look, since=since or self._day), before))
-        with self._kept.writing():
+        with self._database.transaction():
             for one in new:
                 self._go_on()
-                self._kept.keep(*one)
-            self._kept.put(*(look for look, before in found if look != before))
+                self._database.store_baseline(*one)
+            self._database.store_drift(*(look for look, before in found if look != before))
             for memory, references in self._forgotten.items():
                 self._go_on()
-                self._kept.forget(memory, references)
-            if self._whole:
-                self._where.remember()
+                self._database.delete_drift(memory, references)
+            if self._is_complete:
+                self._moved_files.record_files()
         return {look.memory for look, before in found if _differs(look, before)} | set(self._forgotten)
 
-    def _missing(self) -> dict[str, str]:
+    def _missing_files(self) -> dict[str, str]:
         """Returns the missing files, each with a commit that had it ("" if not known)."""
         return {
             reference.path: verified.partition("@")[2]
-            for (_, reference), (verified, _) in self._todo.items()
+            for (_, reference), (verified, _) in self._due.items()
             if not self._reader.stamp(reference.path)
         }
 
-    def _committed(self) -> dict[tuple[str, Reference], Baseline]:
+    def _committed_baselines(self) -> dict[tuple[str, Reference], Baseline]:
         """Returns the baselines of memories verified elsewhere, if git has their commit."""
         if self._git is None:
             return {}
         wanted = [
             (memory, reference, verified.partition("@")[2])
-            for (memory, reference), (verified, _) in self._todo.items()
-            if "@" in verified and self._kept.baseline(memory, reference, verified) is None
+            for (memory, reference), (verified, _) in self._due.items()
+            if "@" in verified and self._database.baseline(memory, reference, verified) is None
         ]
-        return committed_baselines(self._git, self._reader, self._where, self._head, wanted)
+        return committed_baselines(self._git, self._reader, self._moved_files, self._head, wanted)
 
-    def _first(self, reference: Reference, verified: str) -> Baseline | None:
+    def _first_baseline(self, reference: Reference, verified: str) -> Baseline | None:
         """Returns a reference's present state as its baseline; None if a job may still read it at the verified
         commit."""
         return None if "@" in verified and self._git is None else self._reader.baseline(reference)
 
-    def _compare(
+    def _check_reference(
         self, memory: str, reference: Reference, verified: str, base: Baseline | None, before: DriftRecord | None
     ) -> DriftRecord:
         place = reference.path
         if base is not None and not self._reader.stamp(place):
-            known = before.place if before and self._reader.stamp(before.place) else ""
-            place = known or self._where.now(place, base, self._reader) or place
+            known = before.checked_path if before and self._reader.stamp(before.checked_path) else ""
+            place = known or self._moved_files.find_new_path(place, base, self._reader) or place
         look = DriftRecord(memory, reference, verified, place, self._reader.stamp(place), "fresh")
         if base is None:
             return replace(look, state="unknown", detail="not verified here yet")
@@ -305,29 +309,29 @@ class _Check:
                 return replace(look, moved_to=moved, detail=there)
             if look.stamp[1] > MAX_SOURCE:  # too large to read
                 unknown = replace(look, state="unknown", moved_to=moved, detail=f"`{place}` is too large")
-                return replace(before, place=place, stamp=look.stamp) if before else unknown
+                return replace(before, checked_path=place, stamp=look.stamp) if before else unknown
             return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
         if not base.digest:
-            if base.words and is_blank(source.text):
+            if base.word_count and is_blank(source.text):
                 return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is empty now")
             if is_sketch_held(reference.path, base.sketch, source.text):
                 return replace(look, moved_to=moved, detail=there)
             return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` changed")
-        return self._symbol(look, base, source.text, moved, before)
+        return self._check_symbol(look, base, source.text, moved, before)
 
-    def _symbol(
+    def _check_symbol(
         self, look: DriftRecord, base: Baseline, text: str, moved: str, before: DriftRecord | None
     ) -> DriftRecord:
-        reference, place = look.reference, look.place
+        reference, place = look.reference, look.checked_path
         found = self._reader.outline(place, text, fingerprint_kind(base.digest))
         if found is None:  # probably in the middle of an edit: the drift stays as it was
             return replace(before, stamp=look.stamp) if before else replace(look, state="unknown", moved_to=moved)
-        prints = [one.digest for one in found.prints(reference.symbol)]
-        if base.digest in prints and not found.redefined(reference.symbol, base.digest):
+        prints = [one.digest for one in found.fingerprints(reference.symbol)]
+        if base.digest in prints and not found.is_redefined(reference.symbol, base.digest):
             return replace(look, moved_to=moved, detail=f"`{reference.path}` is `{place}` now" if moved else "")
         if prints:
             return replace(look, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
-        name = found.renamed(reference.symbol, SymbolFingerprint(base.digest, base.words), base.twins)
+        name = found.find_renamed(reference.symbol, SymbolFingerprint(base.digest, base.word_count), base.twins)
         if name:
             moved = reference_text(Reference(place, name))
             return replace(look, moved_to=moved, detail=f"`{reference.symbol}` is `{name}` now")

@@ -39,7 +39,7 @@ class SymbolFingerprint:
     much there is to recognise it by."""
 
     digest: str
-    words: int
+    word_count: int
 
 
 class Definitions(Protocol):
@@ -66,23 +66,23 @@ class FileOutline:
 
     def __init__(self, found: Definitions) -> None:
         self.kind = found.kind
-        self._found = found
-        self._known: dict[str, list[SymbolFingerprint]] = {}
-        self._lengths: dict[str, list[str]] = {}
+        self._definitions = found
+        self._fingerprints: dict[str, list[SymbolFingerprint]] = {}
+        self._names_by_length: dict[str, list[str]] = {}
 
-    def prints(self, name: str) -> list[SymbolFingerprint]:
+    def fingerprints(self, name: str) -> list[SymbolFingerprint]:
         """Returns the fingerprint of each definition that `name` names, as a whole or by its last parts."""
-        return [one for full in self._matching(name) for one in self._own(full)]
+        return [one for full in self._matching_names(name) for one in self._own_fingerprints(full)]
 
-    def redefined(self, name: str, digest: str) -> bool:
+    def is_redefined(self, name: str, digest: str) -> bool:
         """Returns whether the symbol with this fingerprint has another, different definition under the same name. Only
         in Python, where the last one counts; elsewhere it is an overload."""
         if self.kind != pythoncode.KIND:
             return False
-        own = [{one.digest for one in self._own(full)} for full in self._matching(name)]
+        own = [{one.digest for one in self._own_fingerprints(full)} for full in self._matching_names(name)]
         return all(len(digests) > 1 for digests in own if digest in digests)
 
-    def renamed(self, name: str, known: SymbolFingerprint, twins: Iterable[str]) -> str:
+    def find_renamed(self, name: str, known: SymbolFingerprint, twins: Iterable[str]) -> str:
         """Returns the one symbol that is now what `name` was; "" if there is none, or several.
 
         `twins` had the same fingerprint before, so none of them counts.
@@ -90,57 +90,60 @@ class FileOutline:
         last, before = name.rpartition(".")[2], set(twins)
         if MANY in before:
             return ""
-        telling = known.words >= TELLING
+        telling = known.word_count >= TELLING
         same = [
             full
-            for full in self._same(name, known)
+            for full in self._same_symbols(name, known)
             if full not in before and (telling or full.rpartition(".")[2] == last)
         ]
         return same[0] if len(same) == 1 else ""
 
-    def twins(self, name: str, known: SymbolFingerprint) -> list[str]:
+    def find_twins(self, name: str, known: SymbolFingerprint) -> list[str]:
         """Returns the other symbols with the same fingerprint; only `MANY` if there are more than `TWINS`."""
-        own = set(self._matching(name))
-        same = [full for full in self._same(name, known) if full not in own]
+        own = set(self._matching_names(name))
+        same = [full for full in self._same_symbols(name, known) if full not in own]
         return same if len(same) <= TWINS else [MANY]
 
-    def _matching(self, name: str) -> list[str]:
+    def _matching_names(self, name: str) -> list[str]:
         """Returns the qualified names that `name` may mean: itself, else those that end with it."""
         dotted = name.replace("::", ".")
-        if self._found.defines(dotted):
+        if self._definitions.defines(dotted):
             return [dotted]
-        return [full for full in self._found.names if full.endswith(f".{dotted}")]
+        return [full for full in self._definitions.names if full.endswith(f".{dotted}")]
 
-    def _same(self, name: str, known: SymbolFingerprint) -> list[str]:
+    def _same_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
         """Returns the symbols that are now what `name` was. A renamed symbol may still contain its old name for another
         thing (`json.load` in `load`), or its new name in a call to itself: so both names are also replaced to compare
         it."""
         old = name.rpartition(".")[2]
         length = known.digest.partition("-")[0]
-        alike = self._by_length().get(length, ())
+        alike = self._symbols_by_length().get(length, ())
         return [
             full
             for full in alike
-            if any(one.digest == known.digest for one in self._own(full)) or known.digest in self._told(full, old)
+            if any(one.digest == known.digest for one in self._own_fingerprints(full))
+            or known.digest in self._digests_without_names(full, old)
         ]
 
-    def _by_length(self) -> Mapping[str, Sequence[str]]:
+    def _symbols_by_length(self) -> Mapping[str, Sequence[str]]:
         """Returns the symbols by the beginning of their fingerprints: the kind and the number of tokens."""
-        if not self._lengths:
-            for full in self._found.names:
-                for length in {one.digest.partition("-")[0] for one in self._own(full)}:
-                    self._lengths.setdefault(length, []).append(full)
-        return self._lengths
+        if not self._names_by_length:
+            for full in self._definitions.names:
+                for length in {one.digest.partition("-")[0] for one in self._own_fingerprints(full)}:
+                    self._names_by_length.setdefault(length, []).append(full)
+        return self._names_by_length
 
-    def _own(self, full: str) -> list[SymbolFingerprint]:
-        if full not in self._known:
+    def _own_fingerprints(self, full: str) -> list[SymbolFingerprint]:
+        if full not in self._fingerprints:
             own = frozenset((full.rpartition(".")[2],))
-            self._known[full] = [_print(self._found.kind, tokens) for tokens in self._found.tokens(full, own)]
-        return self._known[full]
+            self._fingerprints[full] = [
+                _print(self._definitions.kind, tokens) for tokens in self._definitions.tokens(full, own)
+            ]
+        return self._fingerprints[full]
 
-    def _told(self, full: str, also: str) -> list[str]:
+    def _digests_without_names(self, full: str, also: str) -> list[str]:
         own = frozenset((full.rpartition(".")[2], also))
-        return [_print(self._found.kind, tokens).digest for tokens in self._found.tokens(full, own)]
+        return [_print(self._definitions.kind, tokens).digest for tokens in self._definitions.tokens(full, own)]
 
 
 def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:

@@ -25,17 +25,17 @@ class _Held:
 
     source: MemoryRecord
     reference: Reference
-    base: Baseline | None
-    look: DriftRecord | None
+    baseline: Baseline | None
+    drift: DriftRecord | None
 
     @property
     def rank(self) -> int:
-        return drift_rank(self.look) if self.look else 0
+        return drift_rank(self.drift) if self.drift else 0
 
     def is_at(self, reference: Reference) -> bool:
         """Returns whether this is the given reference, or has moved there."""
         return self.reference == reference or (
-            self.look is not None and self.look.moved_to == reference_text(reference)
+            self.drift is not None and self.drift.moved_to == reference_text(reference)
         )
 
 
@@ -58,12 +58,12 @@ def inherit_baselines(
             if any(source.id != heir.id for source in sources):
                 commit = commits.read_head_commit(project.root, project.common_dir)
                 verified = unique_verified(kept, heir.id, [one[:2] for one in taken], verified, commit)
-            with kept.writing():
-                kept.forget(heir.id)
+            with kept.transaction():
+                kept.delete_drift(heir.id)
                 for reference, base, look in taken:
-                    kept.keep(heir.id, reference, verified, base)
+                    kept.store_baseline(heir.id, reference, verified, base)
                     if look is not None:
-                        kept.put(replace(look, verified=verified))
+                        kept.store_drift(replace(look, verified=verified))
     except LerimError:
         return heir
     return replace(heir, verified=verified)
@@ -71,7 +71,7 @@ def inherit_baselines(
 
 def _held(kept: Baselines, source: MemoryRecord) -> Iterator[_Held]:
     for reference in _references(source):
-        look = kept.look(source.id, reference)
+        look = kept.drift_record(source.id, reference)
         known = look if look is not None and look.verified == source.verified else None
         yield _Held(source, reference, kept.baseline(source.id, reference, source.verified), known)
 
@@ -93,14 +93,14 @@ def _taken(
     for reference in _references(heir):
         there = [one for one in held if one.is_at(reference)]
         found = max(there, key=lambda one: one.rank, default=None)
-        if found is None or found.base is None:
+        if found is None or found.baseline is None:
             continue
-        look = found.look
+        look = found.drift
         if look is not None:
             moved = look.moved_to if look.moved_to != reference_text(reference) else ""
             detail = look.detail if look.state != "fresh" or moved else ""
             look = replace(look, memory=heir.id, reference=reference, moved_to=moved, detail=detail)
-        yield reference, _under(reference, found.reference, found.base, reader), look
+        yield reference, _under(reference, found.reference, found.baseline, reader), look
 
 
 def _under(reference: Reference, before: Reference, base: Baseline, reader: SourceReader) -> Baseline:
@@ -112,7 +112,8 @@ def _under(reference: Reference, before: Reference, base: Baseline, reader: Sour
     found = reader.outline(reference.path, source.text, fingerprint_kind(base.digest))
     if (
         found is None
-        or found.renamed(before.symbol, SymbolFingerprint(base.digest, base.words), base.twins) != reference.symbol
+        or found.find_renamed(before.symbol, SymbolFingerprint(base.digest, base.word_count), base.twins)
+        != reference.symbol
     ):
         return base
     return reader.baseline(reference) or base

@@ -22,71 +22,71 @@ class MovedFiles:
 
     def __init__(self, project: Project, kept: Baselines, git: Git | None = None) -> None:
         self._project = project
-        self._kept = kept
+        self._database = kept
         self._git = git
         self._head = ""
-        self._commits: Mapping[str, str] = {}
-        self._new: dict[str, list[str]] | None = None
-        self._found: dict[tuple[str, bytes], str] = {}
+        self._commit_by_path: Mapping[str, str] = {}
+        self._new_by_ending: dict[str, list[str]] | None = None
+        self._new_paths: dict[tuple[str, bytes], str] = {}
 
-    def begin(self) -> None:
+    def record_files_once(self) -> None:
         """Records which files there are, if that was never done. Call it inside a transaction."""
-        if not self._kept.known()[0]:
-            self.remember()
+        if not self._database.read_index_paths()[0]:
+            self.record_files()
 
-    def remember(self) -> None:
+    def record_files(self) -> None:
         """Records which files there are now. Call it inside a transaction."""
-        stamp = tracked.index_stamp(self._project.root)
-        if stamp and stamp != self._kept.known()[0]:
+        stamp = tracked.read_index_stamp(self._project.root)
+        if stamp and stamp != self._database.read_index_paths()[0]:
             paths = tracked.read_tracked_paths(self._project.root, self._project.common_dir)
-            self._kept.know(stamp, map(tracked.path_digest, paths))
+            self._database.store_index_paths(stamp, map(tracked.digest_path, paths))
 
-    def expect(self, missing: Mapping[str, str]) -> None:
+    def set_missing(self, missing: Mapping[str, str]) -> None:
         """Sets the files that `now` will be asked for, each with a commit that had it ("" if not known)."""
-        self._commits = missing
+        self._commit_by_path = missing
 
-    def now(self, path: str, base: Baseline, reader: SourceReader) -> str:
+    def find_new_path(self, path: str, base: Baseline, reader: SourceReader) -> str:
         """Returns where a missing file is now; "" if that is not known."""
         key = (path, base.sketch)
-        if key not in self._found:
-            place = self._by_git(path) or self._by_likeness(path, base, reader)
-            self._found[key] = place if place and reader.stamp(place) else ""
-        return self._found[key]
+        if key not in self._new_paths:
+            place = self._new_path_by_git(path) or self._most_similar_file(path, base, reader)
+            self._new_paths[key] = place if place and reader.stamp(place) else ""
+        return self._new_paths[key]
 
-    def before(self, path: str, commit: str) -> str:
+    def find_old_path(self, path: str, commit: str) -> str:
         """Returns what a file that did not exist at a commit was called there; "" if git does not know."""
         return next((old for old, new in self._moves(commit).items() if new == path), "")
 
-    def _by_git(self, path: str) -> str:
-        moves = self._moves(self._commits.get(path, ""))
+    def _new_path_by_git(self, path: str) -> str:
+        moves = self._moves(self._commit_by_path.get(path, ""))
         return moves.get(path, "") or _folder(path, moves)
 
     def _moves(self, commit: str) -> Mapping[str, str]:
         if self._git is None or not commit:
             return {}
         self._head = self._head or commits.read_head_commit(self._project.root, self._project.common_dir)
-        return self._git.moves(commit, self._head)
+        return self._git.find_moves(commit, self._head)
 
-    def _by_likeness(self, path: str, base: Baseline, reader: SourceReader) -> str:
+    def _most_similar_file(self, path: str, base: Baseline, reader: SourceReader) -> str:
         """Returns the new file with the same ending that has most of its lines; "" if none has half, or if two have as
         many."""
         if not base.sketch:
             return ""
-        alike = self._appeared().get(PurePosixPath(path).suffix, [])[:MOST_CANDIDATES]
+        alike = self._new_files().get(PurePosixPath(path).suffix, [])[:MOST_CANDIDATES]
         ranked = sorted(((_likeness(one, base, reader), one) for one in alike), reverse=True)
         if not ranked or ranked[0][0] < HELD_SHARE or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
             return ""
         return ranked[0][1]
 
-    def _appeared(self) -> dict[str, list[str]]:
+    def _new_files(self) -> dict[str, list[str]]:
         """Returns the files that are in git's index and were not before, by ending."""
-        if self._new is None:
-            self._new = {}
-            stamp, before = self._kept.known()
+        if self._new_by_ending is None:
+            self._new_by_ending = {}
+            stamp, before = self._database.read_index_paths()
             for path in tracked.read_tracked_paths(self._project.root, self._project.common_dir) if stamp else ():
-                if tracked.path_digest(path) not in before:
-                    self._new.setdefault(PurePosixPath(path).suffix, []).append(path)
-        return self._new
+                if tracked.digest_path(path) not in before:
+                    self._new_by_ending.setdefault(PurePosixPath(path).suffix, []).append(path)
+        return self._new_by_ending
 
 
 def _folder(path: str, moves: Mapping[str, str]) -> str:

@@ -24,17 +24,17 @@ class PythonOutline:
     kind = KIND
 
     def __init__(self, found: dict[str, list[Definition]]) -> None:
-        self._found = found
+        self._definitions = found
 
     @property
     def names(self) -> Sequence[str]:
-        return list(self._found)
+        return list(self._definitions)
 
     def defines(self, name: str) -> bool:
-        return name in self._found
+        return name in self._definitions
 
     def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
-        return [list(_told(node, own)) for node in self._found.get(name, ())]
+        return [list(_told(node, own)) for node in self._definitions.get(name, ())]
 
 
 def outline_python(text: str) -> PythonOutline | None:

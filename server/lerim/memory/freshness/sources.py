@@ -32,8 +32,8 @@ class SourceReader:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._stamps: dict[str, StatStamp] = {}
-        self._read: OrderedDict[str, SourceFile | None] = OrderedDict()
-        self._parsed: OrderedDict[tuple[str, str], FileOutline | None] = OrderedDict()
+        self._sources: OrderedDict[str, SourceFile | None] = OrderedDict()
+        self._outlines: OrderedDict[tuple[str, str], FileOutline | None] = OrderedDict()
         self._sketches: OrderedDict[str, bytes] = OrderedDict()
 
     def stamp(self, path: str) -> StatStamp:
@@ -44,14 +44,14 @@ class SourceReader:
 
     def source(self, path: str) -> SourceFile | None:
         """Returns the file as it is now; None if it cannot be read."""
-        return _held(self._read, path, lambda: _read(self.root, path))
+        return _held(self._sources, path, lambda: _read(self.root, path))
 
     def outline(self, path: str, text: str, kind: str = "") -> FileOutline | None:
         """Returns the definitions of a file's text; None if it does not parse. `kind` as in `outline_file`."""
-        usual = self._parsed.get((path, ""))
+        usual = self._outlines.get((path, ""))
         if usual is not None and usual.kind == kind:
             return usual
-        return _held(self._parsed, (path, kind), lambda: outline_file(path, text, kind))
+        return _held(self._outlines, (path, kind), lambda: outline_file(path, text, kind))
 
     def baseline(self, reference: Reference) -> Baseline | None:
         """Returns the baseline of a reference as it is now; None if its file is missing or cannot be read."""
@@ -68,10 +68,10 @@ class SourceReader:
 def take_baseline(reference: Reference, text: str, lines: bytes, found: FileOutline | None) -> Baseline:
     """Returns the baseline of a reference in a text of its file; `lines` is the text's sketch. If the symbol is not
     found, or found twice, the baseline is that of the whole file."""
-    known = found.prints(reference.symbol) if found is not None else []
+    known = found.fingerprints(reference.symbol) if found is not None else []
     if found is None or len(known) != 1:
         return Baseline("", 0 if is_blank(text) else 1, (), lines)
-    return Baseline(known[0].digest, known[0].words, tuple(found.twins(reference.symbol, known[0])), lines)
+    return Baseline(known[0].digest, known[0].word_count, tuple(found.find_twins(reference.symbol, known[0])), lines)
 
 
 def is_blank(text: str) -> bool:

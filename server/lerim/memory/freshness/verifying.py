@@ -36,12 +36,12 @@ def verify_record(
     reader = SourceReader(project.root)
     now_is = {reference: reader.baseline(reference) for reference in references}
     try:
-        with baselines.open_baselines(home.project(project.key), project.root) as kept, kept.writing():
+        with baselines.open_baselines(home.project(project.key), project.root) as kept, kept.transaction():
             found: list[tuple[Reference, Baseline, DriftRecord | None]] = []
             had = set(filter(None, map(parse_reference, before.references))) if before else set()
             for reference, base in now_is.items():
                 was = kept.baseline(record.id, reference, before.verified) if before and reference in had else None
-                look = kept.look(record.id, reference)
+                look = kept.drift_record(record.id, reference)
                 if was is not None:
                     found.append((reference, was, look))
                 elif (there := _elsewhere(look, base, reader)) is not None:
@@ -51,14 +51,14 @@ def verify_record(
                     found.append(
                         (reference, base, DriftRecord(record.id, reference, "", reference.path, stamp, "fresh"))
                     )
-            said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT]}" if commit else f"{now:%Y-%m-%d}"
+            said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT_HASH_LENGTH]}" if commit else f"{now:%Y-%m-%d}"
             said = unique_verified(kept, record.id, [one[:2] for one in found], said, commit)
-            kept.forget(record.id)
+            kept.delete_drift(record.id)
             for reference, base, look in found:
-                kept.keep(record.id, reference, said, base)
+                kept.store_baseline(record.id, reference, said, base)
                 if look is not None:
-                    kept.put(replace(look, verified=said))
-            MovedFiles(project, kept).begin()
+                    kept.store_drift(replace(look, verified=said))
+            MovedFiles(project, kept).record_files_once()
     except LerimError:
         return record
     return replace(record, verified=said)
@@ -74,7 +74,7 @@ def _elsewhere(
         return None
     found = reader.baseline(place)
     said = look.detail if look.state == "fresh" else f"`{look.reference.path}` is `{place.path}` now"
-    fresh = replace(look, place=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
+    fresh = replace(look, checked_path=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
     return (found, fresh) if found is not None else None
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lerim.errors import Problem
+from lerim.memory.links import EndingLink, with_current_status
 from lerim.memory.references.entries import links_of
 from lerim.memory.store import Stored
-from lerim.memory.superseded import EndingLink, with_current_status
 
 TWO_ANSWERS_CODE = "two-answers"
 """The code of the problem, and the flag of the proposal that maintain makes about it."""
@@ -29,7 +29,7 @@ def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, s
     the active memories, by id."""
     answers: dict[str, list[EndingLink]] = defaultdict(list)
     for link in links:
-        if link.how == "resolved" and link.ender in titles:
+        if link.kind == "resolved" and link.ender in titles:
             answers[link.target].append(link)
     found = {
         question: tuple(one.ender for one in sorted(given, key=lambda one: (one.updated, one.ender)))

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from lerim.memory.links import EndingLink, EndKind
 from lerim.memory.record import LearningKind, Primitive
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.store import LIVE_FOLDERS, MemoryFile, Stored
-from lerim.memory.superseded import EndingLink, EndKind
 
 ReferenceMoves = Mapping[str, Mapping[str, str]]
 """By memory: each moved reference and where it is now, both as written."""

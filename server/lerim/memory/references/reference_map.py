@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
+from lerim.memory.links import EndingLink, EndKind, find_ended
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
 from lerim.memory.references.entries import (
@@ -34,7 +35,6 @@ from lerim.memory.store import (
     unreadable_problem,
 )
 from lerim.memory.stray_files import DUPLICATE_ID_CODE
-from lerim.memory.superseded import EndingLink, EndKind, find_ended
 
 __all__ = ["MemoryEntry", "Reference", "ReferenceMap", "parse_reference"]
 
@@ -47,14 +47,14 @@ ReadOutcome = tuple[Stored, list[Problem]] | MemoryError_
 class MemoryFileChanges:
     """Files that are gone, files that are new or changed, and what was read of them so far."""
 
-    gone: list[str]
-    new: list[MemoryFile]
+    removed: list[str]
+    changed: list[MemoryFile]
     anchor: Path
     outcomes: dict[str, ReadOutcome] = field(default_factory=dict)
 
-    def read(self) -> Iterator[None]:
+    def read_files(self) -> Iterator[None]:
         """Reads the files, one per step."""
-        for item in self.new:
+        for item in self.changed:
             self.outcomes[item.name] = _outcome(item, self.anchor)
             yield
 
@@ -71,11 +71,11 @@ class ReferenceMap:
         self._stamps: dict[str, int] = {}  # as hashes, to save memory with ten thousand files
         self._entries: dict[str, MemoryEntry] = {}
         self._links: dict[str, tuple[EndingLink, ...]] = {}
-        self._ended: Mapping[str, EndKind] = {}
-        self._over: dict[str, MemoryEntry] = {}
+        self._end_kinds: Mapping[str, EndKind] = {}
+        self._ended_entries: dict[str, MemoryEntry] = {}
         self._by_file: dict[str, tuple[MemoryEntry, ...]] = {}
         self._moves: ReferenceMoves = {}
-        self._elsewhere = MovedReferences()
+        self._moved_references = MovedReferences()
         self._file_problems: dict[str, tuple[Problem, ...]] = {}
         self._folder_problems: tuple[Problem, ...] = ()
 
@@ -86,35 +86,35 @@ class ReferenceMap:
     def problems(self) -> list[Problem]:
         """What could not be read, or only with a guess, and questions that two memories answer."""
         files = [one for many in list(self._file_problems.values()) for one in many]
-        return [*self._folder_problems, *files, *self._rivals()]
+        return [*self._folder_problems, *files, *self._answer_problems()]
 
     @property
     def entries(self) -> list[MemoryEntry]:
         """Every live memory."""
         return list(self._entries.values())
 
-    def entry(self, path: Path) -> MemoryEntry | None:
+    def entry_for(self, path: Path) -> MemoryEntry | None:
         """Returns the live memory of a file, or None."""
         return self._entries.get(f"{path.parent.name}/{path.name}")
 
     def for_file(self, path: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a file or to something in it, newest first. `path` is as in references."""
-        return _joined(self._by_file.get(path, ()), self._elsewhere.by_file.get(path, ()))
+        return _joined(self._by_file.get(path, ()), self._moved_references.by_file.get(path, ()))
 
     def for_symbol(self, path: str, symbol: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a symbol of a file; `save` finds `Store.save`, too."""
         here = [entry for entry in self._by_file.get(path, ()) if _speaks_of(entry, path, symbol)]
-        return _joined(tuple(here), self._elsewhere.by_symbol.get((path, symbol), ()))
+        return _joined(tuple(here), self._moved_references.by_symbol.get((path, symbol), ()))
 
     def symbols(self, path: str) -> list[str]:
         """Returns the symbols of a file that memories refer to, as written there or by their present name."""
         names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
-        return sorted({*names, *self._elsewhere.symbols.get(path, ())} - {""})
+        return sorted({*names, *self._moved_references.symbols.get(path, ())} - {""})
 
-    def follow(self, moves: ReferenceMoves) -> None:
+    def set_moves(self, moves: ReferenceMoves) -> None:
         """Sets where renamed or moved references are now: by memory, the old and the new reference as written."""
         self._moves = moves
-        self._elsewhere = moved_references(self._moves, self._entries)
+        self._moved_references = moved_references(self._moves, self._entries)
 
     def scan(self) -> bool:
         """Compares every file's stat with the known one and reads changed files; returns whether anything changed."""
@@ -124,14 +124,14 @@ class ReferenceMap:
         now = {item.name for item in found}
         gone = [name for name in self._stamps if name not in now]
         new = [item for item in found if self._stamps.get(item.name) != hash(item.stamp)]
-        return self.take(MemoryFileChanges(gone, new, self._anchor)) or changed
+        return self.apply_changes(MemoryFileChanges(gone, new, self._anchor)) or changed
 
-    def apply(self, *paths: Path) -> bool:
+    def update(self, *paths: Path) -> bool:
         """Updates the map for files that were written, moved or removed, at once; returns whether anything changed."""
-        changes = self.changes(paths)
-        return self.scan() if changes is None else self.take(changes)
+        changes = self.find_changes(paths)
+        return self.scan() if changes is None else self.apply_changes(changes)
 
-    def changes(self, paths: Iterable[Path]) -> MemoryFileChanges | None:
+    def find_changes(self, paths: Iterable[Path]) -> MemoryFileChanges | None:
         """Returns which of these files changed, by stat alone; None if a `scan` is needed."""
         gone: list[str] = []
         new: list[MemoryFile] = []
@@ -159,9 +159,9 @@ class ReferenceMap:
                 return None  # a link, or a folder that cannot be listed: the scan reports it
             if self._stamps.get(name) != hash(item.stamp):
                 new.append(item)
-        return None if self._doubled(gone, new) else MemoryFileChanges(gone, new, self._anchor)
+        return None if self._has_duplicate_ids(gone, new) else MemoryFileChanges(gone, new, self._anchor)
 
-    def _rivals(self) -> list[Problem]:
+    def _answer_problems(self) -> list[Problem]:
         links = dict(self._links)
         live = [entry for name in links if (entry := self._entries.get(name)) is not None]
         titles = {entry.id: entry.title for entry in live}
@@ -174,7 +174,7 @@ class ReferenceMap:
         except ValueError:
             return ""
 
-    def _doubled(self, gone: list[str], new: list[MemoryFile]) -> bool:
+    def _has_duplicate_ids(self, gone: list[str], new: list[MemoryFile]) -> bool:
         """Returns whether two files share an id after these changes, or did before them."""
         now = {item.name for item in new}
         for name in (*gone, *now):
@@ -184,39 +184,39 @@ class ReferenceMap:
                 return True
         return any(problem.code == DUPLICATE_ID_CODE for problem in self._folder_problems)
 
-    def take(self, changes: MemoryFileChanges) -> bool:
+    def apply_changes(self, changes: MemoryFileChanges) -> bool:
         """Applies the result of `changes` at once, reading what was not read yet; returns whether anything changed."""
-        gone, new = changes.gone, changes.new
+        gone, new = changes.removed, changes.changed
         out: dict[str, MemoryEntry] = {}
         into: dict[str, MemoryEntry] = {}
         linked = False
         for name in (*gone, *(item.name for item in new)):
             linked = self._links.pop(name, None) is not None or linked
-            self._drop(name, out)
+            self._remove_entry(name, out)
         for item in new:
-            self._read(item, changes.outcomes.get(item.name) or _outcome(item, self._anchor), into)
+            self._add_entry(item, changes.outcomes.get(item.name) or _outcome(item, self._anchor), into)
             linked = item.name in self._links or linked
         if linked:
-            self._ended = find_ended(link for links in self._links.values() for link in links)
-            for name in [name for name, entry in self._over.items() if entry.id not in self._ended]:
-                self._entries[name] = into[name] = self._over.pop(name)
-            self._hide(self._ended, out, into)
-        elif self._ended:
-            self._hide([entry.id for entry in into.values() if entry.id in self._ended], out, into)
+            self._end_kinds = find_ended(link for links in self._links.values() for link in links)
+            for name in [name for name, entry in self._ended_entries.items() if entry.id not in self._end_kinds]:
+                self._entries[name] = into[name] = self._ended_entries.pop(name)
+            self._hide_ended(self._end_kinds, out, into)
+        elif self._end_kinds:
+            self._hide_ended([entry.id for entry in into.values() if entry.id in self._end_kinds], out, into)
         if out or into:
             self._rebuild(out, into)
-            self._elsewhere = moved_references(self._moves, self._entries)
+            self._moved_references = moved_references(self._moves, self._entries)
         return bool(gone or new)
 
-    def _hide(self, over: Iterable[str], out: dict[str, MemoryEntry], into: dict[str, MemoryEntry]) -> None:
+    def _hide_ended(self, over: Iterable[str], out: dict[str, MemoryEntry], into: dict[str, MemoryEntry]) -> None:
         """Removes the memories that others end."""
         for name in [f"{folder}/{memory}.md" for memory in over for folder in LIVE_FOLDERS]:
             if name in self._entries:
-                self._over[name] = self._entries.pop(name)
+                self._ended_entries[name] = self._entries.pop(name)
                 if into.pop(name, None) is None:
-                    out[name] = self._over[name]
+                    out[name] = self._ended_entries[name]
 
-    def _read(self, item: MemoryFile, outcome: ReadOutcome, into: dict[str, MemoryEntry]) -> None:
+    def _add_entry(self, item: MemoryFile, outcome: ReadOutcome, into: dict[str, MemoryEntry]) -> None:
         if isinstance(outcome, NotFoundError):
             return
         self._stamps[item.name] = hash(item.stamp)
@@ -231,10 +231,10 @@ class ReferenceMap:
         if stored.status == "active":
             self._entries[item.name] = into[item.name] = entry_of(stored, item)
 
-    def _drop(self, name: str, out: dict[str, MemoryEntry]) -> None:
+    def _remove_entry(self, name: str, out: dict[str, MemoryEntry]) -> None:
         self._stamps.pop(name, None)
         self._file_problems.pop(name, None)
-        self._over.pop(name, None)
+        self._ended_entries.pop(name, None)
         entry = self._entries.pop(name, None)
         if entry is not None:
             out[name] = entry

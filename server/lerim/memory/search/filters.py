@@ -35,8 +35,8 @@ class MemoryFilters:
     statuses: tuple[Status, ...] = ("active",)
     since: datetime | None = None
     until: datetime | None = None
-    by_session: str = ""
-    standings: tuple[DriftState, ...] = ()
+    session_prefix: str = ""
+    drift_states: tuple[DriftState, ...] = ()
 
 
 def is_match(record: MemoryRecord, status: Status, filters: MemoryFilters) -> bool:
@@ -49,7 +49,7 @@ def is_match(record: MemoryRecord, status: Status, filters: MemoryFilters) -> bo
         and (not filters.files or any(_speaks_of(record, file) for file in filters.files))
         and (filters.since is None or record.updated >= filters.since.replace(microsecond=0))
         and (filters.until is None or record.updated < filters.until.replace(microsecond=0))
-        and session.startswith(filters.by_session)
+        and session.startswith(filters.session_prefix)
     )
 
 
@@ -129,7 +129,7 @@ def _state(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | N
             return replace(filters, statuses=(*filters.statuses, status))
     for state in DRIFT_STATES:
         if value.lower() == state:
-            return replace(filters, standings=(*filters.standings, state))
+            return replace(filters, drift_states=(*filters.drift_states, state))
     return None
 
 
@@ -157,5 +157,5 @@ _PREFIXES: dict[str, Callable[[MemoryFilters, str, datetime], MemoryFilters | No
     "is": _state,
     "since": _since,
     "until": _until,
-    "by": lambda filters, value, _: replace(filters, by_session=value),
+    "by": lambda filters, value, _: replace(filters, session_prefix=value),
 }

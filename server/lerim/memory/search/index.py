@@ -66,9 +66,9 @@ class IndexFilter:
     order, the only rows that count, and rows that do not count."""
 
     facets: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
-    only: frozenset[int] | None
-    but: frozenset[int]
+    row_ranges: tuple[tuple[int, int], ...]
+    only_rows: frozenset[int] | None
+    excluded_rows: frozenset[int]
 
 
 class Index:
@@ -77,7 +77,7 @@ class Index:
     def __init__(self, folder: Path, spot: IndexLocation | None = None) -> None:
         """Opens or creates the index. Raises MemoryError_ or BoundaryError if that is not possible."""
         self.folder = folder
-        self._spot = spot
+        self._location = spot
         self._lock = threading.RLock()
         self._nonce = ""
         self._stamps: dict[str, tuple[int, FileStamp]] | None = None
@@ -89,19 +89,19 @@ class Index:
             self._sql = connect_index(None)
             sqlite.run_script(self._sql, INDEX_SCHEMA)
             return
-        with spot.exclusive():
+        with spot.write_lock():
             self._open(spot)
 
     def close(self) -> None:
         self._sql.close()
 
-    def stale(self, found: Sequence[MemoryFile]) -> tuple[list[MemoryFile], list[str]]:
+    def find_outdated(self, found: Sequence[MemoryFile]) -> tuple[list[MemoryFile], list[str]]:
         """Returns the files to read again, and the names of indexed files that are gone. Raises MemoryError_."""
         with self._lock:
-            if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
-                with self._spot.exclusive():
-                    self._reopen(self._spot)
-            known = self._known()
+            if self._location is not None and not self._location.is_ours(self.folder, self._nonce):
+                with self._location.write_lock():
+                    self._reopen(self._location)
+            known = self._indexed_files()
             changed = [one for one in found if known.get(one.name, (0, None))[1] != one.stamp]
             present = {one.name for one in found}
             return changed, [name for name in known if name not in present]
@@ -112,21 +112,21 @@ class Index:
         Returns False, and does nothing, if another process replaced the index in the meantime: call `stale` again.
         Raises MemoryError_ if the index cannot be written.
         """
-        with self._lock, self._spot.exclusive() if self._spot else contextlib.nullcontext():
-            if self._spot is not None and not self._spot.ours(self.folder, self._nonce):
-                self._reopen(self._spot)
+        with self._lock, self._location.write_lock() if self._location else contextlib.nullcontext():
+            if self._location is not None and not self._location.is_ours(self.folder, self._nonce):
+                self._reopen(self._location)
                 return False
             self._counts.clear()
             self.version = next(_VERSIONS)
             try:
-                if self._spot:
-                    self._spot.note.unlink(missing_ok=True)
-                self._write(read, gone)
-                if self._spot:
-                    self._spot.sign(self.folder, self._nonce)
+                if self._location:
+                    self._location.note_path.unlink(missing_ok=True)
+                self._write_rows(read, gone)
+                if self._location:
+                    self._location.write_note(self.folder, self._nonce)
             except (sqlite3.Error, OSError) as error:
                 self._stamps = None
-                raise unusable_index_error(error, self._spot) from error
+                raise unusable_index_error(error, self._location) from error
             return True
 
     def count(self, query: str) -> int:
@@ -147,24 +147,26 @@ class Index:
             known = self._counts[""] = int(self._rows("SELECT count(*) FROM files WHERE memory != ''", ())[0][0])
         return known
 
-    def having(self, query: str, limit: int) -> list[int]:
+    def active_rows(self, query: str, limit: int) -> list[int]:
         """Returns the rows of active memories that match an FTS5 query, the last changed first."""
         found = f"SELECT rowid FROM words WHERE rowid >= 0 AND words MATCH ? {_LAST}"
         return [row[0] for row in self._rows(found, (query, limit))]
 
-    def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
+    def stored_texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
         """Returns the id, title and body of each of these memories; title and body in the form of `index_text`."""
         wanted = "SELECT value FROM json_each(?)"
         query = f"SELECT memory, title, body FROM words JOIN files ON id = words.rowid WHERE words.rowid IN ({wanted})"
         return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
 
-    def narrow(self, filters: MemoryFilters, only: Iterable[str] | None = None, but: Iterable[str] = ()) -> IndexFilter:
+    def make_filter(
+        self, filters: MemoryFilters, only: Iterable[str] | None = None, but: Iterable[str] = ()
+    ) -> IndexFilter:
         """Translates filters for this index. `only` are the ids of the only memories that count, `but` of those that do
         not."""
         rows = None if only is None else self._rows_of(only)
-        if filters.by_session:
+        if filters.session_prefix:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"
-            own = {row[0] for row in self._rows(query, (filters.by_session, f"{filters.by_session}{_BEYOND}"))}
+            own = {row[0] for row in self._rows(query, (filters.session_prefix, f"{filters.session_prefix}{_BEYOND}"))}
             rows = own if rows is None else rows & own
         low = 0 if filters.since is None else first_row(whole_seconds(filters.since))
         high = OVER - 1 if filters.until is None else first_row(whole_seconds(filters.until)) - 1
@@ -187,61 +189,64 @@ class Index:
         """
         more = [f"facets : ({group})" for group in narrow.facets]
         pool: set[int] | None = None
-        if self._chosen(narrow, "rowid", f"({query})", more, "LIMIT 1 OFFSET ?", most):
+        if self._select_rows(narrow, "rowid", f"({query})", more, "LIMIT 1 OFFSET ?", most):
             pool = set()
             for one in (*likely, query):
-                found = self._chosen(narrow, "rowid", f"({one})", more, _LAST, most)
+                found = self._select_rows(narrow, "rowid", f"({one})", more, _LAST, most)
                 pool.update(row[0] for row in found)
                 if len(found) == most:
                     break
-            narrow = replace(narrow, spans=((min(pool), max(pool)),), only=frozenset(pool), but=frozenset())
+            narrow = replace(
+                narrow, row_ranges=((min(pool), max(pool)),), only_rows=frozenset(pool), excluded_rows=frozenset()
+            )
             more = []
-        return self._chosen(narrow, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST, limit)
+        return self._select_rows(narrow, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST, limit)
 
     def newest(self, narrow: IndexFilter, limit: int) -> list[int]:
         """Returns the rows of the memories that were changed last, newest first."""
         facets = [f"facets : ({group})" for group in narrow.facets]
         halves = [
-            self._chosen(replace(narrow, spans=(span,)), "rowid", "", facets, _LAST, limit) for span in narrow.spans
+            self._select_rows(replace(narrow, row_ranges=(span,)), "rowid", "", facets, _LAST, limit)
+            for span in narrow.row_ranges
         ]
         rows = [row[0] for half in halves for row in half]
         return sorted(rows, key=lambda row: row % OVER, reverse=True)[:limit]
 
-    def _chosen(
+    def _select_rows(
         self, narrow: IndexFilter, columns: str, query: str, facets: Sequence[str], order: str, limit: int
     ) -> list[Any]:
         """Selects the rows that match an FTS5 query (any row if it is empty), the facets and the filter."""
-        if not narrow.spans or not all(narrow.facets):
+        if not narrow.row_ranges or not all(narrow.facets):
             return []
         asked = " AND ".join(filter(None, (query, *facets)))
         where = " AND words MATCH ?" if asked else ""
         values: list[str | int] = [asked] if asked else []
         # `+` keeps FTS5 from looking up each row with a separate search
-        if len(narrow.spans) > 1:
-            where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in narrow.spans)})"
-            values += [bound for span in narrow.spans for bound in span]
-        for rows, how in ((narrow.only, "IN"), (narrow.but or None, "NOT IN")):
+        if len(narrow.row_ranges) > 1:
+            where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in narrow.row_ranges)})"
+            values += [bound for span in narrow.row_ranges for bound in span]
+        for rows, how in ((narrow.only_rows, "IN"), (narrow.excluded_rows or None, "NOT IN")):
             if rows is not None:
                 where += f" AND {'+' if asked else ''}rowid {how} (SELECT value FROM json_each(?))"
                 values.append(json.dumps(list(rows)))
-        bounds = (narrow.spans[0][0], narrow.spans[-1][1])
+        bounds = (narrow.row_ranges[0][0], narrow.row_ranges[-1][1])
         # without a query, the small table is enough: `words` contains every text
         table = "words" if asked else "files"
         where += "" if asked else " AND memory != ''"
         query = f"SELECT {columns} FROM {table} WHERE rowid >= ? AND rowid <= ?{where} {order}"
         return self._rows(query, (*bounds, *values, limit))
 
-    def look(self, rows: Iterable[int]) -> dict[int, RankedMemory]:
+    def ranked_memories(self, rows: Iterable[int]) -> dict[int, RankedMemory]:
         """Returns what the index knows about these rows, by row."""
         query = f"SELECT {_LOOK} FROM files WHERE id IN (SELECT value FROM json_each(?))"
         found = self._rows(query, (json.dumps(list(rows)),))
         return {row[0]: _ranked(row) for row in found}
 
-    def has(self, found: Iterable[RankedMemory]) -> set[int]:
+    def rows_present(self, found: Iterable[RankedMemory]) -> set[int]:
         """Returns the rows of another index whose memory is in this one, too, by id or with the same title and body: in
         the same status, or in any status here if it is active there."""
         query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND ? IN (shown, 'active') LIMIT 1"
-        return {one.row for one in found if self._rows(query, (one.memory, one.said, one.shown))}
+        return {one.row for one in found if self._rows(query, (one.memory, one.text_hash, one.status))}
 
     def links(self) -> list[MemoryLinks]:
         """Returns the links of every memory that has a link or is linked to. Raises MemoryError_."""
@@ -249,7 +254,7 @@ class Index:
             try:
                 return read_links(self._sql)
             except sqlite3.Error as error:
-                raise unusable_index_error(error, self._spot) from error
+                raise unusable_index_error(error, self._location) from error
 
     def problems(self) -> list[Problem]:
         """Returns the problems found when the files were last read."""
@@ -261,15 +266,15 @@ class Index:
             try:
                 return self._sql.execute(query, values).fetchall()
             except sqlite3.Error as error:
-                raise unusable_index_error(error, self._spot) from error
+                raise unusable_index_error(error, self._location) from error
 
     def _rows_of(self, memories: Iterable[str]) -> set[int]:
         query = "SELECT id FROM files WHERE memory IN (SELECT value FROM json_each(?))"
         names = list(memories)
         return {row[0] for row in self._rows(query, (json.dumps(names),))} if names else set()
 
-    def _write(self, read: Iterable[ReadMemory], gone: Iterable[str]) -> None:
-        known = self._known()
+    def _write_rows(self, read: Iterable[ReadMemory], gone: Iterable[str]) -> None:
+        known = self._indexed_files()
         with sqlite.transaction(self._sql):
             for name in gone:
                 _drop(self._sql, known, name)
@@ -280,14 +285,14 @@ class Index:
                     set_merging(self._sql, False)
                 # in row order: FTS5 flushes its buffer when a row number is lower than the last
                 for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
-                    _drop(self._sql, known, one.found.name)
-                    known[one.found.name] = (add_rows(self._sql, at, one), one.found.stamp)
+                    _drop(self._sql, known, one.file.name)
+                    known[one.file.name] = (add_rows(self._sql, at, one), one.file.stamp)
             if settle_statuses(self._sql):
                 self._stamps = None
             if many:
                 set_merging(self._sql, True)
 
-    def _known(self) -> dict[str, tuple[int, FileStamp]]:
+    def _indexed_files(self) -> dict[str, tuple[int, FileStamp]]:
         """Returns the row and stamp of each indexed file, by name; read again only if another process has written."""
         version = self._sql.execute("PRAGMA data_version").fetchone()[0]
         if self._stamps is None or version != self._version:
@@ -298,7 +303,7 @@ class Index:
 
     def _reopen(self, spot: IndexLocation) -> None:
         """Opens the index that another process made, or creates one if it was deleted."""
-        if not spot.ours(self.folder, self._nonce):  # it is ours if another process was only writing when we checked
+        if not spot.is_ours(self.folder, self._nonce):  # it is ours if another process was only writing when we checked
             self._sql.close()
             self._nonce = ""
             self._open(spot)
@@ -310,9 +315,9 @@ class Index:
                 for suffix in _SIBLINGS:
                     _unlink(folder, f"{spot.path.name}{suffix}")
                 self._stamps = None
-                if spot.ours(self.folder, self._nonce) and self._resume(spot):
+                if spot.is_ours(self.folder, self._nonce) and self._resume(spot):
                     return
-                spot.note.unlink(missing_ok=True)
+                spot.note_path.unlink(missing_ok=True)
                 _unlink(folder, spot.path.name)  # if it is a symbolic link, only the link
                 os.close(folder.open(spot.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             self._sql = connect_index(spot.path)
@@ -320,7 +325,7 @@ class Index:
             with sqlite.transaction(self._sql):
                 sqlite.run_script(self._sql, INDEX_SCHEMA)
                 self._sql.execute("INSERT INTO meta VALUES (?)", (self._nonce,))
-            spot.sign(self.folder, self._nonce)
+            spot.write_note(self.folder, self._nonce)
         except (sqlite3.Error, OSError) as error:
             raise unusable_index_error(error, spot) from error
 
@@ -347,7 +352,7 @@ def stored_records(
 ) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
     """Yields what our index of `folder` has of each memory: the file's name, its stamp, and a function that decodes the
     memory. Yields nothing if there is no readable index. The index is opened read-only."""
-    if spot is None or not spot.ours(folder, ""):
+    if spot is None or not spot.is_ours(folder, ""):
         return
     try:
         with contextlib.closing(sqlite.connect(spot.path, mode="ro")) as sql:

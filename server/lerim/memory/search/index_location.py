@@ -42,19 +42,19 @@ class IndexLocation:
     private: Path
 
     @property
-    def note(self) -> Path:
+    def note_path(self) -> Path:
         """The file that says this index is ours."""
         return self.private / f"index-{self.path.stem}.json"
 
     def nonce(self) -> str:
         """Returns the nonce that our index contains; "" if none is noted."""
-        note = self._noted()
+        note = self._read_note()
         return note.nonce if note is not None else ""
 
-    def ours(self, folder: Path, nonce: str) -> bool:
+    def is_ours(self, folder: Path, nonce: str) -> bool:
         """Returns whether the file is the index of `folder` that we made; with a `nonce`, whether it is that very
         one."""
-        note = self._noted()
+        note = self._read_note()
         if note is None or note.folder != str(folder) or (nonce and note.nonce != nonce):
             return False
         try:
@@ -63,14 +63,14 @@ class IndexLocation:
             return False
         return (state.st_dev, state.st_ino) == (note.device, note.inode) and not self.path.is_symlink()
 
-    def sign(self, folder: Path, nonce: str) -> None:
+    def write_note(self, folder: Path, nonce: str) -> None:
         """Notes that the file is ours. Raises OSError, MemoryError_."""
         state = self.path.lstat()
         note = _Note(state.st_dev, state.st_ino, nonce, str(folder))
-        files.replace_file(self.note, msgspec.json.encode(note).decode(), 0o600)
+        files.replace_file(self.note_path, msgspec.json.encode(note).decode(), 0o600)
 
     @contextmanager
-    def exclusive(self) -> Iterator[None]:
+    def write_lock(self) -> Iterator[None]:
         """Holds a lock so that only one process opens or writes an index. Raises MemoryError_."""
         files.make_folder(self.private, 0o700)
         try:
@@ -82,9 +82,9 @@ class IndexLocation:
         except OSError as error:
             raise unusable_index_error(error, self) from error
 
-    def _noted(self) -> _Note | None:
+    def _read_note(self) -> _Note | None:
         try:
-            return msgspec.json.decode(files.read_text(self.note, 4096), type=_Note)
+            return msgspec.json.decode(files.read_text(self.note_path, 4096), type=_Note)
         except (LerimError, msgspec.MsgspecError):
             return None
 

@@ -14,11 +14,10 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.memory.lifecycle import Status, ended_status
-from lerim.memory.links import MemoryLinks
+from lerim.memory.links import EndingLink, MemoryLinks, ending_links, find_ended
 from lerim.memory.record import MemoryRecord, primitive_of
 from lerim.memory.search.facets import change_status_facet, facet_words
 from lerim.memory.store import FileStamp, MemoryFile, status_of
-from lerim.memory.superseded import EndingLink, ending_links, find_ended
 from lerim.memory.views import source_parts
 from lerim.words import index_text
 
@@ -59,17 +58,17 @@ PRAGMA user_version = {INDEX_VERSION};
 class ReadMemory:
     """A file and the result of reading it: `record` is None if it is unreadable, `problems` say what is wrong."""
 
-    found: MemoryFile
+    file: MemoryFile
     record: MemoryRecord | None
     problems: tuple[Problem, ...] = ()
-    hash: str = ""
+    text_hash: str = ""
 
 
 class IndexedMemory(msgspec.Struct, frozen=True, array_like=True):
     """A memory as it was read, with private quotes joined, the hash of its file's text and the problems found."""
 
     record: MemoryRecord
-    hash: str
+    text_hash: str
     problems: tuple[Problem, ...]
 
 
@@ -89,8 +88,8 @@ def whole_seconds(time: datetime) -> int:
 
 def row_of(one: ReadMemory) -> int:
     """Returns the preferred row number of a file, which may be taken."""
-    over = one.record is None or status_of(one.record, one.found.archived) != "active"
-    return _row(one.found.name, whole_seconds(one.record.updated) if one.record else 0, over)
+    over = one.record is None or status_of(one.record, one.file.is_archived) != "active"
+    return _row(one.file.name, whole_seconds(one.record.updated) if one.record else 0, over)
 
 
 def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
@@ -101,7 +100,7 @@ def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
     if record is None:
         values = ("", "", "", "", 0, 0.0, False, "", "", "", told)
     else:
-        status = status_of(record, one.found.archived)
+        status = status_of(record, one.file.is_archived)
         said = hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8)
         session = source_parts(record.source)[1]
         fades = record.primitive == "learning"
@@ -115,11 +114,11 @@ def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_fields(record), facet_words(record, status)),
         )
-    if record is not None and (packed := _packed(IndexedMemory(record, one.hash, one.problems))):
-        sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (one.found.name, packed))
+    if record is not None and (packed := _packed(IndexedMemory(record, one.text_hash, one.problems))):
+        sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (one.file.name, packed))
     sql.execute(
         "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        (row, one.found.name, *to_signed(one.found.stamp), *values),
+        (row, one.file.name, *to_signed(one.file.stamp), *values),
     )
     return row
 

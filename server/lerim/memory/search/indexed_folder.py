@@ -43,11 +43,11 @@ class IndexedFolder:
         self.scope: Scope = scope
         self.store = store
         self.uses = Uses(store.quotes.private)
-        self._own: list[Problem] = []
-        self._told: list[Problem] = []
-        self._spot = spot
+        self._file_problems: list[Problem] = []
+        self._index_problems: list[Problem] = []
+        self._location = spot
         self._index: Index | None = None
-        self._folders: tuple[int, ...] = ()
+        self._seen_folder_times: tuple[int, ...] = ()
 
     def close(self) -> None:
         if self._index is not None:
@@ -55,35 +55,35 @@ class IndexedFolder:
 
     @property
     def problems(self) -> list[Problem]:
-        return list(dict.fromkeys((*self._own, *self._told)))
+        return list(dict.fromkeys((*self._file_problems, *self._index_problems)))
 
-    def follow(self) -> None:
-        if self._folders != self._changed():
+    def refresh_if_changed(self) -> None:
+        if self._seen_folder_times != self._folder_times():
             self.refresh()
 
-    def _changed(self) -> tuple[int, ...]:
+    def _folder_times(self) -> tuple[int, ...]:
         """Returns when each folder of memories last changed, in ns; 0 if it does not exist."""
         return tuple(_when(self.store.memory_dir / name) for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
 
     def refresh(self) -> None:
-        self._folders = self._changed()
-        found, self._own = self._listed()
+        self._seen_folder_times = self._folder_times()
+        found, self._file_problems = self._find_files()
         if not found and self._index is None:
             return  # nothing to index, so no index is created
         try:
-            self._bring_up(found)
+            self._update_index(found)
         except LerimError as error:
-            self._give_up(error)
-            self._bring_up(found)
+            self._drop_index(error)
+            self._update_index(found)
 
-    def apply(self, path: Path) -> None:
+    def update_file(self, path: Path) -> None:
         try:
-            name = self.store.name(path)
+            name = self.store.relative_name(path)
             if name.rpartition("/")[0] not in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS) or path.suffix != ".md":
                 return
             found = self._with_quotes([stat_memory_file(self.store.memory_dir, name)])
-            if self._index is not None and self._index.update(self._read(found)):
-                self._told = self._index.problems()
+            if self._index is not None and self._index.update(self._read_files(found)):
+                self._index_problems = self._index.problems()
                 return
         except LerimError:
             pass  # gone, a link, or a damaged index: `refresh` finds out which
@@ -94,50 +94,50 @@ class IndexedFolder:
     ) -> list[RankedMemory]:
         """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
         memories."""
-        return self._tried(lambda index: _found(index, query, limit, filters, states), [])
+        return self._query_index(lambda index: _found(index, query, limit, filters, states), [])
 
-    def has(self, ranked: list[RankedMemory]) -> set[int]:
+    def rows_present(self, ranked: list[RankedMemory]) -> set[int]:
         """Returns the rows of another scope whose memories are in this one, too."""
-        return self._tried(lambda index: index.has(ranked), set()) if ranked else set()
+        return self._query_index(lambda index: index.rows_present(ranked), set()) if ranked else set()
 
-    def near(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
         """Returns the memories that share some words with a text."""
 
         def alike(index: Index) -> list[RankedMemory]:
-            rows = match_rows(index, f"{text}?", limit, index.narrow(filters), _ALIKE)[:limit]
-            known = index.look(one.row for one in rows)
+            rows = match_rows(index, f"{text}?", limit, index.make_filter(filters), _ALIKE)[:limit]
+            known = index.ranked_memories(one.row for one in rows)
             return [known[one.row] for one in rows if one.row in known]
 
-        return list(self.load(self._tried(alike, [])).values())
+        return list(self.load(self._query_index(alike, [])).values())
 
     def version(self) -> int:
         """Returns a number that differs whenever this object changed its index; 0 if there is no index."""
-        return self._tried(lambda index: index.version, 0)
+        return self._query_index(lambda index: index.version, 0)
 
     def total(self) -> int:
         """Returns how many memories can be found."""
-        return self._tried(lambda index: index.total(), 0)
+        return self._query_index(lambda index: index.total(), 0)
 
     def count(self, query: str) -> int:
         """Returns how many memories match an FTS5 query, counted up to `index.COMMON`."""
-        return self._tried(lambda index: index.count(query), 0)
+        return self._query_index(lambda index: index.count(query), 0)
 
-    def having(self, query: str, limit: int) -> list[int]:
+    def active_rows(self, query: str, limit: int) -> list[int]:
         """Returns the rows of active memories that match an FTS5 query, the last changed first."""
-        return self._tried(lambda index: index.having(query, limit), [])
+        return self._query_index(lambda index: index.active_rows(query, limit), [])
 
-    def texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
+    def stored_texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
         """Returns the id, title and body of each of these memories, as the index stores them."""
-        return self._tried(lambda index: index.texts(rows), [])
+        return self._query_index(lambda index: index.stored_texts(rows), [])
 
     def links(self) -> list[MemoryLinks] | None:
         """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
         brought up to date; None if there cannot be one."""
-        found, self._own = self._listed()
-        if self._spot is None or not found:
+        found, self._file_problems = self._find_files()
+        if self._location is None or not found:
             return None if found else []
         try:
-            self._bring_up(found)
+            self._update_index(found)
             return self._index.links() if self._index is not None else None
         except LerimError:
             return None  # a search reports it
@@ -145,10 +145,10 @@ class IndexedFolder:
     def load_all(self, go_on: Callable[[], None]) -> tuple[list[Stored], list[Problem]]:
         """Returns every readable memory, and the problems found. Opens a file only if the index on disk does not have
         its current version, by stat; neither creates nor changes the index. Calls `go_on` between two memories."""
-        found, problems = self.store.find(archived=True)
+        found, problems = self.store.find_files(archived=True)
         marked = {item.name: item.stamp for item in self._with_quotes(found)}
         known: dict[str, IndexedMemory] = {}
-        for name, stamp, kept in stored_records(self._spot, self.store.memory_dir):
+        for name, stamp, kept in stored_records(self._location, self.store.memory_dir):
             go_on()
             if marked.get(name) == stamp:
                 known[name] = kept()
@@ -156,42 +156,42 @@ class IndexedFolder:
         for item in found:
             go_on()
             if (one := known.get(item.name)) is not None:
-                status = status_of(one.record, item.archived)
-                memories.append(Stored(one.record, item.path, item.stamp, one.hash, status))
+                status = status_of(one.record, item.is_archived)
+                memories.append(Stored(one.record, item.path, item.stamp, one.text_hash, status))
                 problems += one.problems
                 continue
-            for read in self._read([item]):
+            for read in self._read_files([item]):
                 problems += read.problems
                 if read.record is not None:
-                    status = status_of(read.record, item.archived)
-                    memories.append(Stored(read.record, item.path, item.stamp, read.hash, status))
+                    status = status_of(read.record, item.is_archived)
+                    memories.append(Stored(read.record, item.path, item.stamp, read.text_hash, status))
         return memories, problems
 
     def load(self, ranked: Sequence[RankedMemory]) -> dict[str, Stored]:
         """Reads found memories by file name, without unreadable ones; one that another memory ends shows as ended."""
         loaded, problems = self.store.load_many(one.name for one in ranked)
-        self._own += [problem for problem in problems if problem not in self._own]
-        over = {one.name: one.shown for one in ranked}
+        self._file_problems += [problem for problem in problems if problem not in self._file_problems]
+        over = {one.name: one.status for one in ranked}
         return {name: _shown(stored, over[name]) for name, stored in loaded.items()}
 
-    def _tried(self, ask: Callable[[Index], R], nothing: R) -> R:
+    def _query_index(self, ask: Callable[[Index], R], nothing: R) -> R:
         """Queries the index, or a new one in memory if it turns out to be unusable."""
         if self._index is None:
             return nothing
         try:
             return ask(self._index)
         except LerimError as error:
-            self._give_up(error)
-            self._bring_up(self._listed()[0])
+            self._drop_index(error)
+            self._update_index(self._find_files()[0])
             return nothing if self._index is None else ask(self._index)
 
-    def _listed(self) -> tuple[list[MemoryFile], list[Problem]]:
-        found, problems = self.store.find(archived=True)
+    def _find_files(self) -> tuple[list[MemoryFile], list[Problem]]:
+        found, problems = self.store.find_files(archived=True)
         return self._with_quotes(found), problems
 
     def _with_quotes(self, found: list[MemoryFile]) -> list[MemoryFile]:
         """Returns the files with stamps that also change when their private quotes change."""
-        kept = self.store.quotes.changed()
+        kept = self.store.quotes.change_times()
         return [
             replace(item, stamp=(item.stamp[0] + kept[name], *item.stamp[1:]))
             if (name := item.name.rpartition("/")[2].removesuffix(".md")) in kept
@@ -199,34 +199,34 @@ class IndexedFolder:
             for item in found
         ]
 
-    def _bring_up(self, found: list[MemoryFile]) -> None:
+    def _update_index(self, found: list[MemoryFile]) -> None:
         if self._index is None:
-            self._index = Index(self.store.memory_dir, self._spot)
+            self._index = Index(self.store.memory_dir, self._location)
         for _ in range(_TRIES):
-            changed, gone = self._index.stale(found)
-            if not (changed or gone) or self._index.update(self._read(sorted(changed, key=_age)), gone):
-                self._told = self._index.problems()
+            changed, gone = self._index.find_outdated(found)
+            if not (changed or gone) or self._index.update(self._read_files(sorted(changed, key=_age)), gone):
+                self._index_problems = self._index.problems()
                 return
         raise MemoryError_("The index keeps changing.", where=str(self.store.memory_dir), todo="Try again.")
 
-    def _read(self, found: Iterable[MemoryFile]) -> Iterator[ReadMemory]:
+    def _read_files(self, found: Iterable[MemoryFile]) -> Iterator[ReadMemory]:
         for item in found:
             try:
-                stored, problems = self.store.load_found(item)
+                stored, problems = self.store.load_file(item)
             except NotFoundError:
                 continue
             except MemoryError_ as error:
                 problem = unreadable_problem(str(item.path), error)
                 yield ReadMemory(item, None, (problem,))
                 continue
-            yield ReadMemory(item, stored.record, tuple(problems), stored.hash)
+            yield ReadMemory(item, stored.record, tuple(problems), stored.text_hash)
 
-    def _give_up(self, error: LerimError) -> None:
+    def _drop_index(self, error: LerimError) -> None:
         message = f"{error.explanation} Memories were searched without the index."
-        self._own.append(Problem("index", error.where, message))
+        self._file_problems.append(Problem("index", error.where, message))
         self.close()
         self._index = None
-        self._spot = None
+        self._location = None
 
 
 def _age(found: MemoryFile) -> str:
@@ -247,18 +247,22 @@ def _found(
 ) -> list[RankedMemory]:
     only: list[str] | None = None
     but: list[str] = []
-    if "fresh" in filters.standings:
-        but = [memory for memory, state in states.items() if state not in filters.standings]
-    elif filters.standings:
-        only = [memory for memory, state in states.items() if state in filters.standings]
-    narrow = index.narrow(filters, only, but)
+    if "fresh" in filters.drift_states:
+        but = [memory for memory, state in states.items() if state not in filters.drift_states]
+    elif filters.drift_states:
+        only = [memory for memory, state in states.items() if state in filters.drift_states]
+    narrow = index.make_filter(filters, only, but)
     if not query.strip():
         rows = index.newest(narrow, limit)
-        known = index.look(rows)
+        known = index.ranked_memories(rows)
         return [known[row] for row in rows if row in known]
     found = match_rows(index, query, limit, narrow)
-    known = index.look(one.row for one in found)
-    return [replace(known[one.row], every=one.every, relevance=one.relevance) for one in found if one.row in known]
+    known = index.ranked_memories(one.row for one in found)
+    return [
+        replace(known[one.row], has_every_word=one.has_every_word, relevance=one.relevance)
+        for one in found
+        if one.row in known
+    ]
 
 
 def _shown(stored: Stored, status: Status) -> Stored:

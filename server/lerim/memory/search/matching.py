@@ -22,12 +22,12 @@ class IndexMatch:
     """A row of the index; `every` says whether it has all the words."""
 
     row: int
-    every: bool
+    has_every_word: bool
     relevance: float
 
     @property
-    def ground(self) -> tuple[int, int]:
-        return relevance_band(self.every, self.relevance)
+    def band(self) -> tuple[int, int]:
+        return relevance_band(self.has_every_word, self.relevance)
 
 
 def match_rows(index: Index, query: str, limit: int, narrow: IndexFilter, most: int = RANKED) -> list[IndexMatch]:
@@ -51,7 +51,7 @@ def _first(found: Sequence[tuple[int, float]], limit: int, every: bool, best: fl
     first = [IndexMatch(row, every, score / best) for row, score in found[:limit]]
     for row, score in found[limit:]:
         one = IndexMatch(row, every, score / best)
-        if one.ground != first[-1].ground:
+        if one.band != first[-1].band:
             break
         first.append(one)
     return first

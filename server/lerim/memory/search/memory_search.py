@@ -15,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 
 from lerim import files
-from lerim.config import Rules
+from lerim.config import MaintenanceRules
 from lerim.errors import LerimError, Problem
+from lerim.memory.claims import Neighbour
 from lerim.memory.freshness import baselines
 from lerim.memory.links import MemoryLinks
 from lerim.memory.record import MemoryRecord, Scope
@@ -26,7 +27,6 @@ from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
 from lerim.memory.search.neighbours import NeighbourFinder
 from lerim.memory.search.ranking import RankedMemory, RankKey, rank_key
-from lerim.memory.similarity import Neighbour
 from lerim.memory.store import Store, Stored
 from lerim.paths import Home
 from lerim.project import Project
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 GLOBAL_KEY = "global"
-RULES = Rules()
+RULES = MaintenanceRules()
 _NONE = ((0, 0), (0, 0))
 _WORSE: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
@@ -54,7 +54,7 @@ class Hit:
 
     stored: Stored
     scope: Scope
-    state: DriftState
+    drift: DriftState
     rank: RankKey
 
     @property
@@ -71,7 +71,7 @@ def search_memories(
     filters: MemoryFilters = ACTIVE_MEMORIES,
     scan: bool = False,
     problems: list[Problem] | None = None,
-    rules: Rules = RULES,
+    rules: MaintenanceRules = RULES,
 ) -> list[Hit]:
     """Returns the memories that match any text, best first; the newest for an empty one. `scan` uses and writes no
     index on disk.
@@ -107,22 +107,24 @@ def load_all(
 class MemorySearch:
     """A search that stays open: after the first stat pass it answers from its index, which `apply` keeps up to date."""
 
-    def __init__(self, project: Project | None, home: Home, *, scan: bool = False, rules: Rules = RULES) -> None:
+    def __init__(
+        self, project: Project | None, home: Home, *, scan: bool = False, rules: MaintenanceRules = RULES
+    ) -> None:
         self._project = project
         self._home = home
         self._rules = rules
-        self._standing: dict[str, DriftState] = {}
-        self._stamp: tuple[tuple[int, int], ...] = ()
-        self._scopes: list[IndexedFolder] = []
+        self._drift_cache: dict[str, DriftState] = {}
+        self._drift_stamp: tuple[tuple[int, int], ...] = ()
+        self._folders: list[IndexedFolder] = []
         if project is not None:
             spot = None if scan else _project_spot(project, home)
-            self._scopes.append(IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), spot))
+            self._folders.append(IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), spot))
         if not (project is not None and project.is_personal) and not files.is_absent(home.memory):
             private = home.project(GLOBAL_KEY)
             spot = None if scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
-            self._scopes.append(IndexedFolder("global", Store(home.memory, private, home.root), spot))
-        self._neighbours = NeighbourFinder(self._scopes)
-        self._own_neighbours = NeighbourFinder([one for one in self._scopes if one.scope == "project"])
+            self._folders.append(IndexedFolder("global", Store(home.memory, private, home.root), spot))
+        self._neighbours = NeighbourFinder(self._folders)
+        self._project_neighbours = NeighbourFinder([one for one in self._folders if one.scope == "project"])
         self.refresh()
 
     def __enter__(self) -> MemorySearch:
@@ -134,26 +136,26 @@ class MemorySearch:
     @property
     def problems(self) -> list[Problem]:
         """What the last refresh could not read."""
-        return [problem for shelf in self._scopes for problem in (*shelf.problems, *shelf.uses.problems)]
+        return [problem for shelf in self._folders for problem in (*shelf.problems, *shelf.uses.problems)]
 
     def refresh(self) -> None:
         """Brings the indexes up to date with the files, by stat."""
-        for scope in self._scopes:
+        for scope in self._folders:
             scope.refresh()
 
-    def follow(self) -> None:
+    def refresh_if_changed(self) -> None:
         """Brings the indexes up to date if a memory was added, removed or renamed: eight stats per scope, not
         thousands.
 
         Misses a file edited in place until `refresh`; but the memories found are read from their files.
         """
-        for scope in self._scopes:
-            scope.follow()
+        for scope in self._folders:
+            scope.refresh_if_changed()
 
-    def near(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
         """Returns the project's own memories that share the most words with a text, even if only some."""
-        own = next((scope for scope in self._scopes if scope.scope == "project"), None)
-        return [] if own is None else own.near(text, limit, filters)
+        own = next((scope for scope in self._folders if scope.scope == "project"), None)
+        return [] if own is None else own.find_sharing_words(text, limit, filters)
 
     def nearest(
         self, title: str, body: str, most: int = 3, skip: Container[str] = (), *, own: bool = False
@@ -164,13 +166,13 @@ class MemorySearch:
         None is less similar than `similarity.FLOOR`; ids in `skip` are left out. With `own`, only the project's own
         memories count.
         """
-        return (self._own_neighbours if own else self._neighbours).nearest(title, body, most, skip)
+        return (self._project_neighbours if own else self._neighbours).nearest(title, body, most, skip)
 
-    def apply(self, path: Path) -> None:
+    def update_file(self, path: Path) -> None:
         """Updates the index for one file that was written or removed."""
-        for scope in self._scopes:
+        for scope in self._folders:
             if path.is_relative_to(scope.store.memory_dir):
-                scope.apply(path)
+                scope.update_file(path)
 
     def search(
         self, query: str, limit: int = 20, filters: MemoryFilters = ACTIVE_MEMORIES, now: datetime | None = None
@@ -178,14 +180,14 @@ class MemorySearch:
         """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"); for an empty one the
         newest."""
         now = now or datetime.now(UTC)
-        states = self._states()
+        states = self._drift_states()
         found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
-        for scope in self._scopes:
+        for scope in self._folders:
             own = states if scope.scope == "project" else {}
             ranked = scope.find(query, limit, filters, own)
             if scope.scope == "global":
-                ranked = self._unknown(ranked)
-            last = scope.uses.of(one.memory for one in ranked if one.fades)
+                ranked = self._without_copies(ranked)
+            last = scope.uses.of_memories(one.memory for one in ranked if one.fades)
             for one in ranked:
                 state = own.get(one.memory, "fresh")
                 used = last[one.memory].last if one.memory in last else None
@@ -194,27 +196,27 @@ class MemorySearch:
         found.sort(key=lambda one: (-one[2].updated, one[0]) if newest else (0, one[0]))
         return _loaded(found[:limit])
 
-    def _unknown(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
+    def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""
-        own = [scope for scope in self._scopes if scope.scope == "project"]
-        copies = {row for scope in own for row in scope.has(ranked)}
+        own = [scope for scope in self._folders if scope.scope == "project"]
+        copies = {row for scope in own for row in scope.rows_present(ranked)}
         return [one for one in ranked if one.row not in copies]
 
-    def _states(self) -> dict[str, DriftState]:
+    def _drift_states(self) -> dict[str, DriftState]:
         """Returns the worst drift of each of the project's memories that is not fresh, by id; cached until the record
         changes."""
         if self._project is None:
             return {}
         private = self._home.project(self._project.key)
         stamp = tuple(_stamp(private / f"{baselines.DATABASE}{suffix}") for suffix in ("", "-wal"))
-        if stamp != self._stamp:
-            self._standing = _standing(private, self._project.root) if stamp != _NONE else {}
-            self._stamp = stamp
-        return self._standing
+        if stamp != self._drift_stamp:
+            self._drift_cache = _standing(private, self._project.root) if stamp != _NONE else {}
+            self._drift_stamp = stamp
+        return self._drift_cache
 
     def close(self) -> None:
         """Closes the indexes."""
-        for scope in self._scopes:
+        for scope in self._folders:
             scope.close()
 
 
@@ -232,7 +234,7 @@ def _standing(private: Path, root: Path) -> dict[str, DriftState]:
     worst: dict[str, DriftState] = {}
     try:
         with baselines.open_baselines(private, root) as kept:
-            looks = kept.stale()
+            looks = kept.stale_records()
     except LerimError:
         return {}  # the drift check reports it
     for look in looks:

@@ -1,5 +1,5 @@
 """Finds the memories most similar to a claim: the full-text index returns those that share its rarest words, and the
-best of these are compared word by word (`similarity.py`)."""
+best of these are compared word by word (`claims/similarity.py`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from heapq import nlargest
 
+from lerim.memory.claims import FLOOR, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
 from lerim.memory.search.indexed_folder import IndexedFolder
-from lerim.memory.similarity import FLOOR, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
 from lerim.words import stem
 
 ROWS = 1_000
@@ -23,13 +23,13 @@ class NeighbourFinder:
     """Finds neighbours in open indexes; caches how rare words are until one of the indexes changes."""
 
     def __init__(self, shelves: Sequence[IndexedFolder]) -> None:
-        self._shelves = shelves
+        self._folders = shelves
         self._rarities = _Rarities(shelves)
 
     def nearest(self, title: str, body: str, most: int, skip: Container[str]) -> list[Neighbour]:
         """Returns the active memories most similar to a claim, best first: see `MemorySearch.nearest`."""
-        if self._rarities.versions != _versions(self._shelves):
-            self._rarities = _Rarities(self._shelves)
+        if self._rarities.versions != _versions(self._folders):
+            self._rarities = _Rarities(self._folders)
         idf = self._rarities.__getitem__
         titled, said = text_words(title), text_words(body)
         wanted = claim_vector(titled, said, idf)
@@ -37,7 +37,7 @@ class NeighbourFinder:
         rarest = [words[root] for root in nlargest(WORDS, wanted, key=lambda root: idf(words[root]))]
         weights = {word: wanted[stem(word)] ** 2 for word in rarest}
         best: dict[str, float] = {}
-        for shelf in self._shelves:
+        for shelf in self._folders:
             for memory, its_title, its_body in _likely(shelf, weights, skip):
                 found = cosine(wanted, claim_vector(stored_words(its_title), stored_words(its_body), idf))
                 best[memory] = max(found, best.get(memory, 0.0))
@@ -51,12 +51,12 @@ class _Rarities(dict[str, float]):
     def __init__(self, shelves: Sequence[IndexedFolder]) -> None:
         super().__init__()
         self.versions = _versions(shelves)
-        self._shelves = shelves
-        self._memories = sum(shelf.total() for shelf in shelves)
+        self._folders = shelves
+        self._memory_count = sum(shelf.total() for shelf in shelves)
 
     def __missing__(self, word: str) -> float:
-        having = sum(shelf.count(f'"{word}"') for shelf in self._shelves)
-        self[word] = found = word_rarity(self._memories, having)
+        having = sum(shelf.count(f'"{word}"') for shelf in self._folders)
+        self[word] = found = word_rarity(self._memory_count, having)
         return found
 
 
@@ -70,7 +70,7 @@ def _likely(shelf: IndexedFolder, weights: Mapping[str, float], skip: Container[
     shared: defaultdict[int, float] = defaultdict(float)
     room = ROWS
     for word, weight in weights.items():
-        rows = shelf.having(f'"{word}"', ROWS)
+        rows = shelf.active_rows(f'"{word}"', ROWS)
         for row in rows:
             shared[row] += weight
         room -= len(rows)
@@ -79,7 +79,7 @@ def _likely(shelf: IndexedFolder, weights: Mapping[str, float], skip: Container[
     ranked = sorted(shared, key=shared.__getitem__, reverse=True)
     found: list[tuple[str, str, str]] = []
     for start in range(0, len(ranked), COMPARED):
-        found += [one for one in shelf.texts(ranked[start : start + COMPARED]) if one[0] not in skip]
+        found += [one for one in shelf.stored_texts(ranked[start : start + COMPARED]) if one[0] not in skip]
         if len(found) >= COMPARED:
             break
     return found

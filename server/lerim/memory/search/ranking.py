@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from lerim.config import Rules
+from lerim.config import MaintenanceRules
 from lerim.memory.lifecycle import Status, effective_confidence
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
@@ -38,17 +38,17 @@ class RankedMemory:
     row: int
     name: str
     memory: str
-    said: str
-    shown: Status
+    text_hash: str
+    status: Status
     updated: int
     confidence: float
     fades: bool
-    every: bool = True
+    has_every_word: bool = True
     relevance: float = 1.0
 
     @property
-    def ground(self) -> tuple[int, int]:
-        return relevance_band(self.every, self.relevance)
+    def band(self) -> tuple[int, int]:
+        return relevance_band(self.has_every_word, self.relevance)
 
 
 RankKey = tuple[tuple[int, int], int, int, float, str]
@@ -71,17 +71,22 @@ def best_attainable_score(rarities: Iterable[float]) -> float:
 
 
 def rank_key(
-    found: RankedMemory, scope: Scope, state: DriftState, last_use: datetime | None, now: datetime, rules: Rules
+    found: RankedMemory,
+    scope: Scope,
+    state: DriftState,
+    last_use: datetime | None,
+    now: datetime,
+    rules: MaintenanceRules,
 ) -> RankKey:
     """Returns the sort key of a found memory: relevance band, then drift, then the project's own before others, then
     worth."""
     worth = _worth(found, last_use, now, rules)
     own = scope == "project"
-    better = relevance_band(found.every, found.relevance * (1 if own else HANDICAP))
+    better = relevance_band(found.has_every_word, found.relevance * (1 if own else HANDICAP))
     return (better, _LAST[state], 0 if own else 1, -worth, found.memory)
 
 
-def _worth(found: RankedMemory, last_use: datetime | None, now: datetime, rules: Rules) -> float:
+def _worth(found: RankedMemory, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> float:
     updated = datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
     last = max(updated, last_use or updated)
     sure = effective_confidence(found.confidence, last, now, rules) if found.fades else found.confidence

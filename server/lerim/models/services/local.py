@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from lerim.config import address_fault, on_this_machine
+from lerim.config import find_address_fault, is_on_this_machine
 
 LOCAL_SERVERS: Mapping[str, str] = {
     "Ollama": "http://127.0.0.1:11434/v1",
@@ -60,7 +60,7 @@ def find_local_servers(addresses: Sequence[str], seconds: float = SECONDS) -> li
 
     looks: list[_Look] = []
     for address in addresses:
-        if address_fault(address) or not on_this_machine(address):
+        if find_address_fault(address) or not is_on_this_machine(address):
             continue
         look = _Look()
         looks.append(look)

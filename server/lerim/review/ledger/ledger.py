@@ -21,12 +21,11 @@ import msgspec
 from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction import Candidate, decode_candidate
-from lerim.files import text_hash
-from lerim.review.choices import ChoiceTable
+from lerim.files import hash_text
+from lerim.review.comparing import ChoiceTable, Fingerprint, fingerprint, pack, unpack
 from lerim.review.ledger.judgments import JudgmentTable
 from lerim.review.ledger.left_out import LeftOutTable
 from lerim.review.ledger.schema import LEDGER_VERSION, migrate_ledger
-from lerim.review.rejected import Fingerprint, fingerprint, pack, unpack
 
 ClaimState = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
 """What became of a claim; `known`: a memory says it. `outdated`: a later claim stood instead;
@@ -221,12 +220,12 @@ class Ledger:
 
     def wrote(self, text: str) -> None:
         """Remember a memory file's text as Lerim's own."""
-        self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (text_hash(text),))
+        self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (hash_text(text),))
 
     def rewrote(self, candidate: str, path: str, before: str, after: str) -> None:
         """Take note that we changed a candidate's file: it is still ours, and edits of it can still be undone."""
         self._sql.execute(
-            "UPDATE claims SET written=? WHERE id=? AND written=?", (text_hash(after), candidate, text_hash(before))
+            "UPDATE claims SET written=? WHERE id=? AND written=?", (hash_text(after), candidate, hash_text(before))
         )
         for action in list(self._actions("WHERE candidate=? AND stage='done'", candidate)):
             if any((change.path, change.after) == (path, before) for change in action.changes):

@@ -221,7 +221,7 @@ class Catalog:
         """Returns how many turns of the filters' projects contain each word of a query, and how many turns these
         projects have."""
         with self._convert_errors():
-            return search.count_turns_holding(self.db, query, filters)
+            return search.count_matching_turns(self.db, query, filters)
 
     def search_sessions(
         self, query: str, project: str | None = None, limit: int = 20, filters: SessionFilters = NO_FILTERS
@@ -357,7 +357,7 @@ class Catalog:
                 self.find_project_places(project) if project else frozenset(),
                 health.count_redactions(self.db, project),
                 health.list_failed_jobs(self.db, project),
-                health.last_sync_time(self.db, project),
+                health.load_last_sync(self.db, project),
             )
 
     def record_sync(self, project: str) -> None:

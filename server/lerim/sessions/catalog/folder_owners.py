@@ -15,7 +15,7 @@ from lerim.sessions import queue
 from lerim.sessions.tables import columns, replace_surrogates, to_json_list
 from lerim.sqlite import transaction
 
-_HELD = "SELECT DISTINCT transcript FROM turns WHERE folder = :folder"
+_FOLDER_TRANSCRIPTS = "SELECT DISTINCT transcript FROM turns WHERE folder = :folder"
 
 
 def reassign_folders(db: sqlite3.Connection, owner: Callable[[str], str]) -> frozenset[str]:
@@ -24,18 +24,18 @@ def reassign_folders(db: sqlite3.Connection, owner: Callable[[str], str]) -> fro
     A repository's folder never becomes personal: its git folder may only be unavailable for a moment.
     """
     rows = db.execute("SELECT id, cwd, project FROM folders").fetchall()
-    moved = [
-        (number, before, now)
+    changes = [
+        (number, before, after)
         for number, cwd, before in rows
-        if (now := owner(cwd)) and now != before and not (before and now == PERSONAL_KEY)
+        if (after := owner(cwd)) and after != before and not (before and after == PERSONAL_KEY)
     ]
-    if not moved:
+    if not changes:
         return frozenset()
     with transaction(db):
-        for folder, before, now in moved:
-            _move(db, folder, before, now)
-        _queue(db, ((now, folder) for folder, _, now in moved))
-    return frozenset(now for _, _, now in moved)
+        for folder, before, after in changes:
+            _change_owner(db, folder, before, after)
+        _queue_transcripts(db, ((after, folder) for folder, _, after in changes))
+    return frozenset(after for _, _, after in changes)
 
 
 def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, str]) -> None:
@@ -44,23 +44,25 @@ def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, st
     if not owners:
         return
     with transaction(db):
-        left: set[int] = set()
-        came: list[tuple[str, int]] = []
+        left_transcripts: set[int] = set()
+        joined_folders: list[tuple[str, int]] = []
         for cwd, owner in owners.items():
             [(folder,)] = db.execute("SELECT id FROM folders WHERE cwd = ?", (replace_surrogates(cwd),))
-            _move(db, folder, project, owner)
-            left |= _transcripts(db, folder)
+            _change_owner(db, folder, project, owner)
+            left_transcripts |= _find_transcripts(db, folder)
             if owner:
-                came.append((owner, folder))
-        _queue(db, came)
-        own = "SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder WHERE turns.transcript = ? AND f.project = ?"
-        for transcript in left:
-            if db.execute(f"{own} LIMIT 1", (transcript, project)).fetchone() is None:
+                joined_folders.append((owner, folder))
+        _queue_transcripts(db, joined_folders)
+        project_turn = (
+            "SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder WHERE turns.transcript = ? AND f.project = ?"
+        )
+        for transcript in left_transcripts:
+            if db.execute(f"{project_turn} LIMIT 1", (transcript, project)).fetchone() is None:
                 for table in ("jobs", "positions"):
                     db.execute(f"DELETE FROM {table} WHERE transcript = ? AND project = ?", (transcript, project))
 
 
-def _move(db: sqlite3.Connection, folder: int, before: str, now: str) -> None:
+def _change_owner(db: sqlite3.Connection, folder: int, before: str, after: str) -> None:
     """Gives a folder to another project, and keeps how far the previous owner had read its transcripts."""
     if before:
         db.execute(
@@ -69,73 +71,73 @@ def _move(db: sqlite3.Connection, folder: int, before: str, now: str) -> None:
             "  p.resume, p.state, p.redactions"
             " FROM jobs j JOIN transcripts t ON t.id = j.transcript"
             " LEFT JOIN positions p USING (transcript, project, kind)"
-            f" WHERE j.project = :before AND j.transcript IN ({_HELD})",
+            f" WHERE j.project = :before AND j.transcript IN ({_FOLDER_TRANSCRIPTS})",
             {"folder": folder, "before": before},
         )
-    db.execute("UPDATE folders SET project = ? WHERE id = ?", (now, folder))
+    db.execute("UPDATE folders SET project = ? WHERE id = ?", (after, folder))
 
 
-def _queue(db: sqlite3.Connection, came: Iterable[tuple[str, int]]) -> None:
+def _queue_transcripts(db: sqlite3.Connection, joined_folders: Iterable[tuple[str, int]]) -> None:
     """Queues the transcripts with turns in folders that joined a project, resuming where it left off or from the
     start."""
     folders: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for project, folder in came:
-        for transcript in _transcripts(db, folder):
+    for project, folder in joined_folders:
+        for transcript in _find_transcripts(db, folder):
             folders[project, transcript].append(folder)
-    for (project, transcript), own in folders.items():
-        if not _go_on(db, project, transcript, own):
+    for (project, transcript), own_folders in folders.items():
+        if not _resume_transcript(db, project, transcript, own_folders):
             # The project's position may be past turns that belong to it only now.
             db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
             queue.enqueue_job(db, columns.EXTRACT_JOB, transcript, project)
         db.execute(
             "DELETE FROM left_folders WHERE project = ? AND transcript = ?"
             " AND folder IN (SELECT value FROM json_each(?))",
-            (project, transcript, to_json_list(own)),
+            (project, transcript, to_json_list(own_folders)),
         )
 
 
-def _go_on(db: sqlite3.Connection, project: str, transcript: int, folders: list[int]) -> bool:
+def _resume_transcript(db: sqlite3.Connection, project: str, transcript: int, folders: list[int]) -> bool:
     """Resumes the project's work on a transcript where it left off. Returns False if turns in these folders may be
     unread before that position."""
-    known = {"project": project, "transcript": transcript, "folders": to_json_list(folders)}
-    left = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
-    places = db.execute(
+    parameters = {"project": project, "transcript": transcript, "folders": to_json_list(folders)}
+    in_folders = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
+    saved_positions = db.execute(
         f"SELECT count(*), count(resume), count(DISTINCT resume), min(resume) FROM left_folders"
-        f" WHERE {left} AND kind = '{columns.EXTRACT_JOB}'",
-        known,
+        f" WHERE {in_folders} AND kind = '{columns.EXTRACT_JOB}'",
+        parameters,
     ).fetchone()
-    if places[:3] != (len(folders), len(folders), 1):
+    if saved_positions[:3] != (len(folders), len(folders), 1):
         return False
-    now = db.execute(
+    current = db.execute(
         "SELECT p.resume FROM jobs j LEFT JOIN positions p USING (transcript, project, kind)"
         f" WHERE project = :project AND transcript = :transcript AND kind = '{columns.EXTRACT_JOB}'",
-        known,
+        parameters,
     ).fetchone()
-    if now is not None and now[0] != places[3]:
+    if current is not None and current[0] != saved_positions[3]:
         return False
-    known["folder"] = folders[0]
-    one = "project = :project AND transcript = :transcript AND folder = :folder"
-    if now is None:
+    parameters["folder"] = folders[0]
+    in_first_folder = "project = :project AND transcript = :transcript AND folder = :folder"
+    if current is None:
         db.execute(
             "INSERT OR REPLACE INTO positions (transcript, project, kind, resume, state, redactions)"
             f" SELECT transcript, project, kind, resume, state, redactions FROM left_folders"
-            f" WHERE {one} AND resume IS NOT NULL",
-            known,
+            f" WHERE {in_first_folder} AND resume IS NOT NULL",
+            parameters,
         )
         db.execute(
             "INSERT INTO jobs (kind, transcript, project, state)"
-            f" SELECT kind, transcript, project, 'done' FROM left_folders WHERE {one} AND done",
-            known,
+            f" SELECT kind, transcript, project, 'done' FROM left_folders WHERE {in_first_folder} AND done",
+            parameters,
         )
-    waiting = db.execute(
-        f"SELECT kind FROM left_folders l JOIN transcripts t ON t.id = transcript WHERE {one}"
+    waiting_kinds = db.execute(
+        f"SELECT kind FROM left_folders l JOIN transcripts t ON t.id = transcript WHERE {in_first_folder}"
         f" AND (NOT done OR kind = '{columns.EXTRACT_JOB}' AND l.generation != t.generation)",
-        known,
+        parameters,
     ).fetchall()
-    for (kind,) in waiting:
+    for (kind,) in waiting_kinds:
         queue.enqueue_job(db, kind, transcript, project)
     return True
 
 
-def _transcripts(db: sqlite3.Connection, folder: int) -> set[int]:
-    return {row for (row,) in db.execute(_HELD, {"folder": folder})}
+def _find_transcripts(db: sqlite3.Connection, folder: int) -> set[int]:
+    return {row for (row,) in db.execute(_FOLDER_TRANSCRIPTS, {"folder": folder})}

@@ -17,17 +17,17 @@ from lerim.sessions.tables import IS_MAIN_SESSION, replace_surrogates, seconds_t
 
 FAILED = "failed"
 UNREADABLE = "unreadable"
-IN_PART = "in-part"
+PARTLY_READ = "in-part"
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTranscript:
     """A transcript that has not vanished, as of its last reading.
 
-    `stamp` is None if it was never read to the end or could not be opened. `fault` is `FAILED`, `UNREADABLE`, `IN_PART`
-    (read to the end except for damaged parts) or ''. `has_no_folder`: it has turns, but no working folder is
-    recorded. `is_main`: lists and counts show it as a session rather than as part of another. `is_in_other_project`: it
-    has turns of a project other than the requested one.
+    `stamp` is None if it was never read to the end or could not be opened. `fault` is `FAILED`, `UNREADABLE`,
+    `PARTLY_READ` (read to the end except for damaged parts) or ''. `has_no_folder`: it has turns, but no working folder
+    is recorded. `is_main`: lists and counts show it as a session rather than as part of another. `is_in_other_project`:
+    it has turns of a project other than the requested one.
     """
 
     platform: Platform
@@ -58,7 +58,7 @@ class Health:
     def is_unread(self, place: str) -> bool:
         """Returns whether reading a transcript failed."""
         one = self.transcripts.get(place)
-        return one is not None and one.fault not in ("", IN_PART)
+        return one is not None and one.fault not in ("", PARTLY_READ)
 
     @property
     def stamps(self) -> dict[str, Stamp]:
@@ -68,9 +68,9 @@ class Health:
 
 def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, KnownTranscript]:
     """Returns every transcript that has not vanished, by place."""
-    elsewhere = {
-        number
-        for (number,) in db.execute(
+    in_other_projects = {
+        row
+        for (row,) in db.execute(
             "SELECT DISTINCT turns.transcript FROM folders JOIN turns ON turns.folder = folders.id"
             " WHERE folders.project NOT IN ('', ?)",
             (project,),
@@ -86,15 +86,15 @@ def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, Kn
         place: KnownTranscript(
             platform=platform,
             within=within,
-            is_main=bool(main),
+            is_main=bool(is_main),
             stamp=None if size is None else (size, mtime_ns, inode),
-            fault=(UNREADABLE if size is None else IN_PART if failed is None else FAILED) if error else "",
+            fault=(UNREADABLE if size is None else PARTLY_READ if failed is None else FAILED) if error else "",
             error=error,
             failed_at=seconds_to_time(failed),
-            has_no_folder=bool(homeless),
-            is_in_other_project=number in elsewhere,
+            has_no_folder=bool(has_no_folder),
+            is_in_other_project=row in in_other_projects,
         )
-        for number, place, platform, within, main, size, mtime_ns, inode, error, failed, homeless in rows
+        for row, place, platform, within, is_main, size, mtime_ns, inode, error, failed, has_no_folder in rows
     }
 
 
@@ -121,7 +121,7 @@ def list_failed_jobs(db: sqlite3.Connection, project: str) -> list[tuple[Platfor
     ]
 
 
-def last_sync_time(db: sqlite3.Connection, project: str) -> datetime | None:
+def load_last_sync(db: sqlite3.Connection, project: str) -> datetime | None:
     """Returns when the last sync of a project ended, or None."""
     row = db.execute("SELECT ended FROM syncs WHERE project = ?", (project,)).fetchone()
     return seconds_to_time(row[0]) if row else None

@@ -19,10 +19,10 @@ from lerim.sessions.tables import columns, estimate_row_size, replace_surrogates
 from lerim.sqlite import transaction
 
 BATCH_CHARACTERS = 2_000_000
-LEAST_CHARACTERS = 1_000
+LEAST_TURN_CHARACTERS = 1_000
 """A turn counts as at least this many, so that no transaction contains more than 2,000 turns."""
 BATCH_TRANSCRIPTS = 100
-_PLACES = ("bad-line", "bad-row", "line-too-long")
+_PLACE_CODES = ("bad-line", "bad-row", "line-too-long")
 """Problem codes of single lines and rows; a problem `many` says how many more there were."""
 DAMAGE_CODES = ("bad-row", "cut-short", "broken-log")
 """Problem codes of transcripts that are read except for a damaged part; saved with the transcript, for the doctor."""
@@ -50,7 +50,7 @@ class IndexResult:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenTranscript:
     """A transcript being indexed: its turns waiting to be written, and the results so far."""
 
     transcript: Transcript
@@ -90,61 +90,65 @@ def index_transcripts(
     in the middle of a transcript, which then has no result. A transcript that cannot be read is a problem in its
     result. Raises sqlite3.Error.
     """
-    group: list[_Open] = []
+    group: list[_OpenTranscript] = []
     size = 0
     for transcript, reading in readings:
-        one = _Open(transcript, reading, session_rows.load_generation(db, replace_surrogates(transcript.place)))
-        group.append(one)
+        opened = _OpenTranscript(
+            transcript, reading, session_rows.load_generation(db, replace_surrogates(transcript.place))
+        )
+        group.append(opened)
         try:
             for turn in reading:
-                one.unwritten_turns.append(turn)
-                size += max(LEAST_CHARACTERS, estimate_row_size(turn))
-                stop = cancelled()
-                if stop or size >= BATCH_CHARACTERS:
-                    one.has_checkpoint = reading.checkpoint()
-                    yield from _write(db, group, owners, folders)
-                    group, size = [one], 0
-                    if stop:
+                opened.unwritten_turns.append(turn)
+                size += max(LEAST_TURN_CHARACTERS, estimate_row_size(turn))
+                is_cancelled = cancelled()
+                if is_cancelled or size >= BATCH_CHARACTERS:
+                    opened.has_checkpoint = reading.checkpoint()
+                    yield from _write_group(db, group, owners, folders)
+                    group, size = [opened], 0
+                    if is_cancelled:
                         return
-                    if one.is_busy:
+                    if opened.is_busy:
                         break
         except UnfinishedError:
-            one.is_busy = True
+            opened.is_busy = True
         except (LerimError, OSError) as error:
-            one.problem = _problem(transcript, error)
-        one.is_ended = True
+            opened.problem = _make_problem(transcript, error)
+        opened.is_ended = True
         if len(group) >= BATCH_TRANSCRIPTS:
-            yield from _write(db, group, owners, folders)
+            yield from _write_group(db, group, owners, folders)
             group, size = [], 0
-    yield from _write(db, group, owners, folders)
+    yield from _write_group(db, group, owners, folders)
 
 
-def _write(db: sqlite3.Connection, group: list[_Open], owners: OwnerLookup, folders: FolderRows) -> list[IndexResult]:
+def _write_group(
+    db: sqlite3.Connection, group: list[_OpenTranscript], owners: OwnerLookup, folders: FolderRows
+) -> list[IndexResult]:
     """Writes all waiting turns in one transaction; returns the results of the transcripts that are finished."""
-    added: FolderRows = {}
+    folder_rows: FolderRows = {}
     if any(not one.is_busy for one in group):
         with transaction(db):
-            rows = _enter(db, group)
+            rows = _enter_transcripts(db, group)
             batch = [(row, turn) for row, one in rows.items() for turn in one.unwritten_turns]
             for cwd in {turn.cwd for _, turn in batch}:
-                added[cwd] = folders.get(cwd) or _folder(db, cwd, owners)
-            written = turns.write_turns(db, batch, {cwd: row for cwd, (row, _) in added.items()})
-            found = _projects(written.folders, added)
-            for row, project in found:
+                folder_rows[cwd] = folders.get(cwd) or _enter_folder(db, cwd, owners)
+            written = turns.write_turns(db, batch, {cwd: row for cwd, (row, _) in folder_rows.items()})
+            new_work = _find_new_work(written.folders, folder_rows)
+            for row, project in new_work:
                 queue.enqueue_job(db, columns.EXTRACT_JOB, row, project)
             for row, one in rows.items():
-                _finish(db, row, one)
+                _finish_transcript(db, row, one)
         for row, one in rows.items():
             one.new_turns += written.new[row]
-            one.projects |= {project for of, project in found if of == row}
+            one.projects |= {project for transcript, project in new_work if transcript == row}
             one.generation += 1
             one.unwritten_turns = []
-        folders.update(added)
+        folders.update(folder_rows)
     return [one.make_result() for one in group if one.is_ended]
 
 
-def _enter(db: sqlite3.Connection, group: list[_Open]) -> dict[int, _Open]:
-    rows: dict[int, _Open] = {}
+def _enter_transcripts(db: sqlite3.Connection, group: list[_OpenTranscript]) -> dict[int, _OpenTranscript]:
+    rows: dict[int, _OpenTranscript] = {}
     for one in group:
         row = None if one.is_busy else session_rows.enter_transcript(db, one.transcript, one.generation)
         if row is None:
@@ -154,7 +158,7 @@ def _enter(db: sqlite3.Connection, group: list[_Open]) -> dict[int, _Open]:
     return rows
 
 
-def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
+def _finish_transcript(db: sqlite3.Connection, row: int, one: _OpenTranscript) -> None:
     if one.problem:
         session_rows.fail_transcript(db, one.transcript, one.problem)
     elif one.is_ended:
@@ -170,8 +174,8 @@ def _finish(db: sqlite3.Connection, row: int, one: _Open) -> None:
 
 def group_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Combines the unreadable lines and rows of one transcript into a single problem that says how many there are."""
-    places = [one for one in problems if one.code in _PLACES]
-    others = [one for one in problems if one.code not in (*_PLACES, "many")]
+    places = [one for one in problems if one.code in _PLACE_CODES]
+    others = [one for one in problems if one.code not in (*_PLACE_CODES, "many")]
     number = len(places) + sum(int(one.message.split(" ", 1)[0]) for one in problems if one.code == "many")
     if places and number > 1:
         first = places[0]
@@ -179,20 +183,20 @@ def group_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return (*places, *others)
 
 
-def _projects(own: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, str]]) -> set[tuple[int, str]]:
-    return {(row, folders[cwd][1]) for row, cwd in own if folders[cwd][1]}
+def _find_new_work(written: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, str]]) -> set[tuple[int, str]]:
+    return {(row, folders[cwd][1]) for row, cwd in written if folders[cwd][1]}
 
 
-def _folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tuple[int, str]:
-    spelled = replace_surrogates(cwd)
+def _enter_folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tuple[int, str]:
+    stored_cwd = replace_surrogates(cwd)
     owner = owners.find_owner(cwd)
-    db.execute("INSERT INTO folders (cwd, project) VALUES (?, ?) ON CONFLICT DO NOTHING", (spelled, owner))
-    row = db.execute("SELECT id, project FROM folders WHERE cwd = ?", (spelled,)).fetchone()
+    db.execute("INSERT INTO folders (cwd, project) VALUES (?, ?) ON CONFLICT DO NOTHING", (stored_cwd, owner))
+    row = db.execute("SELECT id, project FROM folders WHERE cwd = ?", (stored_cwd,)).fetchone()
     return int(row[0]), str(row[1])
 
 
-def _problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
-    closed = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
-    code = session_rows.UNREADABLE_ERROR if closed else getattr(error, "code", LerimError.code)
+def _make_problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
+    is_unopened = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
+    code = session_rows.UNREADABLE_ERROR if is_unopened else getattr(error, "code", LerimError.code)
     message = reason_of(error) if isinstance(error, OSError) else error.explanation
     return Problem(code, replace_surrogates(transcript.place), message)

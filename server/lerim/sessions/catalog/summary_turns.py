@@ -33,12 +33,12 @@ def load_summary_turns(db: sqlite3.Connection, place: str, project: str) -> list
     """Returns the turns of the session at `place` that were said in folders of a project, in order. A turn that was
     copied into a fork belongs to whichever of the two transcripts was read first."""
     paths: dict[int, list[str]] = defaultdict(list)
-    found = db.execute(
+    touched = db.execute(
         "SELECT touched.turn, files.path FROM transcripts JOIN turns ON turns.transcript = transcripts.id"
         " JOIN touched ON touched.turn = turns.id JOIN files ON files.id = touched.file WHERE transcripts.place = ?",
         (replace_surrogates(place),),
     )
-    for turn, path in found:
+    for turn, path in touched:
         paths[turn].append(path)
     rows = db.execute(
         "SELECT turns.id, turns.turn, turns.ordinal, turns.role, turns.kind, turns.time, folders.cwd, turns.branch,"
@@ -47,12 +47,14 @@ def load_summary_turns(db: sqlite3.Connection, place: str, project: str) -> list
         " WHERE transcripts.place = ? AND folders.project = ? ORDER BY turns.ordinal, turns.id",
         (replace_surrogates(place), project),
     )
-    out: list[SummaryTurn] = []
-    for number, name, ordinal, role, kind, time, cwd, branch, body in rows:
+    summary_turns: list[SummaryTurn] = []
+    for row, name, ordinal, role, kind, time, cwd, branch, body in rows:
         text, tools = unpack_turn_text(body)
-        named = tuple(redact_text(path) for path in sorted(paths.get(number, ())))
-        done = tuple(replace(call, text=redact_text(call.text)) for call in parse_stored_calls(tools))
-        out.append(
-            SummaryTurn(name, ordinal, role, kind, seconds_to_time(time), cwd, branch, redact_text(text), done, named)
+        paths_named = tuple(redact_text(path) for path in sorted(paths.get(row, ())))
+        calls = tuple(replace(call, text=redact_text(call.text)) for call in parse_stored_calls(tools))
+        summary_turns.append(
+            SummaryTurn(
+                name, ordinal, role, kind, seconds_to_time(time), cwd, branch, redact_text(text), calls, paths_named
+            )
         )
-    return out
+    return summary_turns

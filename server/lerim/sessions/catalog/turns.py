@@ -58,7 +58,7 @@ class WrittenTurns:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownTurn:
     row: int
     transcript: int
     ordinal: int
@@ -68,68 +68,76 @@ class _Known:
 def write_turns(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folders: Mapping[str, int]) -> WrittenTurns:
     """Writes turns, each given with its transcript's row; call it inside a transaction. Known turns are updated. A turn
     that already belongs to another transcript (a fork copied it) stays there, unless that transcript has vanished."""
-    known = _known(db, [turn.id for _, turn in turns])
+    known_turns = _load_known_turns(db, [turn.id for _, turn in turns])
     inserts: dict[str, tuple[int, Turn]] = {}
     updates: dict[str, tuple[int, Turn]] = {}
     for transcript, turn in turns:
-        before = known.get(turn.id)
-        if before is not None:
-            if before.transcript == transcript or before.vanished:
+        known_turn = known_turns.get(turn.id)
+        if known_turn is not None:
+            if known_turn.transcript == transcript or known_turn.vanished:
                 updates[turn.id] = transcript, turn
         elif turn.id not in inserts or inserts[turn.id][0] == transcript:
             inserts[turn.id] = transcript, turn
-    own = (*inserts.values(), *updates.values())
-    had = [(known[key].transcript, known[key].ordinal) for key in updates]
-    standing = _standing(db, [*had, *((transcript, turn.ordinal) for transcript, turn in own)])
-    first = cast(int, db.execute("SELECT coalesce(max(id), 0) + 1 FROM turns").fetchone()[0])
-    new = dict(enumerate(inserts.values(), first))
-    changed = {known[key].row: one for key, one in updates.items()}
-    after = {transcript: dict(rows) for transcript, rows in standing.items()}
+    written = (*inserts.values(), *updates.values())
+    old_places = [(known_turns[key].transcript, known_turns[key].ordinal) for key in updates]
+    indexed_before = _load_affected_turns(
+        db, [*old_places, *((transcript, turn.ordinal) for transcript, turn in written)]
+    )
+    first_row = cast(int, db.execute("SELECT coalesce(max(id), 0) + 1 FROM turns").fetchone()[0])
+    new_rows = dict(enumerate(inserts.values(), first_row))
+    changed_rows = {known_turns[key].row: one for key, one in updates.items()}
+    indexed_after = {transcript: dict(rows) for transcript, rows in indexed_before.items()}
     for key in updates:
-        after[known[key].transcript].pop(known[key].row)
+        indexed_after[known_turns[key].transcript].pop(known_turns[key].row)
     rows = []
-    for row, (transcript, turn) in (*new.items(), *changed.items()):
-        said = _said(turn)
-        after[transcript][row] = said
-        rows.append((*_values(turn, said, transcript, folders), row))
-    db.executemany(_INSERT, rows[: len(new)])
-    db.executemany(_UPDATE, rows[len(new) :])
-    turn_words.update_index(db, standing.values(), after.values())
+    for row, (transcript, turn) in (*new_rows.items(), *changed_rows.items()):
+        indexed = _make_indexed_turn(turn)
+        indexed_after[transcript][row] = indexed
+        rows.append((*_make_values(turn, indexed, transcript, folders), row))
+    db.executemany(_INSERT, rows[: len(new_rows)])
+    db.executemany(_UPDATE, rows[len(new_rows) :])
+    turn_words.update_index(db, indexed_before.values(), indexed_after.values())
     touched_files.write_touched_files(
-        db, {row: touched_files.touched_paths(turn) for row, (_, turn) in (*new.items(), *changed.items())}, changed
+        db,
+        {row: touched_files.list_touched_paths(turn) for row, (_, turn) in (*new_rows.items(), *changed_rows.items())},
+        changed_rows,
     )
     return WrittenTurns(
         Counter(transcript for transcript, _ in inserts.values()),
-        frozenset((transcript, turn.cwd) for transcript, turn in own),
+        frozenset((transcript, turn.cwd) for transcript, turn in written),
     )
 
 
 def remove_other_turns(db: sqlite3.Connection, transcript: int, ids: Iterable[str]) -> None:
     """Removes the turns of a transcript that are not in `ids` (a rewound chat); call it inside a transaction."""
-    gone = db.execute(
+    removed = db.execute(
         "SELECT id, ordinal FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
         (transcript, to_json_list(ids)),
     ).fetchall()
-    standing = _standing(db, [(transcript, ordinal) for _, ordinal in gone])
-    after = {of: dict(rows) for of, rows in standing.items()}
-    for row, _ in gone:
-        after[transcript].pop(row)
-    db.executemany("DELETE FROM turns WHERE id = ?", [(row,) for row, _ in gone])
-    turn_words.update_index(db, standing.values(), after.values())
-    touched_files.write_touched_files(db, {}, [row for row, _ in gone])
+    indexed_before = _load_affected_turns(db, [(transcript, ordinal) for _, ordinal in removed])
+    indexed_after = {of: dict(rows) for of, rows in indexed_before.items()}
+    for row, _ in removed:
+        indexed_after[transcript].pop(row)
+    db.executemany("DELETE FROM turns WHERE id = ?", [(row,) for row, _ in removed])
+    turn_words.update_index(db, indexed_before.values(), indexed_after.values())
+    touched_files.write_touched_files(db, {}, [row for row, _ in removed])
 
 
-def _known(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _Known]:
+def _load_known_turns(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _KnownTurn]:
     found = db.execute(
         "SELECT turns.turn, turns.id, turns.transcript, turns.ordinal, transcripts.vanished"
         " FROM turns JOIN transcripts ON transcripts.id = turns.transcript"
         " WHERE turns.turn IN (SELECT value FROM json_each(?))",
         (to_json_list(ids),),
     )
-    return {key: _Known(row, transcript, ordinal, bool(gone)) for key, row, transcript, ordinal, gone in found}
+    return {
+        key: _KnownTurn(row, transcript, ordinal, bool(vanished)) for key, row, transcript, ordinal, vanished in found
+    }
 
 
-def _standing(db: sqlite3.Connection, places: Iterable[tuple[int, int]]) -> dict[int, dict[int, IndexedTurn]]:
+def _load_affected_turns(
+    db: sqlite3.Connection, places: Iterable[tuple[int, int]]
+) -> dict[int, dict[int, IndexedTurn]]:
     """Returns by transcript the rows that a change at these (transcript, ordinal) pairs can affect, and their
     neighbours."""
     spans: dict[int, tuple[int, int]] = {}
@@ -139,7 +147,7 @@ def _standing(db: sqlite3.Connection, places: Iterable[tuple[int, int]]) -> dict
     return {transcript: turn_words.load_indexed_turns(db, transcript, *span) for transcript, span in spans.items()}
 
 
-def _said(turn: Turn) -> IndexedTurn:
+def _make_indexed_turn(turn: Turn) -> IndexedTurn:
     text = replace_surrogates(turn.text)
     time = turn.time.timestamp() if turn.time else None
     return IndexedTurn(turn.ordinal, turn_words.is_prose(turn.kind, text), time, text, render_calls(turn.tool_calls))
@@ -153,8 +161,8 @@ _INSERT = f"INSERT INTO turns ({_COLUMNS_WRITTEN}, id) VALUES ({', '.join('?' * 
 _UPDATE = f"UPDATE turns SET {' = ?,'.join(_COLUMNS_WRITTEN.split(','))} = ? WHERE id = ?"
 
 
-def _values(turn: Turn, said: IndexedTurn, transcript: int, folders: Mapping[str, int]) -> tuple[object, ...]:
-    spent = turn.tokens
+def _make_values(turn: Turn, indexed: IndexedTurn, transcript: int, folders: Mapping[str, int]) -> tuple[object, ...]:
+    tokens = turn.tokens
     errors, failed = 0, False
     for call in turn.tool_calls:
         errors += call.status == "error"
@@ -166,15 +174,15 @@ def _values(turn: Turn, said: IndexedTurn, transcript: int, folders: Mapping[str
         folders[turn.cwd],
         turn.role,
         turn.kind,
-        said.time,
-        said.is_prose,
+        indexed.time,
+        indexed.is_prose,
         replace_surrogates(turn.branch),
         replace_surrogates(turn.model),
         len(turn.tool_calls),
         errors,
         failed,
-        *((None,) * 4 if spent == NO_TOKENS else (spent.input, spent.output, spent.cache_read, spent.cache_write)),
-        pack_turn_text(said.text, said.tools),
+        *((None,) * 4 if tokens == NO_TOKENS else (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)),
+        pack_turn_text(indexed.text, indexed.tools),
     )
 
 
@@ -182,47 +190,47 @@ _COLUMNS = (
     "turns.turn, transcripts.platform, transcripts.session, transcripts.place, transcripts.within,"
     " turns.ordinal, turns.role, turns.kind, turns.time, folders.cwd, folders.project, turns.body"
 )
-_JOINED = "turns JOIN transcripts ON transcripts.id = turns.transcript JOIN folders ON folders.id = turns.folder"
+_FROM_TURNS = "turns JOIN transcripts ON transcripts.id = turns.transcript JOIN folders ON folders.id = turns.folder"
 
 
 def load_turn(db: sqlite3.Connection, turn_id: str) -> TurnRow | None:
     """Returns the turn with this id, or None."""
-    row = db.execute(f"SELECT {_COLUMNS} FROM {_JOINED} WHERE turns.turn = ?", (turn_id,)).fetchone()
-    return _row(row) if row else None
+    row = db.execute(f"SELECT {_COLUMNS} FROM {_FROM_TURNS} WHERE turns.turn = ?", (turn_id,)).fetchone()
+    return _make_turn_row(row) if row else None
 
 
 def load_turns(db: sqlite3.Connection, place: str) -> list[TurnRow]:
     """Returns all turns of a transcript, in order."""
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM {_JOINED} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id", (place,)
+        f"SELECT {_COLUMNS} FROM {_FROM_TURNS} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id", (place,)
     )
-    return [_row(row) for row in rows]
+    return [_make_turn_row(row) for row in rows]
 
 
 def find_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
     """Returns turns that contain words of `query`, best first; see `search.search_turns`."""
-    return _found(db, search.search_turns(db, query, filters, limit))
+    return _load_found_turns(db, search.search_turns(db, query, filters, limit))
 
 
 def find_session_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
     """Returns the best turn of each session that matches `query`, best session first; see `search.search_sessions`."""
-    return _found(db, search.search_sessions(db, query, filters, limit))
+    return _load_found_turns(db, search.search_sessions(db, query, filters, limit))
 
 
-def _found(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[TurnRow]:
+def _load_found_turns(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[TurnRow]:
     scores = dict(ranked)
     rows = db.execute(
-        f"SELECT turns.id, {_COLUMNS} FROM {_JOINED} WHERE turns.id IN (SELECT value FROM json_each(?))",
+        f"SELECT turns.id, {_COLUMNS} FROM {_FROM_TURNS} WHERE turns.id IN (SELECT value FROM json_each(?))",
         (to_json_list(scores),),
     )
-    shown = {number: _row(row, scores[number]) for number, *row in rows}
-    return [shown[number] for number in scores]
+    turns_by_row = {number: _make_turn_row(row, scores[number]) for number, *row in rows}
+    return [turns_by_row[number] for number in scores]
 
 
-_Row = tuple[str, Platform, str, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]
+_TurnColumns = tuple[str, Platform, str, str, str, int, Role, TurnKind, float | None, str, str, str | bytes]
 
 
-def _row(row: _Row, score: float = 0.0) -> TurnRow:
+def _make_turn_row(row: _TurnColumns, score: float = 0.0) -> TurnRow:
     turn_id, platform, session, place, within, ordinal, role, kind, time, cwd, project, body = row
     text, tools = unpack_turn_text(body)
     return TurnRow(

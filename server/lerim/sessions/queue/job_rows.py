@@ -14,10 +14,10 @@ from lerim.sessions.tables import seconds_to_time
 from lerim.sqlite import transaction
 
 JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
-NOT_READ = "its agent is no longer connected (`lerim connect` connects it)"
+NOT_CONNECTED_REASON = "its agent is no longer connected (`lerim connect` connects it)"
 """The reason of a job that was skipped, but not by the person."""
-_GONE = "its transcript is gone; the job waits until it is back"
-_SKIPPED = "you skipped it"
+_VANISHED_REASON = "its transcript is gone; the job waits until it is back"
+_SKIPPED_REASON = "you skipped it"
 
 
 class JobRow(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ def list_open_jobs(db: sqlite3.Connection, project: str, now: float, kinds: Sequ
         " ELSE 4 END, j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id",
         (project, *kinds),
     )
-    return [_row(now, *row) for row in rows]
+    return [_make_job_row(now, *row) for row in rows]
 
 
 def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
@@ -60,12 +60,13 @@ def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -
     failed and dead ones); returns how many. Jobs skipped because their agent is not connected stay skipped."""
     states = "('failed', 'dead', 'skipped', 'pending')" if jobs else "('failed', 'dead')"
     with transaction(db):
-        found = db.execute(
+        updated = db.execute(
             "UPDATE jobs SET state = 'pending', tries = 0, not_before = 0, interrupted = 0, error = ''"
-            f" WHERE project = ? AND state IN {states} AND NOT (state = 'skipped' AND error = ?) AND {_named(jobs)}",
-            (project, NOT_READ, *jobs),
+            f" WHERE project = ? AND state IN {states} AND NOT (state = 'skipped' AND error = ?)"
+            f" AND {_job_condition(jobs)}",
+            (project, NOT_CONNECTED_REASON, *jobs),
         )
-    return found.rowcount
+    return updated.rowcount
 
 
 def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
@@ -73,35 +74,35 @@ def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) ->
     continues."""
     states = "('pending', 'failed', 'dead')" if jobs else "('dead')"
     with transaction(db):
-        found = db.execute(
-            f"UPDATE jobs SET state = 'skipped' WHERE project = ? AND state IN {states} AND {_named(jobs)}",
+        updated = db.execute(
+            f"UPDATE jobs SET state = 'skipped' WHERE project = ? AND state IN {states} AND {_job_condition(jobs)}",
             (project, *jobs),
         )
-    return found.rowcount
+    return updated.rowcount
 
 
-def hold_removed_platforms(db: sqlite3.Connection, removed: Iterable[Platform]) -> None:
+def hold_removed_platforms(db: sqlite3.Connection, platforms: Iterable[Platform]) -> None:
     """Skips the jobs of agents that are not connected, and puts those of all other agents back into the queue."""
-    names = tuple(removed)
-    those = f"(SELECT id FROM transcripts WHERE platform IN ({', '.join('?' * len(names))}))"
+    removed_platforms = tuple(platforms)
+    their_transcripts = f"(SELECT id FROM transcripts WHERE platform IN ({', '.join('?' * len(removed_platforms))}))"
     with transaction(db):
         db.execute(
             "UPDATE jobs SET state = 'pending', tries = 0, not_before = 0, error = ''"
-            f" WHERE state = 'skipped' AND error = ? AND transcript NOT IN {those}",
-            (NOT_READ, *names),
+            f" WHERE state = 'skipped' AND error = ? AND transcript NOT IN {their_transcripts}",
+            (NOT_CONNECTED_REASON, *removed_platforms),
         )
         db.execute(
             "UPDATE jobs SET state = 'skipped', error = ?"
-            f" WHERE state IN ('pending', 'failed', 'dead') AND transcript IN {those}",
-            (NOT_READ, *names),
+            f" WHERE state IN ('pending', 'failed', 'dead') AND transcript IN {their_transcripts}",
+            (NOT_CONNECTED_REASON, *removed_platforms),
         )
 
 
-def _named(jobs: Sequence[int]) -> str:
+def _job_condition(jobs: Sequence[int]) -> str:
     return f"id IN ({', '.join('?' * len(jobs))})" if jobs else "1"
 
 
-def _row(
+def _make_job_row(
     now: float,
     number: int,
     kind: str,
@@ -115,7 +116,7 @@ def _row(
     vanished: int,
     error: str,
 ) -> JobRow:
-    waits = state in ("pending", "failed")
-    due = seconds_to_time(max(now, not_before)) if waits and not vanished else None
-    reason = error or (_GONE if waits and vanished else _SKIPPED if state == "skipped" else "")
-    return JobRow(number, kind, platform, session, title, place, state, tries, due, reason)
+    is_waiting = state in ("pending", "failed")
+    next_try = seconds_to_time(max(now, not_before)) if is_waiting and not vanished else None
+    reason = error or (_VANISHED_REASON if is_waiting and vanished else _SKIPPED_REASON if state == "skipped" else "")
+    return JobRow(number, kind, platform, session, title, place, state, tries, next_try, reason)

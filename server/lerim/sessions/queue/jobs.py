@@ -22,7 +22,7 @@ BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
 MODEL_JOB = "model"
 """The kind of job that waits for a model once the rules have read a session, whether or not a model is configured."""
-_RUNS = "SELECT 1 FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"
+_IS_RUNNING = "SELECT 1 FROM jobs WHERE id = ? AND state = 'running' AND runs = ?"
 SUMMARY_JOB = "summary"
 """The kind of job that summarizes a session once the rules have read it (`pending_summaries.py`), except for
 subagents'."""
@@ -134,7 +134,7 @@ def finish_job(
             {"later": again_at, "id": job.id, "run": job.run},
         )
         if ended.rowcount:
-            _place(db, job, resume, state, redactions)
+            _save_position(db, job, resume, state, redactions)
             frictions.keep_frictions(db, job.project, met)
         if ended.rowcount and job.kind == EXTRACT_JOB:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
@@ -146,11 +146,11 @@ def finish_job(
 def keep_job_progress(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
     """Saves how far a running job got before it failed. Does nothing if its lock was lost."""
     with transaction(db):
-        if db.execute(_RUNS, (job.id, job.run)).fetchone():
-            _place(db, job, resume, state, redactions)
+        if db.execute(_IS_RUNNING, (job.id, job.run)).fetchone():
+            _save_position(db, job, resume, state, redactions)
 
 
-def _place(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
+def _save_position(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
     db.execute(
         "INSERT INTO positions (transcript, project, kind, resume, state, redactions)"
         " SELECT transcript, project, kind, ?, ?, ? FROM jobs WHERE id = ?"
@@ -191,12 +191,12 @@ def recover_jobs(db: sqlite3.Connection, project: str) -> int:
     """Puts back the jobs a dead process left running, without counting a try; returns how many. Only for the lock's
     holder."""
     with transaction(db):
-        found = db.execute(
+        updated = db.execute(
             "UPDATE jobs SET state = 'pending', interrupted = interrupted + 1, again = 0, not_before = 0"
             " WHERE project = ? AND state = 'running'",
             (project,),
         )
-    return found.rowcount
+    return updated.rowcount
 
 
 def count_due_jobs(db: sqlite3.Connection, project: str, kind: str, now: float) -> int:

@@ -54,14 +54,15 @@ def list_pending_summaries(
 def settle_summaries(db: sqlite3.Connection, summarized: Iterable[int], others: Iterable[int] = ()) -> None:
     """Marks these jobs as done, in one transaction. The `summarized` sessions wait for a model from now on; the
     `others` have no summary, or one that a person has edited."""
-    first = list(summarized)
+    summarized_jobs = list(summarized)
     with transaction(db):
         db.execute(
             "UPDATE jobs SET state = 'done' WHERE id IN (SELECT value FROM json_each(?))",
-            (to_json_list([*first, *others]),),
+            (to_json_list([*summarized_jobs, *others]),),
         )
         rows = db.execute(
-            "SELECT transcript, project FROM jobs WHERE id IN (SELECT value FROM json_each(?))", (to_json_list(first),)
+            "SELECT transcript, project FROM jobs WHERE id IN (SELECT value FROM json_each(?))",
+            (to_json_list(summarized_jobs),),
         ).fetchall()
         for transcript, project in rows:
             queue.enqueue_job(db, queue.SUMMARY_MODEL_JOB, transcript, project)

@@ -14,10 +14,10 @@ from datetime import datetime
 from lerim.sessions.queue.jobs import MODEL_JOB
 from lerim.sessions.tables import DEFLATE_WINDOW
 
-COUNTED_SESSIONS = 50
-_HEAD = 200
+SAMPLE_SESSIONS = 50
+_STATE_HEAD_BYTES = 200
 """Bytes of a packed state that say how far the model was shown the session (`extraction/model/material.py`)."""
-_SENT = re.compile(rb'"sent":(-?[0-9]{1,18})')
+_LAST_SENT_TURN = re.compile(rb'"sent":(-?[0-9]{1,18})')
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def count_pending_turns(
 ) -> PendingTurns:
     """Estimates what waits for a model now (`now`: epoch seconds), including failed jobs, in the sessions with turns
     between the bounds."""
-    waiting = db.execute(
+    waiting_sessions = db.execute(
         "SELECT j.transcript, coalesce(s.turns, 1) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " LEFT JOIN sessions s ON s.transcript = t.id"
         " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
@@ -51,39 +51,39 @@ def count_pending_turns(
             "until": until.timestamp() if until else None,
         },
     ).fetchall()
-    if not waiting:
+    if not waiting_sessions:
         return PendingTurns()
-    step = max(1, -(-len(waiting) // COUNTED_SESSIONS))
-    looked = waiting[step // 2 :: step]
+    step = max(1, -(-len(waiting_sessions) // SAMPLE_SESSIONS))
+    sample = waiting_sessions[step // 2 :: step]
     folders = [number for (number,) in db.execute("SELECT id FROM folders WHERE project = ?", (project,))]
-    found = [one for transcript, _ in looked if (one := _of(db, transcript, project, folders)).turns]
-    share = sum(turns for _, turns in waiting) / max(1, sum(turns for _, turns in looked))
+    pending = [one for transcript, _ in sample if (one := _count_session(db, transcript, project, folders)).turns]
+    scale = sum(turns for _, turns in waiting_sessions) / max(1, sum(turns for _, turns in sample))
     return PendingTurns(
-        round(len(found) * len(waiting) / len(looked)),
-        round(sum(one.turns for one in found) * share),
-        round(sum(one.calls for one in found) * share),
-        round(sum(one.size for one in found) * share),
+        round(len(pending) * len(waiting_sessions) / len(sample)),
+        round(sum(one.turns for one in pending) * scale),
+        round(sum(one.calls for one in pending) * scale),
+        round(sum(one.size for one in pending) * scale),
     )
 
 
-def _of(db: sqlite3.Connection, transcript: int, project: str, folders: list[int]) -> PendingTurns:
+def _count_session(db: sqlite3.Connection, transcript: int, project: str, folders: list[int]) -> PendingTurns:
     row = db.execute(
         "SELECT substr(state, 1, ?) FROM positions WHERE transcript = ? AND project = ? AND kind = ?",
-        (_HEAD, transcript, project, MODEL_JOB),
+        (_STATE_HEAD_BYTES, transcript, project, MODEL_JOB),
     ).fetchone()
     [(turns, calls, size)] = db.execute(
         "SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(length(body)), 0) FROM turns"
         f" WHERE transcript = ? AND ordinal > ? AND folder IN ({', '.join('?' * len(folders))})",
-        (transcript, _sent(row[0]) if row else -1, *folders),
+        (transcript, _read_last_sent_turn(row[0]) if row else -1, *folders),
     )
     return PendingTurns(1, turns, calls, size)
 
 
-def _sent(head: bytes) -> int:
+def _read_last_sent_turn(head: bytes) -> int:
     """Returns the number of the last turn that was sent, read from the head of a packed state; -1 if it does not
     say."""
     try:
-        found = _SENT.search(zlib.decompressobj(DEFLATE_WINDOW).decompress(head, _HEAD))
+        found = _LAST_SENT_TURN.search(zlib.decompressobj(DEFLATE_WINDOW).decompress(head, _STATE_HEAD_BYTES))
     except zlib.error:
         return -1
     return int(found[1]) if found else -1

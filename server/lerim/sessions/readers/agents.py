@@ -18,7 +18,7 @@ import msgspec
 
 from lerim import paths
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError, reason_of
-from lerim.files import unreadable_error
+from lerim.files import make_unreadable_error
 from lerim.project import can_be_folder
 from lerim.sessions.model import (
     PLATFORM_NAMES,
@@ -202,7 +202,7 @@ def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
     except LerimError:
         raise
     except OSError as error:
-        raise unreadable_error(Path(where), error) from error
+        raise make_unreadable_error(Path(where), error) from error
     except Exception as error:
         what = "there is not enough memory" if isinstance(error, MemoryError) else _place(error)
         message = f"This data of {PLATFORM_NAMES[platform]} could not be read or understood: {what}."

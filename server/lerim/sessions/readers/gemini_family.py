@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from lerim.errors import Problem
-from lerim.files import open_buffered, unreadable_error
+from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity import store
 from lerim.sessions.readers.engine import (
@@ -81,7 +81,7 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     try:
         session = load_gemini_session(path)
     except OSError as error:
-        raise unreadable_error(path, error) from error
+        raise make_unreadable_error(path, error) from error
     header = session.header
     native_id = without_nul(header.session_id)[:200] or transcript.session_id
     child = bool(transcript.parent) or header.kind == "subagent"

@@ -24,7 +24,7 @@ from lerim.sessions.tables import (
     unpack_turn_text,
 )
 
-PACKED = 3
+PACK_RATIO = 3
 """About how many times longer a text is than its packed form."""
 
 
@@ -80,12 +80,12 @@ class RedactedTurn:
     tools: str
 
 
-_DAY = "coalesce(date(coalesce(s.ended, s.started), 'unixepoch', 'localtime'), '')"
-_LISTED = (
+_DAY_COLUMN = "coalesce(date(coalesce(s.ended, s.started), 'unixepoch', 'localtime'), '')"
+_FROM_LISTED_SESSIONS = (
     f" FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE {IS_MAIN_SESSION} AND s.turns > 0"
     " AND (:places IS NULL OR t.place IN (SELECT value FROM json_each(:places)))"
 )
-_BRIEF = (
+_ITEM_COLUMNS = (
     "t.id, t.place, t.platform, t.session, t.parent, s.title, s.started, s.ended, s.cwds, s.branches, s.models,"
     " s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read, s.cache_write,"
     f" s.cost, t.vanished, t.error, {PARENT_MISSING}, (SELECT count(DISTINCT touched.file) FROM turns"
@@ -98,7 +98,8 @@ def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tu
     many, newest first. None means every project. A subagent's session counts as part of its parent's, if that was
     read."""
     rows = db.execute(
-        f"SELECT {_DAY} AS day, count(*){_LISTED} GROUP BY day ORDER BY day DESC", {"places": _places(db, projects)}
+        f"SELECT {_DAY_COLUMN} AS day, count(*){_FROM_LISTED_SESSIONS} GROUP BY day ORDER BY day DESC",
+        {"places": _list_places(db, projects)},
     )
     return [(str(day), int(number)) for day, number in rows]
 
@@ -107,23 +108,23 @@ def list_day_sessions(
     db: sqlite3.Connection, projects: Sequence[str] | None, day: str, start: int, limit: int
 ) -> tuple[list[SessionListItem], int]:
     """Returns the sessions of a day from index `start` on, newest first, and how many the day has."""
-    named = {"places": _places(db, projects), "day": day, "start": start, "limit": limit}
-    [(total,)] = db.execute(f"SELECT count(*){_LISTED} AND {_DAY} = :day", named)
+    parameters = {"places": _list_places(db, projects), "day": day, "start": start, "limit": limit}
+    [(total,)] = db.execute(f"SELECT count(*){_FROM_LISTED_SESSIONS} AND {_DAY_COLUMN} = :day", parameters)
     rows = db.execute(
-        f"SELECT {_BRIEF}{_LISTED} AND {_DAY} = :day"
+        f"SELECT {_ITEM_COLUMNS}{_FROM_LISTED_SESSIONS} AND {_DAY_COLUMN} = :day"
         " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
-        named,
+        parameters,
     ).fetchall()
-    return [_brief(db, row) for row in rows], int(total)
+    return [_make_list_item(db, row) for row in rows], int(total)
 
 
 def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None:
     """Returns the session at this place, or None if the catalog does not know it."""
     row = db.execute(
-        f"SELECT {_BRIEF} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.place = ?",
+        f"SELECT {_ITEM_COLUMNS} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.place = ?",
         (replace_surrogates(place),),
     ).fetchone()
-    return _brief(db, row) if row else None
+    return _make_list_item(db, row) if row else None
 
 
 def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
@@ -135,15 +136,15 @@ def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
     return (str(row[0]), str(row[1])) if row else None
 
 
-_TURNS = " FROM turns WHERE transcript = (SELECT id FROM transcripts WHERE place = :place)"
+_FROM_TURNS = " FROM turns WHERE transcript = (SELECT id FROM transcripts WHERE place = :place)"
 
 
 def load_outline(db: sqlite3.Connection, place: str, turn: str) -> SessionOutline:
     """Returns the kinds and sizes of a session's turns, without their text, and the position of `turn`."""
     rows = db.execute(
         "SELECT turn, kind, CASE typeof(body) WHEN 'blob' THEN length(body) * :packed ELSE length(body) END"
-        f"{_TURNS} ORDER BY ordinal, id",
-        {"place": replace_surrogates(place), "packed": PACKED},
+        f"{_FROM_TURNS} ORDER BY ordinal, id",
+        {"place": replace_surrogates(place), "packed": PACK_RATIO},
     ).fetchall()
     at = next((position for position, (name, _, _) in enumerate(rows) if name == turn), -1)
     return SessionOutline(tuple(kind for _, kind, _ in rows), tuple(size for _, _, size in rows), at)
@@ -152,7 +153,7 @@ def load_outline(db: sqlite3.Connection, place: str, turn: str) -> SessionOutlin
 def read_redacted_turns(db: sqlite3.Connection, place: str, start: int, count: int) -> Iterator[RedactedTurn]:
     """Yields `count` turns of a session from position `start` on; -1 for all."""
     rows = db.execute(
-        f"SELECT turn, role, kind, time, body{_TURNS} ORDER BY ordinal, id LIMIT :count OFFSET :start",
+        f"SELECT turn, role, kind, time, body{_FROM_TURNS} ORDER BY ordinal, id LIMIT :count OFFSET :start",
         {"place": replace_surrogates(place), "start": start, "count": count},
     )
     for name, role, kind, time, body in rows:
@@ -164,12 +165,12 @@ def find_positions(db: sqlite3.Connection, place: str, words: str) -> Iterator[i
     """Yields the positions of the turns in which `words` occur literally, ignoring case, in the text or the tool
     calls."""
     wanted = words.lower()
-    for position, leaf in enumerate(read_redacted_turns(db, place, 0, -1)):
-        if wanted in leaf.text.lower() or wanted in leaf.tools.lower():
+    for position, turn in enumerate(read_redacted_turns(db, place, 0, -1)):
+        if wanted in turn.text.lower() or wanted in turn.tools.lower():
             yield position
 
 
-def _places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | None:
+def _list_places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | None:
     if projects is None:
         return None
     found: set[str] = set()
@@ -178,16 +179,31 @@ def _places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | Non
     return to_json_list(found)
 
 
-def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> SessionListItem:
+def _make_list_item(db: sqlite3.Connection, row: tuple[Any, ...]) -> SessionListItem:
     number, place, platform, name, parent, title, started, ended, cwds, branches, models, *rest = row
-    turns, prompts, calls, errors, denials, spent, put, read, written, cost, vanished, error, missing, files = rest
+    (
+        turns,
+        prompts,
+        calls,
+        errors,
+        denials,
+        tokens_in,
+        tokens_out,
+        cache_read,
+        cache_write,
+        cost,
+        vanished,
+        error,
+        parent_missing,
+        files,
+    ) = rest
     return SessionListItem(
         place=place,
         platform=platform,
         session_id=name,
         parent=parent,
         title=redact_text(title),
-        opening="" if title else _opening(db, number),
+        opening="" if title else _load_opening(db, number),
         started=seconds_to_time(started),
         ended=seconds_to_time(ended),
         cwds=split_stored_lines(cwds),
@@ -198,16 +214,16 @@ def _brief(db: sqlite3.Connection, row: tuple[Any, ...]) -> SessionListItem:
         tool_calls=calls,
         tool_errors=errors,
         denials=denials,
-        tokens=None if spent is None else Tokens.from_columns(spent, put, read, written),
+        tokens=None if tokens_in is None else Tokens.from_columns(tokens_in, tokens_out, cache_read, cache_write),
         cost=cost,
         files=files,
         vanished=bool(vanished),
         error=error,
-        parent_missing=bool(missing),
+        parent_missing=bool(parent_missing),
     )
 
 
-def _opening(db: sqlite3.Connection, number: int) -> str:
+def _load_opening(db: sqlite3.Connection, number: int) -> str:
     row = db.execute(
         "SELECT body FROM turns WHERE transcript = ? AND role = 'user' ORDER BY kind <> 'prompt', ordinal LIMIT 1",
         (number,),

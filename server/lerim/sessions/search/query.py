@@ -10,10 +10,10 @@ from lerim.words import STOP_WORDS, split_unspaced, stem
 
 MOST_TERMS = 24
 """How many words of a query are used."""
-_AROUND = "?!,:;'’`*()[]{}…"
+_SURROUNDING_SIGNS = "?!,:;'’`*()[]{}…"
 """Signs that surround words without being part of them."""
 _WORD = re.compile(r"[^\W_]+")
-_DATED = re.compile(
+_TIME_QUESTION = re.compile(
     r"(?:when|since when|how long|what (?:day|date|month|year|time)|which (?:day|month|year))\b", re.IGNORECASE
 )
 
@@ -49,11 +49,11 @@ def parse_query(text: str) -> SearchQuery:
     """Parses any text; a query without letters or digits has no terms. Stop words such as `the` count only if fewer
     than two other words remain."""
     plain = replace_surrogates(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
-    split = [piece for word in plain.split() for piece in split_unspaced(word) or (word,)]
-    found = {term.fts_expression: (word, term) for word in split if (term := _term(word))}
-    telling = {match: one for match, one in found.items() if one[1].joined not in STOP_WORDS}
-    terms = tuple(term for _, term in (telling if len(telling) > 1 else found).values())
-    return SearchQuery(terms[:MOST_TERMS], bool(_DATED.match(text.strip())))
+    words = [piece for word in plain.split() for piece in split_unspaced(word) or (word,)]
+    found = {term.fts_expression: (word, term) for word in words if (term := _make_term(word))}
+    meaningful = {match: one for match, one in found.items() if one[1].joined not in STOP_WORDS}
+    terms = tuple(term for _, term in (meaningful if len(meaningful) > 1 else found).values())
+    return SearchQuery(terms[:MOST_TERMS], bool(_TIME_QUESTION.match(text.strip())))
 
 
 def tokenize_text(text: str) -> list[str]:
@@ -61,15 +61,15 @@ def tokenize_text(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _term(word: str) -> QueryTerm | None:
+def _make_term(word: str) -> QueryTerm | None:
     whole = space_ideographs(word.removesuffix("'s").removesuffix("’s"))
-    found = _WORD.findall(whole)
-    if not found:
+    names = _WORD.findall(whole)
+    if not names:
         return None
-    pieces = [piece for name in found for piece in split_name(name)]
-    humped = len(pieces) > len(found)
-    match = f'"{whole}"' if not humped else f'("{whole}" OR "{" ".join(pieces)}")'
-    bare = word.lower().lstrip(_AROUND).rstrip(_AROUND + ".")
-    signed = bare if bare and not (bare[0].isalnum() and bare[-1].isalnum()) else ""
-    stems, names = (tuple(stem(one.lower()) for one in ones) for ones in (pieces, found))
-    return QueryTerm(match, stems, names, "".join(found).lower(), signed)
+    pieces = [piece for name in names for piece in split_name(name)]
+    is_camel_case = len(pieces) > len(names)
+    match = f'"{whole}"' if not is_camel_case else f'("{whole}" OR "{" ".join(pieces)}")'
+    bare = word.lower().lstrip(_SURROUNDING_SIGNS).rstrip(_SURROUNDING_SIGNS + ".")
+    with_signs = bare if bare and not (bare[0].isalnum() and bare[-1].isalnum()) else ""
+    stems, unsplit_stems = (tuple(stem(one.lower()) for one in ones) for ones in (pieces, names))
+    return QueryTerm(match, stems, unsplit_stems, "".join(names).lower(), with_signs)

@@ -14,7 +14,7 @@ from lerim.sessions.search import query as queries
 from lerim.sessions.search import ranking
 from lerim.sessions.search.filters import NO_FILTERS, SessionFilters
 from lerim.sessions.search.query import SearchQuery
-from lerim.sessions.search.ranking import TOOLS, TurnMatch
+from lerim.sessions.search.ranking import TOOL_WEIGHT, TurnMatch
 from lerim.sessions.tables import (
     IS_MAIN_SESSION,
     replace_surrogates,
@@ -31,15 +31,15 @@ MOST_COUNTED = 5_000
 NEAR_WEIGHT = 0.35
 """The index's weight of a word in a neighbouring turn."""
 
-_OWN = "{text tools}"
+_OWN_COLUMNS = "{text tools}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Narrowed:
-    """Conditions on `turns` in SQL and their parameters; `home` contains only the conditions on projects."""
+class _SqlConditions:
+    """Conditions on `turns` in SQL and their parameters; `project_where` contains only the conditions on projects."""
 
     where: str
-    home: str
+    project_where: str
     values: dict[str, str | float | None]
 
 
@@ -47,10 +47,10 @@ def search_turns(db: sqlite3.Connection, text: str, filters: SessionFilters, lim
     """Returns the rows of the turns that contain words of `text`, best first, with a score. If `text` has no words but
     filters are set, returns the newest turns that pass them. Any text is a valid query."""
     query = queries.parse_query(text)
-    narrowed = _narrowed(db, filters)
+    conditions = _make_conditions(db, filters)
     if not query.terms:
-        return [] if filters == NO_FILTERS else _newest(db, narrowed, limit)
-    found = ranking.demote_copies(_ranked(db, query, narrowed, limit))
+        return [] if filters == NO_FILTERS else _list_newest(db, conditions, limit)
+    found = ranking.demote_copies(_rank_candidates(db, query, conditions, limit))
     return [(one.row, one.score) for one in found[:limit]]
 
 
@@ -60,24 +60,30 @@ def search_sessions(db: sqlite3.Connection, text: str, filters: SessionFilters, 
     query = queries.parse_query(text)
     if not query.terms:
         return []
-    found = ranking.best_by_session(_ranked(db, query, _narrowed(db, filters), limit))
+    found = ranking.rank_sessions(_rank_candidates(db, query, _make_conditions(db, filters), limit))
     return [(best.row, score) for best, score in found[:limit]]
 
 
-def _ranked(db: sqlite3.Connection, query: SearchQuery, narrowed: _Narrowed, limit: int) -> list[TurnMatch]:
-    held = [_holding(db, term.fts_expression, narrowed) for term in query.terms]
-    asked = _asked(db, query, [everywhere for _, everywhere in held])
-    found = _likeliest(db, asked, narrowed, max(limit, RANKED_TURNS))
-    if not found and asked != query.fts_expression:  # the rarest words do not occur in these projects
-        found = _likeliest(db, query.fts_expression, narrowed, max(limit, RANKED_TURNS))
-    return ranking.rank_turns(query, found, [own for own, _ in held], _number(db, narrowed))
+def _rank_candidates(
+    db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions, limit: int
+) -> list[TurnMatch]:
+    word_counts = [_count_turns_with_word(db, term.fts_expression, conditions) for term in query.terms]
+    expression = _choose_expression(db, query, [machine_count for _, machine_count in word_counts])
+    candidates = _find_candidates(db, expression, conditions, max(limit, RANKED_TURNS))
+    if not candidates and expression != query.fts_expression:  # the rarest words do not occur in these projects
+        candidates = _find_candidates(db, query.fts_expression, conditions, max(limit, RANKED_TURNS))
+    return ranking.rank_turns(
+        query, candidates, [project_count for project_count, _ in word_counts], _count_turns(db, conditions)
+    )
 
 
-def count_turns_holding(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
+def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
     """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
     are."""
-    narrowed = _narrowed(db, filters)
-    return [_holding(db, term.fts_expression, narrowed)[0] for term in query.terms], _number(db, narrowed)
+    conditions = _make_conditions(db, filters)
+    return [_count_turns_with_word(db, term.fts_expression, conditions)[0] for term in query.terms], _count_turns(
+        db, conditions
+    )
 
 
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
@@ -86,7 +92,7 @@ def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -
     A session whose turns were all copied from another is judged by its totals. They do not say which turn read a file
     or failed, so `file` and `failed` exclude it. A subagent's session counts as part of its parent's, if that was read.
     """
-    narrowed = _narrowed(db, filters)
+    conditions = _make_conditions(db, filters)
     copies: set[int] = set()
     if not filters.file and not filters.failed:
         for project in (None,) if filters.projects is None else filters.projects:
@@ -94,15 +100,15 @@ def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -
     rows = db.execute(
         "SELECT t.place FROM transcripts t JOIN sessions s ON s.transcript = t.id"
         f" WHERE {IS_MAIN_SESSION} AND s.turns > 0 AND (:agent IS NULL OR t.platform = :agent)"
-        f" AND (t.id IN (SELECT transcript FROM turns WHERE 1{narrowed.where})"
-        f"  OR t.id IN (SELECT value FROM json_each(:copies)){_OF_COPIES})"
+        f" AND (t.id IN (SELECT transcript FROM turns WHERE 1{conditions.where})"
+        f"  OR t.id IN (SELECT value FROM json_each(:copies)){_COPY_CONDITIONS})"
         " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit",
-        {**narrowed.values, "copies": to_json_list(sorted(copies)), "limit": limit},
+        {**conditions.values, "copies": to_json_list(sorted(copies)), "limit": limit},
     )
     return [place for (place,) in rows]
 
 
-_OF_COPIES = (
+_COPY_CONDITIONS = (
     " AND (:branch = '' OR instr(char(10) || s.branches || char(10), char(10) || :branch || char(10)))"
     " AND (:model = '' OR instr(char(10) || lower(s.models), char(10) || lower(:model)))"
     " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
@@ -110,24 +116,26 @@ _OF_COPIES = (
 """The conditions of the filters for a session that has no turns of its own."""
 
 
-def _narrowed(db: sqlite3.Connection, filters: SessionFilters) -> _Narrowed:
-    home = conditions = ""
+def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlConditions:
+    project_where = turn_where = ""
     if filters.projects is not None:
-        home = " AND turns.folder IN (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))"
+        project_where = (
+            " AND turns.folder IN (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))"
+        )
     if filters.agent is not None:
-        conditions += " AND turns.transcript IN (SELECT id FROM transcripts WHERE platform = :agent)"
+        turn_where += " AND turns.transcript IN (SELECT id FROM transcripts WHERE platform = :agent)"
     if filters.branch:
-        conditions += " AND turns.branch = :branch"
+        turn_where += " AND turns.branch = :branch"
     if filters.model:
-        conditions += " AND substr(turns.model, 1, length(:model)) = :model COLLATE NOCASE"
+        turn_where += " AND substr(turns.model, 1, length(:model)) = :model COLLATE NOCASE"
     if filters.failed:
-        conditions += " AND turns.failed"
+        turn_where += " AND turns.failed"
     if filters.since is not None:
-        conditions += " AND turns.time >= :since"
+        turn_where += " AND turns.time >= :since"
     if filters.until is not None:
-        conditions += " AND turns.time <= :until"
+        turn_where += " AND turns.time <= :until"
     if filters.file:
-        conditions += (
+        turn_where += (
             " AND EXISTS (SELECT 1 FROM touched WHERE touched.turn = turns.id"
             " AND touched.file IN (SELECT value FROM json_each(:files)))"
         )
@@ -140,57 +148,63 @@ def _narrowed(db: sqlite3.Connection, filters: SessionFilters) -> _Narrowed:
         "until": filters.until.timestamp() if filters.until else None,
         "files": to_json_list(touched_files.find_touched_files(db, filters.file)) if filters.file else "[]",
     }
-    return _Narrowed(home + conditions, home, values)
+    return _SqlConditions(project_where + turn_where, project_where, values)
 
 
-def _holding(db: sqlite3.Connection, match: str, narrowed: _Narrowed) -> tuple[int, int]:
+def _count_turns_with_word(db: sqlite3.Connection, match: str, conditions: _SqlConditions) -> tuple[int, int]:
     """Returns how many turns of the projects contain a word, and how many do overall, among the first MOST_COUNTED
     found."""
     rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MOST_COUNTED}"
-    counted = f"SELECT count(*) FROM ({rows}) AS held"
-    values = {**narrowed.values, "match": f"{_OWN} : {match}"}
-    [(everywhere,)] = db.execute(counted, values)
-    if not narrowed.home:
-        return everywhere, everywhere
-    [(own,)] = db.execute(f"{counted} JOIN turns ON turns.id = held.rowid WHERE 1{narrowed.home}", values)
-    return own, everywhere
+    count_query = f"SELECT count(*) FROM ({rows}) AS held"
+    values = {**conditions.values, "match": f"{_OWN_COLUMNS} : {match}"}
+    [(machine_count,)] = db.execute(count_query, values)
+    if not conditions.project_where:
+        return machine_count, machine_count
+    [(project_count,)] = db.execute(
+        f"{count_query} JOIN turns ON turns.id = held.rowid WHERE 1{conditions.project_where}", values
+    )
+    return project_count, machine_count
 
 
-def _number(db: sqlite3.Connection, narrowed: _Narrowed) -> int:
+def _count_turns(db: sqlite3.Connection, conditions: _SqlConditions) -> int:
     """Returns how many turns there are; for all projects an estimate from the highest row id."""
-    counted = f"SELECT count(*) FROM turns WHERE 1{narrowed.home}" if narrowed.home else "SELECT max(id) FROM turns"
-    return int(db.execute(counted, narrowed.values).fetchone()[0] or 0)
+    count_query = (
+        f"SELECT count(*) FROM turns WHERE 1{conditions.project_where}"
+        if conditions.project_where
+        else "SELECT max(id) FROM turns"
+    )
+    return int(db.execute(count_query, conditions.values).fetchone()[0] or 0)
 
 
-def _asked(db: sqlite3.Connection, query: SearchQuery, held: Sequence[int]) -> str:
+def _choose_expression(db: sqlite3.Connection, query: SearchQuery, turns_with_word: Sequence[int]) -> str:
     """Returns the expression to ask the index for: any of the words, or only the rarest ones if too many turns
     match."""
-    if sum(held) <= MOST_COUNTED:
+    if sum(turns_with_word) <= MOST_COUNTED:
         return query.fts_expression
-    rarest = sorted(zip(held, (term.fts_expression for term in query.terms), strict=True))
+    rarest = sorted(zip(turns_with_word, (term.fts_expression for term in query.terms), strict=True))
     if rarest[0][0] >= MOST_COUNTED:
-        every = f"{_OWN} : ({' AND '.join(match for _, match in rarest)})"
-        if db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (every,)).fetchone():
-            return every
-    taken = [rarest[0][1]]
-    left = MOST_COUNTED - rarest[0][0]
+        all_words = f"{_OWN_COLUMNS} : ({' AND '.join(match for _, match in rarest)})"
+        if db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (all_words,)).fetchone():
+            return all_words
+    chosen = [rarest[0][1]]
+    remaining = MOST_COUNTED - rarest[0][0]
     for number, match in rarest[1:]:
-        left -= number
-        if left < 0:
+        remaining -= number
+        if remaining < 0:
             break
-        taken.append(match)
-    return f"{_OWN} : ({' OR '.join(taken)})"
+        chosen.append(match)
+    return f"{_OWN_COLUMNS} : ({' OR '.join(chosen)})"
 
 
-def _likeliest(db: sqlite3.Connection, match: str, narrowed: _Narrowed, limit: int) -> list[TurnMatch]:
-    joined = f" JOIN turns ON turns.id = words.rowid WHERE words MATCH :match{narrowed.where}"
+def _find_candidates(db: sqlite3.Connection, match: str, conditions: _SqlConditions, limit: int) -> list[TurnMatch]:
+    joined_turns = f" JOIN turns ON turns.id = words.rowid WHERE words MATCH :match{conditions.where}"
     rows = db.execute(
         "SELECT turns.id, turns.transcript, turns.ordinal, turns.role, turns.prose, turns.time, turns.body, own, score"
-        f" FROM (SELECT words.rowid AS row, -bm25(words, 1, {TOOLS}, 0) AS own,"
-        f"  -bm25(words, 1, {TOOLS}, {NEAR_WEIGHT}) AS score FROM words"
-        f"  {joined if narrowed.where else 'WHERE words MATCH :match'} ORDER BY score DESC LIMIT :limit)"
+        f" FROM (SELECT words.rowid AS row, -bm25(words, 1, {TOOL_WEIGHT}, 0) AS own,"
+        f"  -bm25(words, 1, {TOOL_WEIGHT}, {NEAR_WEIGHT}) AS score FROM words"
+        f"  {joined_turns if conditions.where else 'WHERE words MATCH :match'} ORDER BY score DESC LIMIT :limit)"
         " JOIN turns ON turns.id = row",
-        {**narrowed.values, "match": match, "limit": limit},
+        {**conditions.values, "match": match, "limit": limit},
     )
     return [
         TurnMatch(number, transcript, ordinal, role == "user", bool(prose), time, *unpack_turn_text(body), score)
@@ -199,9 +213,9 @@ def _likeliest(db: sqlite3.Connection, match: str, narrowed: _Narrowed, limit: i
     ]
 
 
-def _newest(db: sqlite3.Connection, narrowed: _Narrowed, limit: int) -> list[tuple[int, float]]:
+def _list_newest(db: sqlite3.Connection, conditions: _SqlConditions, limit: int) -> list[tuple[int, float]]:
     rows = db.execute(
-        f"SELECT turns.id FROM turns WHERE 1{narrowed.where} ORDER BY turns.time DESC, turns.id DESC LIMIT :limit",
-        {**narrowed.values, "limit": limit},
+        f"SELECT turns.id FROM turns WHERE 1{conditions.where} ORDER BY turns.time DESC, turns.id DESC LIMIT :limit",
+        {**conditions.values, "limit": limit},
     )
     return [(row, 0.0) for (row,) in rows]

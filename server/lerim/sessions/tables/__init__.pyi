@@ -33,6 +33,6 @@ from .turn_text import unpack_turn_text as unpack_turn_text
 from .turn_words import DAYS as DAYS
 from .turn_words import MONTHS as MONTHS
 from .turn_words import IndexedTurn as IndexedTurn
-from .turn_words import date_words as date_words
+from .turn_words import date_to_words as date_to_words
 from .turn_words import make_index_text as make_index_text
 from .turn_words import split_name as split_name

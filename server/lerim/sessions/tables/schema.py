@@ -134,7 +134,7 @@ IS_MAIN_SESSION = f"(t.parent = '' OR {PARENT_MISSING})"
 """SQL condition on a transcript `t`: lists and counts show it as a session rather than as part of its parent's."""
 
 # Version 1 had only one kind of job. Sessions read by the rules wait for a model from now on.
-FROM_1 = """
+UPGRADE_FROM_1 = """
 ALTER TABLE positions RENAME TO positions_1;
 CREATE TABLE positions (
     transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
@@ -145,12 +145,12 @@ DROP TABLE positions_1;
 INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, project, 'pending' FROM positions;
 """
 # Version 2 did not save errors; sessions read before are not searched for them again.
-FROM_2 = f"""
+UPGRADE_FROM_2 = f"""
 {FRICTIONS}
 """
 # Version 3 knew only files, and nothing about the results of tool calls. Every existing transcript is read again; the
 # turns of vanished ones are kept and still found.
-FROM_3 = f"""
+UPGRADE_FROM_3 = f"""
 ALTER TABLE transcripts RENAME COLUMN path TO place;
 ALTER TABLE transcripts ADD COLUMN within TEXT NOT NULL DEFAULT '';
 ALTER TABLE transcripts ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
@@ -180,31 +180,31 @@ DROP TABLE words;
 {INDEXES}
 """
 # Version 4 did not save token counts and had no summaries.
-FROM_4 = f"""
+UPGRADE_FROM_4 = f"""
 {COUNTED}
 INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', p.transcript, p.project, 'pending'
     FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';
 """
 # Version 5 opened damaged databases in every cycle.
-FROM_5 = f"""
+UPGRADE_FROM_5 = f"""
 {DAMAGED_STORES}
 """
 # Version 6 forgot how far a project had read a folder that it owned for one sync only, and had no index on session ids.
-FROM_6 = f"""
+UPGRADE_FROM_6 = f"""
 {LEFT_FOLDERS}
 {TRANSCRIPTS_SESSION}
 """
-_STEPS = (FROM_1, FROM_2, FROM_3, FROM_4, FROM_5, FROM_6)
+_UPGRADE_SCRIPTS = (UPGRADE_FROM_1, UPGRADE_FROM_2, UPGRADE_FROM_3, UPGRADE_FROM_4, UPGRADE_FROM_5, UPGRADE_FROM_6)
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> None:
-    for script in _STEPS[version - 1 :] if version else (SCHEMA,):
+    for script in _UPGRADE_SCRIPTS[version - 1 :] if version else (SCHEMA,):
         sqlite.run_script(db, script)
     if 0 < version < 4:
         turn_words.refill_index(db)
 
 
-CATALOG = sqlite.Schema(
+CATALOG_SCHEMA = sqlite.Schema(
     name="The catalog of sessions",
     version=VERSION,
     upgrade=_upgrade,
@@ -231,10 +231,10 @@ def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
     problems: list[Problem] = []
     with convert_sqlite_errors(home.catalog):
         make_private_folder(home, home.catalog.parent)
-    return sqlite.open_database(home.catalog, CATALOG, problems), problems
+    return sqlite.open_database(home.catalog, CATALOG_SCHEMA, problems), problems
 
 
 def convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
     """Converts SQLite errors raised in the block to CatalogError. A damaged catalog is replaced the next time it is
     opened."""
-    return sqlite.failures(path, CATALOG)
+    return sqlite.failures(path, CATALOG_SCHEMA)

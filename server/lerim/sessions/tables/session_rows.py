@@ -46,7 +46,7 @@ def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int 
     place = replace_surrogates(transcript.place)
     row = db.execute("SELECT id, generation FROM transcripts WHERE place = ?", (place,)).fetchone()
     if row is None:
-        made = db.execute(
+        inserted = db.execute(
             "INSERT INTO transcripts (place, platform, session, parent, within, cwd, generation)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
@@ -59,14 +59,14 @@ def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int 
                 since is not None,
             ),
         )
-        return made.lastrowid
-    number, now = row
+        return inserted.lastrowid
+    row_id, generation = row
     if since is None:
-        return int(number)
-    if since != now:
+        return int(row_id)
+    if since != generation:
         return None
-    db.execute("UPDATE transcripts SET generation = generation + 1 WHERE id = ?", (number,))
-    return int(number)
+    db.execute("UPDATE transcripts SET generation = generation + 1 WHERE id = ?", (row_id,))
+    return int(row_id)
 
 
 def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
@@ -102,8 +102,8 @@ def finish_transcript(
 def keep_session_progress(db: sqlite3.Connection, number: int, session: Session, resume: bytes) -> None:
     """Saves the totals and the resume position so far; call it inside a transaction. Without `finish_transcript`, the
     transcript counts as changed."""
-    spent = session.tokens
-    tokens = (spent.input, spent.output, spent.cache_read, spent.cache_write) if spent else (None,) * 4
+    counts = session.tokens
+    tokens = (counts.input, counts.output, counts.cache_read, counts.cache_write) if counts else (None,) * 4
     db.execute(
         "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -149,20 +149,20 @@ def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
     return [first[wanted]] if wanted in first else list(first.values())
 
 
-_SESSION = (
+_SESSION_COLUMNS = (
     f"t.place, t.within, t.platform, t.session, t.parent, {IS_MAIN_SESSION}, t.vanished, t.error, s.title, s.started,"
     " s.ended, s.cwds, s.branches, s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials,"
     " s.api_errors, s.injected, s.input, s.output, s.cache_read, s.cache_write, s.cost"
 )
 
 
-_FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT value FROM json_each(:folders))"
-_COPIES = (
+_PROJECT_FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT value FROM json_each(:folders))"
+_COPIED_TRANSCRIPTS = (
     "SELECT t.id AS transcript, 0 AS number, s.started AS first, s.ended AS last FROM transcripts t"
     " JOIN sessions s ON s.transcript = t.id"
     " WHERE NOT t.vanished AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
-    f"  WHERE id IN ({_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
+    f"  WHERE id IN ({_PROJECT_FOLDERS}) AND instr(char(10) || s.cwds || char(10), char(10) || cwd || char(10))))"
 )
 """Forks and resumed sessions that ran in the project and whose turns all belong to the transcript they were copied
 from."""
@@ -181,14 +181,15 @@ def list_session_rows(
     as the project's too; a session that matches only through them counts as waiting, because it has no job yet. `kind`
     is the kind of job a session may be waiting for."""
     rows = db.execute(
-        f"SELECT {_SESSION}, own.number, own.first, own.last, EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
+        f"SELECT {_SESSION_COLUMNS}, own.number, own.first, own.last,"
+        " EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
         "  AND jobs.state IN ('pending', 'running', 'failed'))"
         " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND jobs.project = :project))"
         " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"
-        f"  WHERE :project IS NULL OR folder IN ({_FOLDERS}) GROUP BY transcript"
-        f"  UNION ALL {_COPIES})"
+        f"  WHERE :project IS NULL OR folder IN ({_PROJECT_FOLDERS}) GROUP BY transcript"
+        f"  UNION ALL {_COPIED_TRANSCRIPTS})"
         "  AS own JOIN transcripts t ON t.id = own.transcript JOIN sessions s ON s.transcript = t.id"
         " WHERE (:since IS NULL OR own.last >= :since) AND (:until IS NULL OR own.first <= :until)"
         " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
@@ -201,12 +202,12 @@ def list_session_rows(
             "limit": limit,
         },
     )
-    return [_row(*row) for row in rows]
+    return [_make_session_row(*row) for row in rows]
 
 
 def find_copied_transcripts(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
     """Returns the rows of transcripts whose turns all belong to another one, for a project or (None) for all."""
-    return frozenset(row[0] for row in db.execute(_COPIES, {"project": project, "folders": "[]"}))
+    return frozenset(row[0] for row in db.execute(_COPIED_TRANSCRIPTS, {"project": project, "folders": "[]"}))
 
 
 def find_project_places(db: sqlite3.Connection, project: str, *, main: bool = False) -> frozenset[str]:
@@ -215,19 +216,19 @@ def find_project_places(db: sqlite3.Connection, project: str, *, main: bool = Fa
     rows = db.execute(
         f"SELECT place FROM transcripts t WHERE (NOT :main OR NOT vanished AND {IS_MAIN_SESSION})"
         " AND id IN (SELECT DISTINCT transcript FROM turns"
-        f" WHERE folder IN ({_FOLDERS}) UNION ALL SELECT transcript FROM ({_COPIES}))",
+        f" WHERE folder IN ({_PROJECT_FOLDERS}) UNION ALL SELECT transcript FROM ({_COPIED_TRANSCRIPTS}))",
         {"project": project, "folders": "[]", "main": main},
     )
     return frozenset(place for (place,) in rows)
 
 
-def _row(
+def _make_session_row(
     place: str,
     within: str,
     platform: Platform,
     session_id: str,
     parent: str,
-    main: int,
+    is_main: int,
     vanished: int,
     error: str,
     title: str,
@@ -252,9 +253,9 @@ def _row(
     own_turns: int,
     first: float | None,
     last: float | None,
-    waits: int,
+    is_waiting: int,
 ) -> SessionRow:
-    spent = None if tokens_in is None else Tokens.from_columns(tokens_in, tokens_out, cache_read, cache_write)
+    tokens = None if tokens_in is None else Tokens.from_columns(tokens_in, tokens_out, cache_read, cache_write)
     session = Session(
         id=session_id,
         platform=platform,
@@ -273,17 +274,17 @@ def _row(
         denials=denials,
         api_errors=api_errors,
         injected=injected,
-        tokens=spent,
+        tokens=tokens,
         parent=parent,
         cost=cost,
     )
     return SessionRow(
         session,
-        bool(main),
+        bool(is_main),
         own_turns,
         seconds_to_time(first),
         seconds_to_time(last),
-        bool(waits),
+        bool(is_waiting),
         bool(vanished),
         error,
     )

@@ -9,12 +9,12 @@ from lerim.sessions.model import Turn
 from lerim.sessions.tables.columns import to_json_list
 from lerim.sessions.tables.turn_text import replace_surrogates
 
-MOST_PATHS = 200
+MOST_TURN_PATHS = 200
 """The most paths kept per turn; a tool call that names more is a listing."""
 NO_PATHS: frozenset[str] = frozenset()
 
 
-def touched_paths(turn: Turn) -> frozenset[str]:
+def list_touched_paths(turn: Turn) -> frozenset[str]:
     """Returns the files a turn's tool calls name, with forward slashes."""
     found: set[str] = set()
     for call in turn.tool_calls:
@@ -22,35 +22,37 @@ def touched_paths(turn: Turn) -> frozenset[str]:
         found.update(edit.path for edit in call.edits)
     if not found:
         return NO_PATHS
-    return frozenset(_spelled(path) for path in sorted(found)[:MOST_PATHS] if path.strip())
+    return frozenset(_normalize_path(path) for path in sorted(found)[:MOST_TURN_PATHS] if path.strip())
 
 
-def write_touched_files(db: sqlite3.Connection, turns: Mapping[int, frozenset[str]], known: Iterable[int] = ()) -> None:
+def write_touched_files(
+    db: sqlite3.Connection, turns: Mapping[int, frozenset[str]], previous_rows: Iterable[int] = ()
+) -> None:
     """Saves which files turns touched, by row; call it inside a transaction. `known` are rows that had files before."""
-    db.executemany("DELETE FROM touched WHERE turn = ?", [(row,) for row in known])
+    db.executemany("DELETE FROM touched WHERE turn = ?", [(row,) for row in previous_rows])
     paths = frozenset().union(*turns.values())
     if not paths:
         return
-    rows = _rows(db, paths)
+    rows = _load_file_rows(db, paths)
     if new := [(path, path.rpartition("/")[2]) for path in paths if path not in rows]:
         db.executemany("INSERT INTO files (path, name) VALUES (?, ?)", new)
-        rows = _rows(db, paths)
-    pairs = [(turn, rows[path]) for turn, named in turns.items() for path in named]
+        rows = _load_file_rows(db, paths)
+    pairs = [(turn, rows[path]) for turn, turn_paths in turns.items() for path in turn_paths]
     db.executemany("INSERT INTO touched (turn, file) VALUES (?, ?)", pairs)
 
 
 def find_touched_files(db: sqlite3.Connection, file: str) -> list[int]:
     """Returns the rows of the files a filter matches, ignoring case: a path, the end of one from a folder on, or a
     name."""
-    wanted = _spelled(file).strip("/").lower()
+    wanted = _normalize_path(file).strip("/").lower()
     rows = db.execute("SELECT id, path FROM files WHERE name = ?", (wanted.rpartition("/")[2],))
     return [row for row, path in rows if f"/{path.lower()}".endswith(f"/{wanted}")]
 
 
-def _rows(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
-    asked = to_json_list(paths)
-    return dict(db.execute("SELECT path, id FROM files WHERE path IN (SELECT value FROM json_each(?))", (asked,)))
+def _load_file_rows(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
+    path_list = to_json_list(paths)
+    return dict(db.execute("SELECT path, id FROM files WHERE path IN (SELECT value FROM json_each(?))", (path_list,)))
 
 
-def _spelled(path: str) -> str:
+def _normalize_path(path: str) -> str:
     return replace_surrogates(path.strip()).replace("\0", "").replace("\\", "/").removeprefix("./").rstrip("/") or "/"

@@ -12,30 +12,30 @@ from lerim.sessions.readers import trim_torn_words
 
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
-PACKED_FROM = 400
+LEAST_PACKED_CHARACTERS = 400
 """Texts with fewer characters are not packed, because that would save too little for its time."""
 DEFLATE_WINDOW = -12
 """Deflate with a 4 kB window and no header: clearing the usual 32 kB takes longer than packing a turn."""
 
-_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
-_SPACED = bytes(range(0xE3))
+_IDEOGRAPH = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f])")
+_BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
 """Every byte that does not start a character from U+3000 on in UTF-8. Checking for other bytes is much faster than the
 pattern."""
-_BETWEEN = "\x1f"
+_SEPARATOR = "\x1f"
 
 # Each tool call starts with a mark and its status letter and ends with a mark and its exit code, none of which is a
 # word.
-_CALL, _EXIT = "\x1e", "\x1d"
-_STATUS: Mapping[ToolStatus, str] = {
+_CALL_MARK, _EXIT_MARK = "\x1e", "\x1d"
+_STATUS_MARKS: Mapping[ToolStatus, str] = {
     "ok": "\x01",
     "error": "\x02",
     "denied": "\x03",
     "interrupted": "\x04",
     "pending": "\x05",
 }
-_STATUS_OF = {mark: status for status, mark in _STATUS.items()}
-_MARKS = re.compile("\x1e[\x01-\x05]|\x1d-?[0-9]{1,20}")
-_UNMARKED = str.maketrans(dict.fromkeys((_BETWEEN, _CALL, _EXIT), " "))
+_STATUS_BY_MARK = {mark: status for status, mark in _STATUS_MARKS.items()}
+_MARK_PATTERN = re.compile("\x1e[\x01-\x05]|\x1d-?[0-9]{1,20}")
+_MARK_REPLACEMENTS = str.maketrans(dict.fromkeys((_SEPARATOR, _CALL_MARK, _EXIT_MARK), " "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class StoredCall:
 def pack_turn_text(text: str, tools: str) -> str | bytes:
     """Packs text and tool calls into one value, deflated if that is shorter: index and text then take at most twice the
     text."""
-    body = f"{text}{_BETWEEN}{tools}"
-    if len(body) < PACKED_FROM:
+    body = f"{text}{_SEPARATOR}{tools}"
+    if len(body) < LEAST_PACKED_CHARACTERS:
         return body
     plain = body.encode()
     packed = deflate(plain)
@@ -62,24 +62,24 @@ def pack_turn_text(text: str, tools: str) -> str | bytes:
 def unpack_turn_text(body: str | bytes) -> tuple[str, str]:
     """Unpacks a value into the text and the tool calls, the latter as rendered by `render_calls`."""
     plain = body if isinstance(body, str) else inflate(body).decode()
-    text, _, tools = plain.rpartition(_BETWEEN)
+    text, _, tools = plain.rpartition(_SEPARATOR)
     return text, tools
 
 
 def format_stored_calls(tools: str) -> str:
     """Converts the output of `render_calls` to readable lines without marks."""
-    if _CALL not in tools:
+    if _CALL_MARK not in tools:
         return tools
-    return _MARKS.sub(lambda mark: "\n" if mark[0].startswith(_CALL) else "", tools).lstrip("\n")
+    return _MARK_PATTERN.sub(lambda mark: "\n" if mark[0].startswith(_CALL_MARK) else "", tools).lstrip("\n")
 
 
 def parse_stored_calls(tools: str) -> list[StoredCall]:
     """Parses the output of `render_calls` into tool calls."""
     found = []
-    for part in tools.split(_CALL):
-        status = _STATUS_OF.get(part[:1])
+    for part in tools.split(_CALL_MARK):
+        status = _STATUS_BY_MARK.get(part[:1])
         if status is not None:
-            text, _, code = part[1:].partition(_EXIT)
+            text, _, code = part[1:].partition(_EXIT_MARK)
             found.append(StoredCall(status, int(code) if code else None, text))
     return found
 
@@ -87,11 +87,13 @@ def parse_stored_calls(tools: str) -> list[StoredCall]:
 def map_stored_calls(tools: str, change: Callable[[str], str]) -> str:
     """Applies `change` to the text of each tool call in the output of `render_calls`, keeping the marks."""
     parts = []
-    for part in tools.split(_CALL):
-        mark = part[:1] if part[:1] in _STATUS_OF else ""
-        text, exit_mark, code = part[len(mark) :].rpartition(_EXIT) if _EXIT in part else (part[len(mark) :], "", "")
+    for part in tools.split(_CALL_MARK):
+        mark = part[:1] if part[:1] in _STATUS_BY_MARK else ""
+        text, exit_mark, code = (
+            part[len(mark) :].rpartition(_EXIT_MARK) if _EXIT_MARK in part else (part[len(mark) :], "", "")
+        )
         parts.append(f"{mark}{change(text)}{exit_mark}{code}")
-    return _CALL.join(parts)
+    return _CALL_MARK.join(parts)
 
 
 def deflate(data: bytes) -> bytes:
@@ -126,37 +128,37 @@ def replace_surrogates(text: str) -> str:
 def space_ideographs(text: str) -> str:
     """Separates Chinese and Japanese characters with spaces, for the index and for queries: these scripts have no
     spaces."""
-    if text.isascii() or not text.encode("utf-8", "surrogatepass").translate(None, _SPACED):
+    if text.isascii() or not text.encode("utf-8", "surrogatepass").translate(None, _BYTES_WITHOUT_IDEOGRAPHS):
         return text
-    return _UNSPACED.sub(r" \1 ", text)
+    return _IDEOGRAPH.sub(r" \1 ", text)
 
 
 def render_calls(calls: Iterable[ToolCall]) -> str:
     """Renders the tool calls of a turn for search, `format_stored_calls` and `parse_stored_calls`: commands, paths,
     questions with answers, plans, errors, and the output of the person's own commands."""
-    return "".join(map(_rendered, calls))
+    return "".join(map(_render_call, calls))
 
 
-def _rendered(call: ToolCall) -> str:
-    lines = replace_surrogates("\n".join(_lines(call)))
-    if _BETWEEN in lines or _CALL in lines or _EXIT in lines:
-        lines = lines.translate(_UNMARKED)
-    code = f"{_EXIT}{call.exit_code}" if call.exit_code else ""
-    return f"{_CALL}{_STATUS[call.status]}{lines}{code}" if lines else ""
+def _render_call(call: ToolCall) -> str:
+    lines = replace_surrogates("\n".join(_list_call_lines(call)))
+    if _SEPARATOR in lines or _CALL_MARK in lines or _EXIT_MARK in lines:
+        lines = lines.translate(_MARK_REPLACEMENTS)
+    code = f"{_EXIT_MARK}{call.exit_code}" if call.exit_code else ""
+    return f"{_CALL_MARK}{_STATUS_MARKS[call.status]}{lines}{code}" if lines else ""
 
 
-def _lines(call: ToolCall) -> list[str]:
+def _list_call_lines(call: ToolCall) -> list[str]:
     if call.name == OWN_COMMAND and not call.id:  # the command is the turn's text
         return [call.output] if call.output else []
     lines: list[str] = []
-    command = _first(call.command, COMMAND_CHARACTERS)
+    command = _cut_text(call.command, COMMAND_CHARACTERS)
     shell = call.kind == "shell"
     if shell and command:
         lines.append(f"$ {command}")
     else:
         lines.append(" ".join((call.name[:80], *call.paths)))
     if call.description:
-        lines.append(_first(call.description, COMMAND_CHARACTERS))
+        lines.append(_cut_text(call.description, COMMAND_CHARACTERS))
     if command and not shell:
         lines.append(command)
     for answer in call.answers:
@@ -164,13 +166,13 @@ def _lines(call: ToolCall) -> list[str]:
     if call.plan:
         lines.append(call.plan)
     if call.output and call.status == "error":
-        lines.append(_first(call.output, ERROR_CHARACTERS))
+        lines.append(_cut_text(call.output, ERROR_CHARACTERS))
     if call.feedback:
         lines.append(call.feedback)
     return lines
 
 
-def _first(text: str, most: int) -> str:
+def _cut_text(text: str, most: int) -> str:
     """Returns the first `most` characters of a text without a torn last word: half a secret would not be recognized as
     one."""
     return text if len(text) <= most else trim_torn_words(text[:most], "")[0]

@@ -18,23 +18,23 @@ import msgspec
 from lerim.sessions.tables.turn_text import space_ideographs, unpack_turn_text
 from lerim.words import STOP_WORDS
 
-NEIGHBOURS = 2
+NEIGHBOUR_TURNS = 2
 """How many turns of prose before and after a turn go into its column `near`."""
-NEAR_CHARACTERS = 140
+NEIGHBOUR_CHARACTERS = 140
 """How many characters of each neighbour, from its beginning."""
-LONG_TURN = 600
+LONG_TURN_CHARACTERS = 600
 """Turns with more characters are found without their neighbours."""
 
 _WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"[a-z][A-Z]")
-_NAME = re.compile(rb"[A-Za-z][A-Z]{0,20}[a-z0-9]{1,40}[A-Z][A-Za-z0-9]{0,60}")
-_CASES = bytes(
+_CASE_CHANGE = re.compile(r"[a-z][A-Z]")
+_CAMEL_CASE_NAME = re.compile(rb"[A-Za-z][A-Z]{0,20}[a-z0-9]{1,40}[A-Z][A-Za-z0-9]{0,60}")
+_CHARACTER_CLASSES = bytes(
     ord("a" if c in range(97, 123) else "A" if c in range(65, 91) else "0" if c in range(48, 58) else " ")
     for c in range(256)
 )
 """Maps each byte of UTF-8 to `a`, `A`, `0` or a space (a separator): looking for `aA` in the result is much faster than
 a pattern."""
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_NAME_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -69,36 +69,36 @@ def make_index_text(text: str) -> str:
     """
     plain = space_ideographs(text)
     data = plain.encode("utf-8", "surrogatepass")
-    cases = data.translate(_CASES)
+    cases = data.translate(_CHARACTER_CLASSES)
     at = cases.find(b"aA")
     if at < 0:
         return plain
     names: dict[bytes, None] = {}
     while at >= 0:
-        if found := _NAME.match(data, cases.rfind(b" ", 0, at) + 1):
+        if found := _CAMEL_CASE_NAME.match(data, cases.rfind(b" ", 0, at) + 1):
             names[found[0]] = None
         end = cases.find(b" ", at)
         at = cases.find(b"aA", end) if end >= 0 else -1
-    return "\n".join((plain, *map(_parted, names)))
+    return "\n".join((plain, *map(_split_name_bytes, names)))
 
 
 @lru_cache(20_000)
-def _parted(name: bytes) -> str:
+def _split_name_bytes(name: bytes) -> str:
     return " ".join(split_name(name.decode()))
 
 
 def split_name(name: str) -> list[str]:
     """Splits `getUserName` into get, User, Name; returns any other word unchanged."""
-    return _PART.findall(name) if name.isascii() and _HUMP.search(name) else [name]
+    return _NAME_PART.findall(name) if name.isascii() and _CASE_CHANGE.search(name) else [name]
 
 
-def date_words(time: float | None) -> str:
+def date_to_words(time: float | None) -> str:
     """Returns the date of a time (UTC) as words, `saturday 21 november 2026`; '' for None."""
-    return "" if time is None else _day(int(time // 86_400))
+    return "" if time is None else _format_day(int(time // 86_400))
 
 
 @lru_cache(1_000)
-def _day(number: int) -> str:
+def _format_day(number: int) -> str:
     try:
         day = datetime.fromtimestamp(number * 86_400, UTC)
     except (OverflowError, ValueError, OSError):
@@ -106,18 +106,19 @@ def _day(number: int) -> str:
     return f"{DAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
-_ROW = "SELECT id, ordinal, prose, time, body FROM turns WHERE transcript = :transcript"
-_STANDING = (
-    f"{_ROW} AND ordinal BETWEEN :first AND :last"
-    f" UNION ALL SELECT * FROM ({_ROW} AND prose AND ordinal < :first ORDER BY ordinal DESC, id DESC LIMIT :reach)"
-    f" UNION ALL SELECT * FROM ({_ROW} AND prose AND ordinal > :last ORDER BY ordinal, id LIMIT :reach)"
+_SELECT_ROWS = "SELECT id, ordinal, prose, time, body FROM turns WHERE transcript = :transcript"
+_SELECT_AFFECTED = (
+    f"{_SELECT_ROWS} AND ordinal BETWEEN :first AND :last"
+    f" UNION ALL SELECT * FROM ({_SELECT_ROWS} AND prose AND ordinal < :first"
+    "  ORDER BY ordinal DESC, id DESC LIMIT :reach)"
+    f" UNION ALL SELECT * FROM ({_SELECT_ROWS} AND prose AND ordinal > :last ORDER BY ordinal, id LIMIT :reach)"
 )
 
 
 def load_indexed_turns(db: sqlite3.Connection, transcript: int, first: int, last: int) -> dict[int, IndexedTurn]:
     """Loads the rows whose index columns can change when turns between two ordinals change, and their neighbours."""
-    reach = 2 * NEIGHBOURS
-    rows = db.execute(_STANDING, {"transcript": transcript, "first": first, "last": last, "reach": reach})
+    reach = 2 * NEIGHBOUR_TURNS
+    rows = db.execute(_SELECT_AFFECTED, {"transcript": transcript, "first": first, "last": last, "reach": reach})
     return {
         row: IndexedTurn(ordinal, bool(prose), time, *unpack_turn_text(body))
         for row, ordinal, prose, time, body in rows
@@ -129,17 +130,17 @@ def update_index(
 ) -> None:
     """Updates the index from the previous to the current rows of some transcripts; call it inside a transaction. Each
     mapping is what `load_indexed_turns` returned for one transcript, or would return now."""
-    had: dict[int, IndexColumns] = {}
-    has: dict[int, IndexColumns] = {}
+    columns_before: dict[int, IndexColumns] = {}
+    columns_after: dict[int, IndexColumns] = {}
     for rows in before:
-        had |= make_index_columns(rows)
+        columns_before |= make_index_columns(rows)
     for rows in after:
-        has |= make_index_columns(rows)
-    gone = [(row, *words) for row, words in had.items() if has.get(row) != words]
-    come = [(row, *words) for row, words in has.items() if had.get(row) != words]
-    if gone:
-        db.executemany("INSERT INTO words (words, rowid, text, tools, near) VALUES ('delete', ?, ?, ?, ?)", gone)
-    db.executemany("INSERT INTO words (rowid, text, tools, near) VALUES (?, ?, ?, ?)", come)
+        columns_after |= make_index_columns(rows)
+    removed = [(row, *words) for row, words in columns_before.items() if columns_after.get(row) != words]
+    added = [(row, *words) for row, words in columns_after.items() if columns_before.get(row) != words]
+    if removed:
+        db.executemany("INSERT INTO words (words, rowid, text, tools, near) VALUES ('delete', ?, ?, ?, ?)", removed)
+    db.executemany("INSERT INTO words (rowid, text, tools, near) VALUES (?, ?, ?, ?)", added)
 
 
 def refill_index(db: sqlite3.Connection) -> None:
@@ -151,25 +152,28 @@ def refill_index(db: sqlite3.Connection) -> None:
             text, tools = unpack_turn_text(body)
             rows[row] = IndexedTurn(ordinal, is_prose(kind, text), time, text, tools)
         db.executemany(
-            "UPDATE turns SET prose = 1 WHERE id = ?", [(row,) for row, said in rows.items() if said.is_prose]
+            "UPDATE turns SET prose = 1 WHERE id = ?", [(row,) for row, turn in rows.items() if turn.is_prose]
         )
         update_index(db, (), (rows,))
 
 
 def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumns]:
     """Returns by row the index columns for these turns of one transcript."""
-    texts = {row: make_index_text(said.text) for row, said in rows.items()}
-    prose = sorted((said.ordinal, row) for row, said in rows.items() if said.is_prose)
-    heads = [_telling(texts[row][:NEAR_CHARACTERS]) for _, row in prose]
-    near = dict.fromkeys(rows, "")
-    for at, (_, row) in enumerate(prose):
-        said = rows[row]
-        if len(said.text) <= LONG_TURN:
-            around = (*heads[max(0, at - NEIGHBOURS) : at], *heads[at + 1 : at + 1 + NEIGHBOURS])
-            near[row] = " ".join(dict.fromkeys(chain(date_words(said.time).split(), *around)))
-    return {row: (texts[row], make_index_text(said.tools), near[row]) for row, said in rows.items()}
+    texts = {row: make_index_text(turn.text) for row, turn in rows.items()}
+    prose = sorted((turn.ordinal, row) for row, turn in rows.items() if turn.is_prose)
+    beginnings = [_list_content_words(texts[row][:NEIGHBOUR_CHARACTERS]) for _, row in prose]
+    near_texts = dict.fromkeys(rows, "")
+    for position, (_, row) in enumerate(prose):
+        turn = rows[row]
+        if len(turn.text) <= LONG_TURN_CHARACTERS:
+            neighbour_words = (
+                *beginnings[max(0, position - NEIGHBOUR_TURNS) : position],
+                *beginnings[position + 1 : position + 1 + NEIGHBOUR_TURNS],
+            )
+            near_texts[row] = " ".join(dict.fromkeys(chain(date_to_words(turn.time).split(), *neighbour_words)))
+    return {row: (texts[row], make_index_text(turn.tools), near_texts[row]) for row, turn in rows.items()}
 
 
-def _telling(text: str) -> list[str]:
+def _list_content_words(text: str) -> list[str]:
     """Returns the words of a text that are not stop words."""
     return [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import open_buffered, unreadable_error
+from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity.tools import (
     attach_step_result,
@@ -175,7 +175,7 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
                         what = f"A step of this session could not be read ({str(error).split(':')[0]})"
                         problems.append(Problem("bad-line", f"{path}@{start}", what))
     except OSError as error:
-        raise unreadable_error(path, error) from error
+        raise make_unreadable_error(path, error) from error
     if found.stop_reason:
         problems.append(Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {found.stop_reason}"))
     child = bool(steps) and not any(_explicit(step) for step in steps)

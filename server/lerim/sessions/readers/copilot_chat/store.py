@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import open_buffered, unreadable_error
+from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
 from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder, folder_of_address
 from lerim.sessions.readers.copilot_chat.log import load_chat_state
@@ -86,7 +86,7 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     try:
         told, faults = load_chat_state(path)
     except OSError as error:
-        raise unreadable_error(path, error) from error
+        raise make_unreadable_error(path, error) from error
     asked, repository = told.pop("requests", None), told.get("repoData")
     chat = parse_object(
         encode_json({name: one for name, one in told.items() if isinstance(one, str | int | float)}), ChatHeader

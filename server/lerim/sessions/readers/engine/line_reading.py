@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lerim.errors import Problem, TranscriptError
-from lerim.files import open_buffered, open_unbuffered, unreadable_error
+from lerim.files import make_unreadable_error, open_buffered, open_unbuffered
 from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, make_turn_id
 from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedFile
 from lerim.sessions.readers.engine.lenient_json import BadLine
@@ -134,7 +134,7 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
                     with BufferedReader(raw, BLOCK_BYTES) as file:
                         yield from self._read_plain(raw, file)
         except OSError as error:
-            raise unreadable_error(self.path, error) from error
+            raise make_unreadable_error(self.path, error) from error
         finally:
             self._file = None
 
@@ -208,7 +208,9 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         if not self._has_several_records:
             self._tally_before = self._tally.snapshot()
 
-    def _begin_turn(self, role: Role, kind: TurnKind, native_id: str, *, aside: bool, key: str = "") -> TurnDraft:
+    def _begin_turn(
+        self, role: Role, kind: TurnKind, native_id: str, *, is_sidechain: bool, key: str = ""
+    ) -> TurnDraft:
         """Begins a turn, at this line or at the earlier one kept in `_open_start`."""
         first, before = self._open_start or (self._line_offset, self._tally_before)
         self._open_start = None
@@ -227,7 +229,7 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
                 time=self._time,
                 cwd=tally.cwd,
                 branch=tally.branch,
-                sidechain=aside,
+                sidechain=is_sidechain,
                 message_key=key,
             )
         )

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import unreadable_error
+from lerim.files import make_unreadable_error
 from lerim.sessions.model import Transcript
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, decode_plain
 from lerim.sessions.readers.engine.line_reading import LineReading
@@ -31,7 +31,7 @@ def load_single_object(
     try:
         data = read_session_file(transcript.path)
     except OSError as error:
-        raise unreadable_error(transcript.path, error) from error
+        raise make_unreadable_error(transcript.path, error) from error
     stored = decode_leniently(data, shape)
     turns = reading.fold(list_records(stored))
     if stored == shape() and decode_plain(data) is None:

@@ -1,0 +1,168 @@
+"""Finds and repairs links between memories that disagree: `supersedes` and `resolves` are authoritative.
+
+After a merge of two branches, a move or an edit by hand, one side of a link may be missing. A repair changes only links
+in headers, mostly the back links of ended memories (`superseded_by`, `resolved_by`), and moves ended memories to
+`archived/`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lerim import files
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError
+from lerim.memory.header_lines import Value
+from lerim.memory.links.ended import Chains
+from lerim.memory.record import MAX_FILE, MemoryRecord
+from lerim.memory.store import Store, Stored
+
+LinkKind = Literal["supersedes", "resolves"]
+_LINKS: tuple[LinkKind, ...] = ("supersedes", "resolves")
+_BACK: dict[LinkKind, str] = {"supersedes": "superseded_by", "resolves": "resolved_by"}
+_WORDS = (*_LINKS, *_BACK.values())
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRepair:
+    """The repair of one memory: `changes` to its header (None removes the key), and whether to `archive` its file."""
+
+    stored: Stored
+    changes: Mapping[str, Value]
+    should_archive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLinks:
+    """The links of one memory, from its file or an index. `updated` is any number that grows with each change."""
+
+    id: str
+    updated: float
+    archived: bool
+    supersedes: tuple[str, ...]
+    resolves: tuple[str, ...]
+    superseded_by: str
+    resolved_by: str
+
+
+def find_disagreeing(linked: Sequence[MemoryLinks]) -> set[str]:
+    """Returns the ids of the memories that `plan_link_repairs` would change."""
+    return set(_wrong(_once(linked)))
+
+
+def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
+    """Returns the repairs that make the links of these memories agree.
+
+    If memories end each other, directly or in a circle, the one changed later wins. A back link to a memory that is not
+    among these stays: that memory may be on another branch, or unreadable at present. An id that two files share is
+    left alone until they are merged.
+    """
+    by_id = {one.record.id: one for one in stored}
+    wrong = _wrong(_once([_linked(one) for one in stored]))
+    return [LinkRepair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]
+
+
+def find_linked_memories(store: Store) -> list[Stored]:
+    """Returns every memory that has a link, and the memories it links to. Unreadable files are skipped."""
+    found: dict[str, Stored] = {}
+    for item in store.find_files(archived=True)[0]:
+        try:
+            text = files.read_text(item.path, MAX_FILE, store.anchor)
+            if any(word in text for word in _WORDS):
+                found[item.name] = store.load_file(item)[0]
+        except (MemoryError_, BoundaryError):
+            continue
+    for memory_id in _named(one.record for one in found.values()):
+        for path in store.paths_of(memory_id):
+            try:
+                found.setdefault(store.relative_name(path), store.load(path)[0])
+            except (MemoryError_, BoundaryError, NotFoundError):
+                continue
+    return list(found.values())
+
+
+def find_enders(stored: Iterable[Stored], memory_id: str) -> list[Stored]:
+    """Returns the memories that say they end this one."""
+    return [one for one in stored if any(memory_id in _targets(one.record, link) for link in _LINKS)]
+
+
+def changes_without_link(record: MemoryRecord, memory_id: str) -> dict[str, Value]:
+    """Returns the header changes that remove a record's links to a memory."""
+    changes: dict[str, Value] = {}
+    for link in _LINKS:
+        if memory_id in _targets(record, link):
+            changes[link] = tuple(one for one in _targets(record, link) if one != memory_id) or None
+    return changes
+
+
+def _linked(one: Stored) -> MemoryLinks:
+    record = one.record
+    archived = one.path.parent.parent.name == "archived"
+    ends = (record.supersedes, record.resolves)
+    return MemoryLinks(record.id, record.updated.timestamp(), archived, *ends, record.superseded_by, record.resolved_by)
+
+
+def _once(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
+    """Returns the links by id, without ids that two files share."""
+    count = Counter(one.id for one in linked)
+    return {one.id: one for one in linked if count[one.id] == 1}
+
+
+def _wrong(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, Value], bool]]:
+    """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
+    enders, false = _ended(known)
+    found: dict[str, tuple[dict[str, Value], bool]] = {}
+    for memory_id, one in known.items():
+        changes: dict[str, Value] = {}
+        for link in _LINKS:
+            if wrong := false.get((memory_id, link)):
+                changes[link] = tuple(item for item in _targets(one, link) if item not in wrong) or None
+            said = _back(one, link)
+            by = enders[link].get(memory_id, [])
+            if by and said not in by:
+                changes[_BACK[link]] = by[0]
+            elif said in known and not by:
+                changes[_BACK[link]] = None
+        over = any(memory_id in enders[link] for link in _LINKS)
+        archive = over and not one.archived
+        if changes or archive:
+            found[memory_id] = (changes, archive)
+    return found
+
+
+def _ended(
+    known: Mapping[str, MemoryLinks],
+) -> tuple[dict[LinkKind, dict[str, list[str]]], dict[tuple[str, LinkKind], set[str]]]:
+    """Returns the memories that end each target, by link, latest first; and the false links, which close a circle."""
+    enders: dict[LinkKind, dict[str, list[str]]] = {link: {} for link in _LINKS}
+    false: dict[tuple[str, LinkKind], set[str]] = defaultdict(set)
+    chains = Chains()
+    for memory_id in sorted(known, key=lambda name: (known[name].updated, name), reverse=True):
+        for link in _LINKS:
+            for target in _targets(known[memory_id], link):
+                if target not in known:
+                    continue
+                if not chains.add(memory_id, target):
+                    false[memory_id, link].add(target)
+                    continue
+                enders[link].setdefault(target, []).append(memory_id)
+    return enders, false
+
+
+def _targets(record: MemoryRecord | MemoryLinks, link: LinkKind) -> tuple[str, ...]:
+    return record.supersedes if link == "supersedes" else record.resolves
+
+
+def _back(record: MemoryLinks, link: LinkKind) -> str:
+    return record.superseded_by if link == "supersedes" else record.resolved_by
+
+
+def _named(records: Iterable[MemoryRecord]) -> set[str]:
+    return {
+        name
+        for record in records
+        for name in (*record.supersedes, *record.resolves, record.superseded_by, record.resolved_by)
+        if name
+    }
