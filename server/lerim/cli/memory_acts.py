@@ -26,7 +26,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import UsageError
-from lerim.memory import MAX_FILE, Feedback, LearningKind
+from lerim.memory import MAX_FILE_BYTES, Feedback, LearningKind
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
 
 __all__ = ["memory_app"]

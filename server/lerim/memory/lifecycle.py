@@ -36,7 +36,8 @@ _END_STATUSES: dict[Primitive, frozenset[Status]] = {
     "theme": frozenset({"superseded", "archived"}),
     "summary": frozenset(),
 }
-"""How a memory may end. MaintenanceRules archive only learnings and themes; a person, or their feedback, archives the rest."""
+"""How a memory may end. MaintenanceRules archive only learnings and themes; a person, or their feedback,
+archives the rest."""
 
 
 @dataclass(frozen=True, slots=True)
