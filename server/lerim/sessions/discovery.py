@@ -157,7 +157,7 @@ def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp
     transcripts: list[Transcript] = []
     duplicates: set[str] = set()
     for one in stores.transcripts:
-        if not one.within and (one.platform, one.session_id) in in_databases:
+        if not one.store_key and (one.platform, one.session_id) in in_databases:
             duplicates.add(one.place)
         else:
             transcripts.append(one)
@@ -166,7 +166,7 @@ def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp
 
 def _find_database_sessions(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
     """Returns the sessions that are in any database, including databases that were not opened this time."""
-    sessions = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
+    sessions = {(one.platform, one.session_id) for one in stores.transcripts if one.store_key}
     platforms = {encode_path(database.path): database.platform for database in stores.databases}
     for place in stamps if platforms else ():
         path, _, within = place.rpartition("#")

@@ -196,8 +196,8 @@ class Transcript:
     """A transcript found on disk: a file, known by stat alone, or one session in a database.
 
     `stamp` changes whenever the transcript does; for a session in a database it is computed from that session's data.
-    `within` is the session's key in a store that contains many. `cwd` is its working folder if something other than its
-    own records says so.
+    `store_key` is the session's key in a store that contains many. `cwd` is its working folder if something other than
+    its own records says so.
     """
 
     platform: Platform
@@ -207,7 +207,7 @@ class Transcript:
     mtime_ns: int
     inode: int
     parent: str = ""
-    within: str = ""
+    store_key: str = ""
     cwd: str = ""
 
     @property
@@ -218,7 +218,7 @@ class Transcript:
     def place(self) -> str:
         """The key of this transcript in the catalog."""
         path = encode_path(self.path)
-        return f"{path}#{self.within}" if self.within else path
+        return f"{path}#{self.store_key}" if self.store_key else path
 
 
 @dataclass(frozen=True, slots=True)

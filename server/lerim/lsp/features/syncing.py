@@ -165,9 +165,9 @@ def _behind(
         own = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
         closed = catalog.find_unopened_places() if stale else frozenset()
         for one in stale:
-            if one.place in closed and (one.within or not is_readable(one.path)):
+            if one.place in closed and (one.store_key or not is_readable(one.path)):
                 continue
-            if not one.within or not one.cwd or one.place in own or owners.find_owner(one.cwd) in projects:
+            if not one.store_key or not one.cwd or one.place in own or owners.find_owner(one.cwd) in projects:
                 return True
         unread = {one.path for one in stale}
         catalog.mark_vanished(found.vanished)

@@ -149,7 +149,7 @@ def _read(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> tup
 def _pieces(db: sqlite3.Connection, transcript: Transcript, chat: _Chat, most: int | None = None) -> Iterator[Bubble]:
     """Yields the bubbles of a chat in the order its composer gives; sets the composer in `chat` before the first
     one."""
-    path, cid = transcript.path, transcript.within
+    path, cid = transcript.path, transcript.store_key
     key = f"composerData:{cid}"
     try:
         value, there = _row(db, key) if table_columns(db, "cursorDiskKV") else (None, False)

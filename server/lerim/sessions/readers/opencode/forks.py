@@ -36,7 +36,7 @@ def find_originals(transcript: Transcript, kept: StoredSession) -> dict[str, For
     database cannot be read."""
     if not _copies(kept):
         return {}
-    if transcript.within:
+    if transcript.store_key:
         return live.read_database(transcript.path, lambda db: _in_rows(db, kept), [])
     return _in_files(transcript, kept)
 

@@ -113,7 +113,7 @@ def _label(part: OpenCodePart) -> str:
 
 def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession:
     """Loads the session of a transcript. Raises TranscriptError if none of it can be read."""
-    if transcript.within:
+    if transcript.store_key:
         problems: list[Problem] = []
         kept = live.read_database(transcript.path, lambda db: _rows(db, transcript, brief=brief), problems)
         kept.problems += problems
@@ -155,7 +155,7 @@ def _opened(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
 
 
 def _rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> StoredSession:
-    session, place = transcript.within, transcript.place
+    session, place = transcript.store_key, transcript.place
     wanted = ("parent_id", "project_id", "directory", "title", "version", "time_created", "time_updated", "revert")
     found = list(
         read_rows(db, "session", select_columns(table_columns(db, "session"), wanted), "id = ?", (session,), [])
