@@ -43,7 +43,7 @@ class Project:
     `key` identifies what is stored for it; a moved repository may keep the key of its old place. `root` is this
     worktree, `main_worktree` the main one (None for a bare repository, or if its `.lerim` is Lerim's home),
     `common_dir` the git folder they share, `remote` its address without credentials ('' if none), `aliases` the folders
-    it had on other machines or in the past. `private` replaces the worktree's `.lerim` if that is Lerim's home.
+    it had on other machines or in the past. `private_dir` replaces the worktree's `.lerim` if that is Lerim's home.
     """
 
     key: str
