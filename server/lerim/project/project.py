@@ -100,11 +100,11 @@ def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
     """Returns the key of the project at a place: the one `keys` has for the place, or else the place's own key. If that
     key belongs to a project that has moved away, a key is derived from it."""
     key = make_place_key(common_dir)
-    known = keys.get(key)
-    taken = set(keys.values()) if known is None else set()
-    while key in taken:
+    existing_key = keys.get(key)
+    used_keys = set(keys.values()) if existing_key is None else set()
+    while key in used_keys:
         key = hashlib.sha256(key.encode()).hexdigest()[:16]
-    return known or key
+    return existing_key or key
 
 
 def _map_places_to_keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
@@ -283,10 +283,10 @@ class FolderOwners:
         """
         if not can_be_folder(cwd):
             return ""  # not cached either: every turn may name a different one
-        known = self._keys_by_folder.get(cwd)
-        if known is None:
-            known = self._keys_by_folder[cwd] = self._find_owner(cwd)
-        return known
+        key = self._keys_by_folder.get(cwd)
+        if key is None:
+            key = self._keys_by_folder[cwd] = self._find_owner(cwd)
+        return key
 
     def _find_owner(self, cwd: str) -> str:
         """Existing folders belong to their repository regardless of aliases: an alias cannot take over another

@@ -97,12 +97,14 @@ class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
     @property
     def chosen_descriptions(self) -> str:
         """The agent's descriptions of the options the person chose; '' if they typed their own answer."""
-        picked = self.answer.partition("\n")[0]
-        both = zip(self.options, self.descriptions, strict=False)
-        if picked in self.options:
-            return "\n".join(said for option, said in both if option == picked)
-        several = picked.split(", ")
-        return "\n".join(said for option, said in both if option in several and said)
+        first_line = self.answer.partition("\n")[0]
+        options_with_descriptions = zip(self.options, self.descriptions, strict=False)
+        if first_line in self.options:
+            return "\n".join(description for option, description in options_with_descriptions if option == first_line)
+        chosen_options = first_line.split(", ")
+        return "\n".join(
+            description for option, description in options_with_descriptions if option in chosen_options and description
+        )
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
