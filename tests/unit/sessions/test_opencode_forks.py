@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from lerim.paths import Home
+from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Database, Session, Transcript, Turn
 from lerim.sessions.readers.opencode import store as opencode
+from lerim.statistics import compute_statistics
 from opencode_store import Store, text, tool
 
 Read = Callable[..., dict[str, tuple[Session, list[Turn]]]]
@@ -82,6 +85,30 @@ def test_what_was_paid_for_once_is_no_cost_of_the_fork(read: Read) -> None:
     found = read(store, fork)
     assert found["ses_a"][0].cost == 0.5
     assert found["ses_b"][0].cost == 0.25
+
+
+@pytest.mark.parametrize("fork_first", [True, False])
+def test_the_tokens_of_a_copied_message_count_once_in_the_statistics(tmp_path: Path, *, fork_first: bool) -> None:
+    store = first()
+    store.say("assistant", text("A summary."), parentID="msg_0002", summary=True)  # no turn, but it cost tokens
+    fork = store.fork("ses_b")
+    fork.say("user", text("shorter"))
+    fork.say("assistant", text("ok"))
+    path = store.rows(tmp_path / "opencode.db")
+    fork.rows(path)
+    transcripts, _ = opencode.list_database(Database("opencode", path, (0, 0, 0, 0)), ())
+    transcripts.sort(key=lambda one: one.session_id, reverse=fork_first)
+    with Catalog.open(Home(tmp_path / "home")) as catalog:
+        readings = [(one, opencode.open_session(one)) for one in transcripts]
+        list(catalog.index_transcripts(readings, FolderNames()))
+        total = compute_statistics(catalog, "day").total
+    assert (total.input, total.output) == (4 * 10, 4 * 7)
+    assert total.cost == 4 * 0.25
+
+
+class FolderNames:
+    def find_owner(self, cwd: str) -> str:
+        return Path(cwd).name
 
 
 def test_in_a_fork_of_a_fork_the_first_original_wins(read: Read) -> None:

@@ -11,15 +11,15 @@ from lerim.sessions.model import StoreContents
 from lerim.sessions.readers.claude.records import decode_claude_line
 from lerim.sessions.readers.engine import is_folder, list_folder, read_beginning, stat_transcript, without_nul
 
-_DEEP = 3
-_NAMED = 200
-_NOT_NAMED = re.compile(r"[^A-Za-z0-9]")
+_DEPTH_LIMIT = 3
+_NAME_LIMIT = 200
+_REPLACED_CHARACTERS = re.compile(r"[^A-Za-z0-9]")
 
 
 def claude_folder_name(cwd: str) -> str:
     """Returns the name of the folder that contains the sessions begun in `cwd`; for a long path, only its first 200
     characters."""
-    return _NOT_NAMED.sub("-", cwd)[:_NAMED]
+    return _REPLACED_CHARACTERS.sub("-", cwd)[:_NAME_LIMIT]
 
 
 def find_first_cwd(path: Path) -> str:
@@ -32,26 +32,26 @@ def find_first_cwd(path: Path) -> str:
 def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
     """Lists the transcripts under a Claude Code folder (the one that contains `projects/`) from stat alone, and the
     problems found. A folder that does not exist contains none."""
-    found = StoreContents()
-    for project in list_folder(root / "projects", found.problems):
+    contents = StoreContents()
+    for project in list_folder(root / "projects", contents.problems):
         if not is_folder(project):
             continue
-        for entry in list_folder(Path(project.path), found.problems):
+        for entry in list_folder(Path(project.path), contents.problems):
             if entry.name.endswith(".jsonl"):
-                _add(entry, "", found)
+                _add_transcript(entry, "", contents)
             elif entry.is_dir(follow_symlinks=False):
-                _subagents(Path(entry.path) / "subagents", entry.name, _DEEP, found)
-    return found
+                _add_subagents(Path(entry.path) / "subagents", entry.name, _DEPTH_LIMIT, contents)
+    return contents
 
 
-def _subagents(folder: Path, parent: str, deep: int, found: StoreContents) -> None:
-    for entry in list_folder(folder, found.problems):
+def _add_subagents(folder: Path, parent: str, depth: int, contents: StoreContents) -> None:
+    for entry in list_folder(folder, contents.problems):
         if entry.name.endswith(".jsonl") and entry.name.startswith("agent-"):
-            _add(entry, parent, found)
-        elif deep and entry.is_dir(follow_symlinks=False):
-            _subagents(Path(entry.path), parent, deep - 1, found)
+            _add_transcript(entry, parent, contents)
+        elif depth and entry.is_dir(follow_symlinks=False):
+            _add_subagents(Path(entry.path), parent, depth - 1, contents)
 
 
-def _add(entry: os.DirEntry[str], parent: str, found: StoreContents) -> None:
+def _add_transcript(entry: os.DirEntry[str], parent: str, contents: StoreContents) -> None:
     native_id = entry.name.removesuffix(".jsonl")
-    found.transcripts.extend(stat_transcript("claude", entry, native_id, found.problems, parent=parent))
+    contents.transcripts.extend(stat_transcript("claude", entry, native_id, contents.problems, parent=parent))

@@ -22,7 +22,7 @@ _CONTEXT = (
     "task-notification",
 )
 
-_NOBODYS = (
+_PROGRAM_STARTS = (
     "<bash-stdout>",
     "<bash-stderr>",
     "<local-command-stdout>",
@@ -32,7 +32,7 @@ _NOBODYS = (
 )
 """A text that begins with one of these was written entirely by a program."""
 
-_INJECTED = (
+_INJECTED_STARTS = (
     *(f"<{tag}>" for tag in _CONTEXT),
     "Caveat:",
     "[Request interrupted",
@@ -44,13 +44,13 @@ _INJECTED = (
 _UNATTENDED = ("sdk", "mcp", "claude-code-github-action")
 """Prefixes of the entry points where a program sends the prompts: `claude -p`, the SDKs, Claude as a server, CI."""
 
-_SOURCES = ("", "typed", "queued", "suggestion_accepted")
+_PERSON_SOURCES = ("", "typed", "queued", "suggestion_accepted")
 """The values of `promptSource` for a person's prompt; older versions leave it out."""
 
-_APPS = ("claude-desktop", "claude-vscode")
+_SDK_APPS = ("claude-desktop", "claude-vscode")
 """Entry points of apps in which a person types, but which send the prompt through the SDK."""
 
-_COMMAND = ("<command-name>", "<command-message>")
+_COMMAND_STARTS = ("<command-name>", "<command-message>")
 
 INTERRUPTED = "[Request interrupted"
 
@@ -61,26 +61,26 @@ def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
         return None
     if record.is_compact_summary or record.is_visible_in_transcript_only or record.prompt_source == "system":
         return None
-    if not _by_person(record.origin):
+    if not _is_person(record.origin):
         return None
     content = record.message.content
     if isinstance(content, list) and any(block.type == "tool_result" for block in content):
         return None
-    words = _words(content)
-    if words is not None and words.kind == "prompt" and (plan := without_nul(record.plan_content).strip()):
-        return words if plan in words.text else TypedText("prompt", f"{words.text}\n\n{plan}")
-    return words
+    typed = _parse_content(content)
+    if typed is not None and typed.kind == "prompt" and (plan := without_nul(record.plan_content).strip()):
+        return typed if plan in typed.text else TypedText("prompt", f"{typed.text}\n\n{plan}")
+    return typed
 
 
 def is_unattended_record(record: ClaudeRecord) -> bool:
     """Checks whether a record says that a program sent its prompt, or names a source that is not known to be a
     person."""
     entry, source = record.entrypoint or "", record.prompt_source or ""
-    handed_on = source == "sdk" and entry in _APPS
-    return (source not in _SOURCES and not handed_on) or entry.startswith(_UNATTENDED)
+    is_from_app = source == "sdk" and entry in _SDK_APPS
+    return (source not in _PERSON_SOURCES and not is_from_app) or entry.startswith(_UNATTENDED)
 
 
-def _by_person(origin: PromptOrigin | str | None) -> bool:
+def _is_person(origin: PromptOrigin | str | None) -> bool:
     """Checks whether the origin of a prompt is a person; True if the record names no origin."""
     return origin is None or (origin if isinstance(origin, str) else origin.kind) == "human"
 
@@ -88,17 +88,17 @@ def _by_person(origin: PromptOrigin | str | None) -> bool:
 def command_key(record: ClaudeRecord) -> str:
     """Returns the key of a slash command's record, by which the record with the command's text is recognised; '' for
     any other record."""
-    told = block_texts(record.message.content) if record.message is not None else []
-    return _moment(record.uuid, record) if any(text.lstrip().startswith(_COMMAND) for text in told) else ""
+    texts = block_texts(record.message.content) if record.message is not None else []
+    return _second_key(record.uuid, record) if any(text.lstrip().startswith(_COMMAND_STARTS) for text in texts) else ""
 
 
 def is_command_expansion(record: ClaudeRecord, command: str) -> bool:
     """Checks whether a record contains the text of a slash command, from a skill or a prompt file: the command's record
     is its parent and was written in the same second."""
-    return bool(command) and command == _moment(record.parent_uuid, record)
+    return bool(command) and command == _second_key(record.parent_uuid, record)
 
 
-def _moment(native_id: str | None, record: ClaudeRecord) -> str:
+def _second_key(native_id: str | None, record: ClaudeRecord) -> str:
     return f"{native_id} {(record.timestamp or '')[:19]}" if native_id and record.timestamp else ""
 
 
@@ -106,98 +106,98 @@ def parse_queued_attachment(attachment: Attachment) -> TypedText | None:
     """Returns what a person typed while the agent was busy, or None for any other attachment."""
     if attachment.type != "queued_command" or attachment.is_meta:
         return None
-    if not _by_person(attachment.origin):
+    if not _is_person(attachment.origin):
         return None
     mode = attachment.command_mode or "prompt"
     if mode not in ("prompt", "bash"):
         return None
-    words = _words(attachment.prompt)
-    if words is None or words.kind != "prompt":
-        return words
-    return TypedText("shell", words.text) if mode == "bash" else parse_slash_command(words)
+    typed = _parse_content(attachment.prompt)
+    if typed is None or typed.kind != "prompt":
+        return typed
+    return TypedText("shell", typed.text) if mode == "bash" else parse_slash_command(typed)
 
 
 def parse_text_beside_result(blocks: list[ClaudeBlock]) -> TypedText | None:
     """Returns what a person typed beside a tool's result, or None if there is nothing."""
-    return _words([block for block in blocks if block.type == "text"])
+    return _parse_content([block for block in blocks if block.type == "text"])
 
 
-_PRINTED = ("<bash-input>", "<bash-stdout>", "<bash-stderr>")
+_OUTPUT_STARTS = ("<bash-input>", "<bash-stdout>", "<bash-stderr>")
 
 
 def parse_command_output(record: ClaudeRecord) -> str | None:
     """Returns the output of a person's own `!command`, or None if this record does not contain any."""
     if record.message is None or record.is_sidechain:
         return None
-    told: list[str] = []
+    outputs: list[str] = []
     for text in block_texts(record.message.content):
-        if not text.lstrip().startswith(_PRINTED):
+        if not text.lstrip().startswith(_OUTPUT_STARTS):
             continue
-        told += [_between(text, tag, last=True) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
-    return "\n".join(part for part in told if part) if told else None
+        outputs += [_tag_content(text, tag, last=True) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
+    return "\n".join(part for part in outputs if part) if outputs else None
 
 
 def parse_queue_content(content: object) -> TypedText | None:
     """Returns what a person typed, from the `content` of a queue operation, or None for task notices in either of their
     forms."""
     if isinstance(content, list):
-        content = "\n".join(block["text"] for block in content if isinstance(block, dict) and _is_text(block))
+        content = "\n".join(block["text"] for block in content if isinstance(block, dict) and _has_text(block))
     if not isinstance(content, str) or content.startswith('{"task_id"'):
         return None
-    words = _words(content)
-    return parse_slash_command(words) if words is not None and words.kind == "prompt" else words
+    typed = _parse_content(content)
+    return parse_slash_command(typed) if typed is not None and typed.kind == "prompt" else typed
 
 
-def _is_text(block: dict[object, object]) -> bool:
+def _has_text(block: dict[object, object]) -> bool:
     return isinstance(block.get("text"), str)
 
 
-def parse_slash_command(words: TypedText) -> TypedText | None:
+def parse_slash_command(typed: TypedText) -> TypedText | None:
     """Turns a queued prompt that is a slash command into a command with its arguments, or None if it has none. Returns
     any other prompt as it is."""
-    head, _, rest = words.text.partition(" ")
+    head, _, rest = typed.text.partition(" ")
     name = head[1:]
     if not head.startswith("/") or not name or not name.replace("-", "").replace("_", "").replace(":", "").isalnum():
-        return words
-    return TypedText("command", words.text) if rest.strip() else None
+        return typed
+    return TypedText("command", typed.text) if rest.strip() else None
 
 
-def _words(content: str | list[ClaudeBlock] | None) -> TypedText | None:
-    kept: list[str] = []
+def _parse_content(content: str | list[ClaudeBlock] | None) -> TypedText | None:
+    prompts: list[str] = []
     for text in block_texts(content):
-        if text.lstrip().startswith(_COMMAND):
-            return _one(text)  # the rest of the record is the command's own text
-        words = _one(text)
-        if words is None:
+        if text.lstrip().startswith(_COMMAND_STARTS):
+            return _parse_text(text)  # the rest of the record is the command's own text
+        typed = _parse_text(text)
+        if typed is None:
             continue
-        if words.kind != "prompt":
-            return words
-        kept.append(words.text)
-    if kept:
-        return TypedText("prompt", "\n".join(kept))
-    shown = (
+        if typed.kind != "prompt":
+            return typed
+        prompts.append(typed.text)
+    if prompts:
+        return TypedText("prompt", "\n".join(prompts))
+    attached = (
         [block.type for block in content if block.type in ("image", "document")] if isinstance(content, list) else []
     )
-    return TypedText("prompt", f"[{shown[0]}]") if shown else None
+    return TypedText("prompt", f"[{attached[0]}]") if attached else None
 
 
-def _one(text: str) -> TypedText | None:
-    if text.lstrip().startswith(_NOBODYS):
+def _parse_text(text: str) -> TypedText | None:
+    if text.lstrip().startswith(_PROGRAM_STARTS):
         return None
     text = without_nul(text_outside_blocks(text, _CONTEXT)).strip()
-    if not text or text.startswith(_INJECTED):
+    if not text or text.startswith(_INJECTED_STARTS):
         return None
     if text.startswith("<bash-input>"):
-        command = _between(text, "bash-input")
+        command = _tag_content(text, "bash-input")
         return TypedText("shell", command) if command else None
-    if text.startswith(_COMMAND):
-        arguments = _between(text, "command-args")
-        name = _between(text, "command-name") or "/" + _between(text, "command-message")
+    if text.startswith(_COMMAND_STARTS):
+        arguments = _tag_content(text, "command-args")
+        name = _tag_content(text, "command-name") or "/" + _tag_content(text, "command-message")
         return TypedText("command", f"{name} {arguments}") if arguments else None
     return TypedText("prompt", text)
 
 
-def _between(text: str, tag: str, *, last: bool = False) -> str:
+def _tag_content(text: str, tag: str, *, last: bool = False) -> str:
     start = text.find(f"<{tag}>")
     if start < 0:
         return ""

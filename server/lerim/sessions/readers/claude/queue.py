@@ -12,50 +12,53 @@ from lerim.sessions.readers.claude.records import ClaudeRecord
 from lerim.sessions.readers.engine import TranscriptTally, TypedText, decode_plain, hash_text
 
 _ATTACHED_SINCE = (2, 1, 96)
-_LIMIT = 16
-_LENGTH = 20_000
+_QUEUE_LIMIT = 16
+_PROMPT_LIMIT = 20_000
 
 
 def apply_queue_operation(tally: TranscriptTally, record: ClaudeRecord) -> TypedText | None:
     """Applies a queue operation to the tally. Returns the prompt if no other record contains it."""
     content = decode_plain(record.content)
     if record.operation == "enqueue":
-        words = parse_queue_content(content)
-        tally.queue = (*tally.queue[1 - _LIMIT :], words.text if words and len(words.text) <= _LENGTH else "")
+        typed = parse_queue_content(content)
+        tally.queue = (
+            *tally.queue[1 - _QUEUE_LIMIT :],
+            typed.text if typed and len(typed.text) <= _PROMPT_LIMIT else "",
+        )
     elif record.operation == "popAll":
         tally.queue = ()
     elif record.operation in ("dequeue", "remove") and tally.queue:
-        words = parse_queue_content(content)
-        at = tally.queue.index(words.text) if words and words.text in tally.queue else 0
-        text, tally.queue = tally.queue[at], (*tally.queue[:at], *tally.queue[at + 1 :])
-        if record.operation == "remove" and text and _only_queued(tally.version):
+        typed = parse_queue_content(content)
+        index = tally.queue.index(typed.text) if typed and typed.text in tally.queue else 0
+        text, tally.queue = tally.queue[index], (*tally.queue[:index], *tally.queue[index + 1 :])
+        if record.operation == "remove" and text and _lacks_attachments(tally.version):
             return parse_queue_content(text)
     return None
 
 
-def _only_queued(version: str) -> bool:
+def _lacks_attachments(version: str) -> bool:
     parts = version.split(".")[:3]
     if len(parts) < 3 or not all(part.isdecimal() and len(part) < 9 for part in parts):
         return False
     return tuple(int(part) for part in parts) < _ATTACHED_SINCE
 
 
-def register_queued_prompt(tally: TranscriptTally, words: TypedText) -> bool:
+def register_queued_prompt(tally: TranscriptTally, typed: TypedText) -> bool:
     """Returns whether a queued prompt is new. If it is, a user record that repeats it later does not count as new."""
-    one = hash_text(words.text)
-    if not tally.answered and (one in tally.echoes or one == tally.prompt):
+    digest = hash_text(typed.text)
+    if not tally.answered and (digest in tally.echoes or digest == tally.prompt):
         return False
-    tally.echoes = (*tally.echoes[1 - _LIMIT :], one)
+    tally.echoes = (*tally.echoes[1 - _QUEUE_LIMIT :], digest)
     return True
 
 
-def consume_queued_repeat(tally: TranscriptTally, words: TypedText, source: str | None) -> bool:
+def consume_queued_repeat(tally: TranscriptTally, typed: TypedText, source: str | None) -> bool:
     """Returns whether a user record repeats a queued prompt: either it says so itself, or the model has not answered in
     between."""
     if not tally.echoes or not (source == "queued" or not tally.answered):
         return False
-    one = hash_text(words.text)
-    if one not in tally.echoes:
+    digest = hash_text(typed.text)
+    if digest not in tally.echoes:
         return False
-    tally.echoes = tuple(echo for echo in tally.echoes if echo != one)
+    tally.echoes = tuple(echo for echo in tally.echoes if echo != digest)
     return True

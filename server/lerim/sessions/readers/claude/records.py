@@ -92,25 +92,25 @@ class ClaudeRecord(msgspec.Struct, rename="camel", gc=False):
     ai_title: str | None = ""
 
 
-_quick = msgspec.json.Decoder(ClaudeRecord).decode
-_ATTACHED = b',"type":"progress",'
-_NEAR = 2048
+_decode_fast = msgspec.json.Decoder(ClaudeRecord).decode
+_PROGRESS_TYPE = b',"type":"progress",'
+_TYPE_SEARCH_BYTES = 2048
 
 
 def decode_claude_line(line: bytes) -> list[ClaudeRecord]:
     """Returns the records of one line, none for an empty one. A `BadLine` carries the records that could be read as its
     second argument."""
-    if line.find(_ATTACHED, 0, _NEAR) >= 0 and _is_progress(line):
+    if line.find(_PROGRESS_TYPE, 0, _TYPE_SEARCH_BYTES) >= 0 and _is_progress(line):
         return []
     try:
-        return [_quick(line)]
+        return [_decode_fast(line)]
     except DECODE_ERRORS:
         return decode_broken_line(line, ClaudeRecord)
 
 
 def _is_progress(line: bytes) -> bool:
     """Checks whether the outermost object is a progress record: only its own brace is open before the type."""
-    before = line[: line.index(_ATTACHED)]
+    before = line[: line.index(_PROGRESS_TYPE)]
     return before.count(b"{") == 1 and b"[" not in before and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
 
 

@@ -33,7 +33,7 @@ from lerim.sessions.readers.engine import (
 
 __all__ = ["ClaudeReading", "open_session", "probe_folder", "scan_root"]
 
-_OWN = ("lerim-memories",)
+_MEMORY_TAGS = ("lerim-memories",)
 
 
 def probe_folder(transcript: Transcript) -> str:
@@ -48,18 +48,18 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
         path = transcript.path
         folder = results_folder(path)
-        self._child = bool(transcript.parent) or path.name.startswith("agent-")
+        self._is_subagent = bool(transcript.parent) or path.name.startswith("agent-")
         super().__init__(
             transcript,
             resume,
             ClaudeTally(),
-            ClaudeDrafts(lambda named: read_spilled_output(folder, named)),
+            ClaudeDrafts(lambda path_text: read_spilled_output(folder, path_text)),
             brief=brief,
         )
 
     def _build_session(self) -> Session:
         transcript = self.transcript
-        parent = transcript.parent or (self._tally.parent if self._child else "")
+        parent = transcript.parent or (self._tally.parent if self._is_subagent else "")
         return self._tally.build_session(
             transcript.session_id, self.path, parent if parent != transcript.session_id else ""
         )
@@ -68,7 +68,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
 
     # --- records -------------------------------------------------------------------------------------------------
 
-    def _opens(self, record: ClaudeRecord) -> bool:
+    def _may_begin_turn(self, record: ClaudeRecord) -> bool:
         """Checks whether a turn may begin with this record, so that the tally before it has to be kept."""
         message = record.message
         if record.type == "assistant":
@@ -82,39 +82,41 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         kind, tally = record.type, self._tally
         if kind == "progress":
             return
-        if self._opens(record):
+        if self._may_begin_turn(record):
             self._save_tally()
         native_id = record.uuid
         if native_id and native_id != REDACTED and not tally.register_id(self._seen_ids, native_id):
             return
         self._time = parse_timestamp(record.timestamp)
-        tally.meet(record, self._time)
-        self._entered(record)
+        tally.note_record(record, self._time)
+        self._note_entrypoint(record)
         if kind == "assistant":
-            self._assistant(record)
+            self._add_answer(record)
         elif kind == "user":
-            self._user(record)
+            self._add_user_record(record)
         elif kind == "attachment":
-            words = (
-                parse_queued_attachment(record.attachment) if record.attachment and not self._aside(record) else None
+            typed = (
+                parse_queued_attachment(record.attachment)
+                if record.attachment and not self._is_sidechain(record)
+                else None
             )
-            if words is not None and register_queued_prompt(tally, words):
-                self._say(record, words)
+            if typed is not None and register_queued_prompt(tally, typed):
+                self._add_prompt(record, typed)
         elif kind == "queue-operation":
-            words = None if self._child else apply_queue_operation(tally, record)
-            if words is not None and register_queued_prompt(tally, words):
-                self._say(record, words)
+            typed = None if self._is_subagent else apply_queue_operation(tally, record)
+            if typed is not None and register_queued_prompt(tally, typed):
+                self._add_prompt(record, typed)
         elif kind in ("summary", "ai-title", "custom-title"):
-            tally.name(record, self._seen_ids)
+            tally.set_title(record, self._seen_ids)
         elif kind == "system" and record.subtype == "api_error":
             tally.api_errors += 1
 
-    def _entered(self, record: ClaudeRecord) -> None:
+    def _note_entrypoint(self, record: ClaudeRecord) -> None:
         """Notes whether a program sends the prompts from here on, because queue records do not say so."""
         if record.entrypoint:
             self._tally.unattended = is_unattended_record(record)
 
-    def _assistant(self, record: ClaudeRecord) -> None:
+    def _add_answer(self, record: ClaudeRecord) -> None:
         tally, message = self._tally, record.message
         if record.is_api_error_message:
             tally.api_errors += 1
@@ -123,79 +125,85 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             return
         tally.answered = True
         key = api_message_key(record)
-        spent = tally.spend(key, message.usage)
+        tokens = tally.count_tokens(key, message.usage)
         draft = self._drafts.find_draft(key) if key else None
         if draft is None:
-            draft = self._begin(record, "assistant", "reply", key)
+            draft = self._begin_claude_turn(record, "assistant", "reply", key)
         draft.last_offset = self._line_offset
-        draft.tokens = spent
+        draft.tokens = tokens
         if message.model and message.model != draft.model:
             draft.model = without_nul(message.model)[:200]
             tally.add_model(draft.model)
         if isinstance(message.content, str):
-            draft.texts.append(without_nul(cut_blocks(message.content, _OWN)))
+            draft.texts.append(without_nul(cut_blocks(message.content, _MEMORY_TAGS)))
             return
         for block in message.content or ():
             if block.type == "text" and block.text:
-                draft.texts.append(without_nul(cut_blocks(block.text, _OWN)))
+                draft.texts.append(without_nul(cut_blocks(block.text, _MEMORY_TAGS)))
             elif block.type == "thinking" and block.thinking and not self._brief:
-                draft.reasoning.append(without_nul(cut_blocks(block.thinking, _OWN)))
+                draft.reasoning.append(without_nul(cut_blocks(block.thinking, _MEMORY_TAGS)))
             elif block.type == "tool_use":
                 native_id = usable_id(block.id)
                 if not native_id or tally.register_id(self._seen_ids, f"call:{native_id}"):
                     tally.tool_calls += 1
                     self._drafts.add_call(draft, parse_claude_call(block, brief=self._brief))
 
-    def _user(self, record: ClaudeRecord) -> None:
+    def _add_user_record(self, record: ClaudeRecord) -> None:
         tally, message = self._tally, record.message
         content = message.content if message else None
         results = [one for one in content if one.type == "tool_result"] if isinstance(content, list) else []
         for block in results:
-            ended = (
-                SUCCESSFUL_RESULT if self._brief and self._unread(record, block) else parse_claude_result(record, block)
+            result = (
+                SUCCESSFUL_RESULT
+                if self._brief and self._is_result_unused(record, block)
+                else parse_claude_result(record, block)
             )
-            tally.denials += ended.status == "denied"
-            tally.tool_errors += bool(block.is_error) and ended.status != "denied"
-            self._drafts.close(ended, block, record, self._line_offset)
+            tally.denials += result.status == "denied"
+            tally.tool_errors += bool(block.is_error) and result.status != "denied"
+            self._drafts.close_call(result, block, record, self._line_offset)
         if is_interruption(record):
             self._drafts.interrupt_calls(self._line_offset)
         if results:
             return
-        words = (
-            None if self._aside(record) or is_command_expansion(record, tally.command) else parse_claude_prompt(record)
+        typed = (
+            None
+            if self._is_sidechain(record) or is_command_expansion(record, tally.command)
+            else parse_claude_prompt(record)
         )
         tally.command = command_key(record) or tally.command
-        if words is None:
+        if typed is None:
             tally.injected += 1
-        elif not consume_queued_repeat(tally, words, record.prompt_source):
-            self._say(record, words)
-        if words is None or words.kind == "shell":
-            told = parse_command_output(record)
-            if told is not None:
-                self._drafts.printed(told, self._line_offset)
+        elif not consume_queued_repeat(tally, typed, record.prompt_source):
+            self._add_prompt(record, typed)
+        if typed is None or typed.kind == "shell":
+            output = parse_command_output(record)
+            if output is not None:
+                self._drafts.add_command_output(output, self._line_offset)
 
-    def _unread(self, record: ClaudeRecord, block: ClaudeBlock) -> bool:
+    def _is_result_unused(self, record: ClaudeRecord, block: ClaudeBlock) -> bool:
         """Checks whether the catalog keeps nothing of this result; it does keep errors, answers and plans."""
         failed = block.is_error or record.tool_denial_kind
-        return not failed and self._drafts.kind(block.tool_use_id) not in ("ask", "plan")
+        return not failed and self._drafts.find_call_kind(block.tool_use_id) not in ("ask", "plan")
 
-    def _aside(self, record: ClaudeRecord) -> bool:
-        return self._child or bool(record.is_sidechain)
+    def _is_sidechain(self, record: ClaudeRecord) -> bool:
+        return self._is_subagent or bool(record.is_sidechain)
 
-    def _say(self, record: ClaudeRecord, words: TypedText) -> None:
-        self._tally.count_prompt(words)
-        draft = self._begin(record, "user", words.kind, "", words.text)
+    def _add_prompt(self, record: ClaudeRecord, typed: TypedText) -> None:
+        self._tally.count_prompt(typed)
+        draft = self._begin_claude_turn(record, "user", typed.kind, "", typed.text)
         draft.unattended = is_unattended_record(record) or (not record.entrypoint and self._tally.unattended)
-        draft.texts.append(words.text)
-        if words.kind == "shell":
-            self._drafts.run(draft)
+        draft.texts.append(typed.text)
+        if typed.kind == "shell":
+            self._drafts.add_own_command(draft)
 
-    def _begin(self, record: ClaudeRecord, role: Role, kind: TurnKind, key: str, text: str = "") -> TurnDraft:
+    def _begin_claude_turn(
+        self, record: ClaudeRecord, role: Role, kind: TurnKind, key: str, text: str = ""
+    ) -> TurnDraft:
         native_id = usable_id(record.uuid)
         if not native_id:
             when = record.timestamp or f"{self.transcript.session_id} {self._tally.turns}"
             native_id = f"{role}\n{text}\n{key}\n{when}"
-        return self._begin_turn(role, kind, native_id, aside=self._aside(record), key=key)
+        return self._begin_turn(role, kind, native_id, is_sidechain=self._is_sidechain(record), key=key)
 
 
 open_session = ClaudeReading

@@ -17,14 +17,14 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 
-_RECENT = 16
-_NO_COUNT = 1 << 48
+_RECENT_MESSAGES = 16
+_IMPLAUSIBLE_COUNT = 1 << 48
 
 
 class ClaudeTally(TranscriptTally, gc=False):
     """Totals of a transcript of Claude Code up to a point in it."""
 
-    def meet(self, record: ClaudeRecord, time: datetime | None) -> None:
+    def note_record(self, record: ClaudeRecord, time: datetime | None) -> None:
         """Records the fields that all types of record have: folder, branch, version, session and time."""
         cwd, branch, version = record.cwd, record.git_branch, record.version
         if cwd and cwd != self.cwd:
@@ -43,7 +43,7 @@ class ClaudeTally(TranscriptTally, gc=False):
             if self.started is None or time < self.started:
                 self.started = time
 
-    def name(self, record: ClaudeRecord, seen: RecentIds) -> None:
+    def set_title(self, record: ClaudeRecord, seen: RecentIds) -> None:
         """Sets a title from a title or summary record; the last one of each type wins."""
         if record.type == "custom-title":
             self.custom_title = make_title(record.custom_title) or self.custom_title
@@ -56,7 +56,7 @@ class ClaudeTally(TranscriptTally, gc=False):
             else:
                 self.summaries = (*self.summaries[-NAME_LIMIT:], (leaf, make_title(record.summary)))
 
-    def spend(self, key: str, usage: ClaudeUsage | None) -> TokenCounts:
+    def count_tokens(self, key: str, usage: ClaudeUsage | None) -> TokenCounts:
         """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its
         counts."""
         before = self.spent.get(key, NO_TOKEN_COUNTS)
@@ -81,11 +81,11 @@ class ClaudeTally(TranscriptTally, gc=False):
             )
             if key:
                 spent = {**self.spent, key: most}
-                if len(spent) > _RECENT:
+                if len(spent) > _RECENT_MESSAGES:
                     del spent[next(iter(spent))]
                 self.spent = spent
         return most
 
 
 def _most(now: int, before: int) -> int:
-    return before if now < before else now if now < _NO_COUNT else before
+    return before if now < before else now if now < _IMPLAUSIBLE_COUNT else before

@@ -36,7 +36,7 @@ _KINDS: dict[str, ToolKind] = {
 }
 
 
-class _Replaced(msgspec.Struct, gc=False):
+class _Replacement(msgspec.Struct, gc=False):
     old_string: str | None = ""
     new_string: str | None = ""
 
@@ -51,7 +51,7 @@ class _Question(msgspec.Struct, gc=False):
     options: list[_Option] | None = None
 
 
-class _Asked(msgspec.Struct, gc=False):
+class _ToolInput(msgspec.Struct, gc=False):
     command: str | None = ""
     description: str | None = ""
     file_path: str | None = ""
@@ -65,12 +65,12 @@ class _Asked(msgspec.Struct, gc=False):
     plan: str | None = ""
 
 
-class _Input(_Asked, gc=False):
+class _EditInput(_ToolInput, gc=False):
     old_string: str | None = ""
     new_string: str | None = ""
     new_source: str | None = ""
     content: str | None = ""
-    edits: list[_Replaced] | None = None
+    edits: list[_Replacement] | None = None
 
 
 _EDITING: frozenset[ToolKind] = frozenset({"edit", "write"})
@@ -108,80 +108,86 @@ def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
     kind = _KINDS.get(name, "other")
     edits: tuple[FileEdit, ...] = ()
     if kind in _EDITING and not brief:
-        asked: _Asked = (changes := decode_leniently(block.input, _Input))
-        edits = _edits(
+        arguments: _ToolInput = (changes := decode_leniently(block.input, _EditInput))
+        edits = _parse_edits(
             kind,
             without_nul(changes.file_path) or without_nul(changes.notebook_path) or without_nul(changes.path),
             changes,
         )
     else:
-        asked = decode_leniently(block.input, _Asked)
-    path = without_nul(asked.file_path) or without_nul(asked.notebook_path) or without_nul(asked.path)
+        arguments = decode_leniently(block.input, _ToolInput)
+    path = without_nul(arguments.file_path) or without_nul(arguments.notebook_path) or without_nul(arguments.path)
     return ToolCall(
         id=without_nul(block.id),
         name=name,
         kind=kind,
-        command=without_nul(asked.command)
-        or without_nul(asked.url)
-        or without_nul(asked.query)
-        or without_nul(asked.pattern),
-        description=without_nul(asked.description),
+        command=without_nul(arguments.command)
+        or without_nul(arguments.url)
+        or without_nul(arguments.query)
+        or without_nul(arguments.pattern),
+        description=without_nul(arguments.description),
         paths=(path,) if path else (),
         edits=edits,
-        answers=_questions(asked) if kind == "ask" else (),
-        plan=without_nul(asked.plan) if kind == "plan" else "",
+        answers=_parse_questions(arguments) if kind == "ask" else (),
+        plan=without_nul(arguments.plan) if kind == "plan" else "",
     )
 
 
 def attach_command_output(call: ToolCall, text: str) -> ToolCall:
     """Adds the output to `call`. Whether the command failed is not recorded."""
-    output, left_out = keep_ends(without_nul(cut_blocks(text)))
-    return replace(call, status="ok", output=output, output_cut=left_out)
+    output, omitted = keep_ends(without_nul(cut_blocks(text)))
+    return replace(call, status="ok", output=output, output_cut=omitted)
 
 
-def _edits(kind: ToolKind, path: str, asked: _Input) -> tuple[FileEdit, ...]:
+def _parse_edits(kind: ToolKind, path: str, arguments: _EditInput) -> tuple[FileEdit, ...]:
     if kind == "write":
-        return (FileEdit(path, "", without_nul(asked.content)),)
-    if asked.edits:
-        return tuple(FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)) for one in asked.edits)
+        return (FileEdit(path, "", without_nul(arguments.content)),)
+    if arguments.edits:
+        return tuple(
+            FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)) for one in arguments.edits
+        )
     return (
-        FileEdit(path, without_nul(asked.old_string), without_nul(asked.new_string) or without_nul(asked.new_source)),
+        FileEdit(
+            path,
+            without_nul(arguments.old_string),
+            without_nul(arguments.new_string) or without_nul(arguments.new_source),
+        ),
     )
 
 
-def _questions(asked: _Asked) -> tuple[QuestionAnswer, ...]:
-    if asked.questions:
-        return tuple(_question(one) for one in asked.questions)
-    return (QuestionAnswer(without_nul(asked.question), (), ""),) if asked.question else ()
+def _parse_questions(arguments: _ToolInput) -> tuple[QuestionAnswer, ...]:
+    if arguments.questions:
+        return tuple(_parse_question(one) for one in arguments.questions)
+    return (QuestionAnswer(without_nul(arguments.question), (), ""),) if arguments.question else ()
 
 
-def _question(one: _Question) -> QuestionAnswer:
-    options = one.options or ()
+def _parse_question(record: _Question) -> QuestionAnswer:
+    options = record.options or ()
     labels, descriptions = (
         tuple(without_nul(option.label) for option in options),
         tuple(without_nul(option.description) for option in options),
     )
-    return QuestionAnswer(without_nul(one.question), labels, "", descriptions if any(descriptions) else ())
+    return QuestionAnswer(without_nul(record.question), labels, "", descriptions if any(descriptions) else ())
 
 
 # --- results -----------------------------------------------------------------------------------------------------
 
-_DENIED = (
+_DENIED_STARTS = (
     "The user doesn't want to proceed",
     "Permission for this tool use was denied",
     "Permission to use ",
     "The agent proposed a plan that was rejected",
     "User rejected ",
 )
-_STOPPED = (INTERRUPTED, "The user doesn't want to take this action right now")
+_INTERRUPTED_STARTS = (INTERRUPTED, "The user doesn't want to take this action right now")
 _FEEDBACK = re.compile(r"\b[Tt]he user said:\s*")
-_HINT = "\n\nNote: The user's next message may contain"
-_EXIT = re.compile(r"Exit code (-?\d{1,10})\b")
-_APPROVED = "## Approved Plan"
+_FEEDBACK_END = "\n\nNote: The user's next message may contain"
+_EXIT_CODE = re.compile(r"Exit code (-?\d{1,10})\b")
+_APPROVED_PLAN = "## Approved Plan"
 _REJECTED_PLAN = "\n\nRejected plan:"
 
 
-_REFUSED_BY_PERSON = "user-rejected"
+_DENIED_BY_PERSON = "user-rejected"
 _OWN_RESULTS: frozenset[ToolKind] = frozenset({"edit", "write", "plan", "ask"})
 """Built-in tools whose results Claude Code words itself, without output of a command or text of a page."""
 
@@ -189,31 +195,31 @@ _OWN_RESULTS: frozenset[ToolKind] = frozenset({"edit", "write", "plan", "ask"})
 def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> ClaudeToolResult:
     """Parses a `tool_result` block. `feedback` of a denied call may be the person's words; `close_claude_call` decides
     that once the call is known."""
-    text = _text(block.content)
+    text = _content_text(block.content)
     head = text[:200].lstrip()
     kind = record.tool_denial_kind or ""
-    if kind in ("interrupted", "cancelled") or (not kind and head.startswith(_STOPPED)):
-        return ClaudeToolResult("interrupted", text, _feedback(record, text))
-    if kind or (block.is_error and head.startswith(_DENIED)):
-        return ClaudeToolResult("denied", text, _feedback(record, text))
+    if kind in ("interrupted", "cancelled") or (not kind and head.startswith(_INTERRUPTED_STARTS)):
+        return ClaudeToolResult("interrupted", text, _parse_feedback(record, text))
+    if kind or (block.is_error and head.startswith(_DENIED_STARTS)):
+        return ClaudeToolResult("denied", text, _parse_feedback(record, text))
     return ClaudeToolResult("error" if block.is_error else "ok", text, "")
 
 
-def _feedback(record: ClaudeRecord, text: str) -> str:
+def _parse_feedback(record: ClaudeRecord, text: str) -> str:
     if record.user_feedback:
         return without_nul(record.user_feedback).strip()
-    told = text.partition(_REJECTED_PLAN)[0]  # the plan after it is the agent's
-    said = _FEEDBACK.search(told[:2000])
-    return told[said.end() :].partition(_HINT)[0].strip() if said else ""
+    own_part = text.partition(_REJECTED_PLAN)[0]  # the plan after it is the agent's
+    match = _FEEDBACK.search(own_part[:2000])
+    return own_part[match.end() :].partition(_FEEDBACK_END)[0].strip() if match else ""
 
 
-def _remark(record: ClaudeRecord) -> str:
+def _parse_approval_remark(record: ClaudeRecord) -> str:
     """Returns what the person said when approving a plan: in a field of the record, or in a text beside the result."""
     if record.user_feedback:
         return without_nul(record.user_feedback).strip()
     content = record.message.content if record.message else None
-    said = parse_text_beside_result(content) if isinstance(content, list) else None
-    return said.text if said is not None and said.kind == "prompt" else ""
+    remark = parse_text_beside_result(content) if isinstance(content, list) else None
+    return remark.text if remark is not None and remark.kind == "prompt" else ""
 
 
 SpilledOutputReader = Callable[[str], tuple[str, int] | None]
@@ -222,117 +228,120 @@ not be read."""
 
 
 def close_claude_call(
-    call: ToolCall, ended: ClaudeToolResult, record: ClaudeRecord, spilled: SpilledOutputReader
+    call: ToolCall, result: ClaudeToolResult, record: ClaudeRecord, read_spilled: SpilledOutputReader
 ) -> ToolCall:
     """Adds its result to `call`."""
-    if ended is SUCCESSFUL_RESULT:
+    if result is SUCCESSFUL_RESULT:
         return replace(call, status="ok")
-    status, text, feedback = ended
-    outcome = decode_leniently(record.tool_use_result, _Outcome) if _wants_outcome(call, record) else _NO_OUTCOME
+    status, text, feedback = result
+    outcome = decode_leniently(record.tool_use_result, _Outcome) if _needs_outcome(call, record) else _NO_OUTCOME
     if outcome.interrupted and status == "ok":
         status = "interrupted"
-    shown, left_out = _unspilled(text, outcome, spilled) if text.startswith(_SPILL) else keep_ends(text)
-    proven = _shows_a_person(call, record)
-    if _is_served(call):
+    shown, omitted = _read_output(text, outcome, read_spilled) if text.startswith(_SPILLED_START) else keep_ends(text)
+    is_proven = _is_feedback_proven(call, record)
+    if _is_mcp_call(call):
         feedback, status = "", status if record.tool_denial_kind or status != "denied" else "error"
     return replace(
         call,
         status=status,
         output=shown,
-        output_cut=left_out,
-        exit_code=_exit_code(call, status, text, outcome),
-        feedback=(feedback if proven else "") or (_remark(record) if call.kind == "plan" and status == "ok" else ""),
-        answers=_answered(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
-        plan=_plan(call, outcome, text) if call.kind == "plan" else call.plan,
+        output_cut=omitted,
+        exit_code=_find_exit_code(call, status, text, outcome),
+        feedback=(feedback if is_proven else "")
+        or (_parse_approval_remark(record) if call.kind == "plan" and status == "ok" else ""),
+        answers=_parse_answers(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
+        plan=_approved_plan(call, outcome, text) if call.kind == "plan" else call.plan,
         subagent=without_nul(outcome.agent_id) if call.kind == "agent" else "",
     )
 
 
-def _is_served(call: ToolCall) -> bool:
+def _is_mcp_call(call: ToolCall) -> bool:
     """Checks whether an MCP server answers the call, in which case the server wrote the whole result."""
     return call.name.startswith("mcp__")
 
 
-def _shows_a_person(call: ToolCall, record: ClaudeRecord) -> bool:
+def _is_feedback_proven(call: ToolCall, record: ClaudeRecord) -> bool:
     """Checks whether the record itself, and not only the text of the result, shows that the feedback is the person's.
 
     Claude Code has written `toolDenialKind` and `userFeedback` since 2.1.205. Before that, only tools whose results it
     words itself are reliable: the result of a command, a page or a server may begin with any text.
     """
-    if _is_served(call):
+    if _is_mcp_call(call):
         return False
-    by_field = record.tool_denial_kind == _REFUSED_BY_PERSON or bool(record.user_feedback)
+    by_field = record.tool_denial_kind == _DENIED_BY_PERSON or bool(record.user_feedback)
     return by_field or (call.kind in _OWN_RESULTS and not record.tool_denial_kind)
 
 
-def _wants_outcome(call: ToolCall, record: ClaudeRecord) -> bool:
+def _needs_outcome(call: ToolCall, record: ClaudeRecord) -> bool:
     """Checks whether to decode the structured result. Those of reads and edits contain whole files and are skipped."""
     return call.kind in ("shell", "ask", "plan", "agent", "other") and record.tool_use_result is not JSON_NULL
 
 
-def _exit_code(call: ToolCall, status: ToolStatus, text: str, outcome: _Outcome) -> int | None:
+def _find_exit_code(call: ToolCall, status: ToolStatus, text: str, outcome: _Outcome) -> int | None:
     if outcome.exit_code is not None and abs(outcome.exit_code) < 1 << 32:
         return outcome.exit_code
     if call.kind != "shell":
         return None
     if status == "error":
-        found = _EXIT.match(text)
-        return int(found[1]) if found else None
+        match = _EXIT_CODE.match(text)
+        return int(match[1]) if match else None
     return 0 if status == "ok" and not outcome.background_task_id else None
 
 
-def _plan(call: ToolCall, outcome: _Outcome, text: str) -> str:
+def _approved_plan(call: ToolCall, outcome: _Outcome, text: str) -> str:
     """Returns the plan as the person approved it, since they may have edited it."""
-    start = text.find(_APPROVED)
+    start = text.find(_APPROVED_PLAN)
     if start >= 0:
         return text[start:].partition("\n")[2].strip()
     return without_nul(outcome.plan) or call.plan
 
 
-def _answered(asked: tuple[QuestionAnswer, ...], outcome: _Outcome, text: str) -> tuple[QuestionAnswer, ...]:
-    given = decode_plain(outcome.answers)
+def _parse_answers(questions: tuple[QuestionAnswer, ...], outcome: _Outcome, text: str) -> tuple[QuestionAnswer, ...]:
+    answers_by_question = decode_plain(outcome.answers)
     notes = decode_plain(outcome.annotations)
     answers: list[QuestionAnswer] = []
-    for one in asked:
-        chosen = given.get(one.question) if isinstance(given, dict) else None
-        said = _listed(chosen) if chosen is not None else _quoted(one.question, asked, text)
-        note = notes.get(one.question) if isinstance(notes, dict) else None
-        typed = note.get("notes") if isinstance(note, dict) else None
-        if isinstance(typed, str) and typed.strip() and typed not in said:
-            said = f"{said}\n{without_nul(typed)}".strip()
-        answers.append(replace(one, answer=said))
+    for question in questions:
+        selected = answers_by_question.get(question.question) if isinstance(answers_by_question, dict) else None
+        answer = (
+            _join_texts(selected) if selected is not None else _parse_quoted_answer(question.question, questions, text)
+        )
+        note = notes.get(question.question) if isinstance(notes, dict) else None
+        written = note.get("notes") if isinstance(note, dict) else None
+        if isinstance(written, str) and written.strip() and written not in answer:
+            answer = f"{answer}\n{without_nul(written)}".strip()
+        answers.append(replace(question, answer=answer))
     return tuple(answers)
 
 
-def _listed(value: object) -> str:
+def _join_texts(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(without_nul(item) for item in value if isinstance(item, str))
     return without_nul(value) if isinstance(value, str) else ""
 
 
-def _quoted(question: str, asked: tuple[QuestionAnswer, ...], text: str) -> str:
+def _parse_quoted_answer(question: str, questions: tuple[QuestionAnswer, ...], text: str) -> str:
     """Extracts the answer from `"question"="answer", "question"="answer". You can now continue …`."""
-    mark = f'"{question}"="'
-    start = text.find(mark)
+    opening = f'"{question}"="'
+    start = text.find(opening)
     if start < 0:
         return ""
-    start += len(mark)
-    ends = [text.find(f'", "{other.question}"="', start) for other in asked]
+    start += len(opening)
+    ends = [text.find(f'", "{other.question}"="', start) for other in questions]
     ends += [text.find(ending, start) for ending in ('". You can now continue', '" user notes:', '" selected preview:')]
-    found = [end for end in ends if end >= 0]
-    end = min(found) if found else text.find('"', start)
+    later_ends = [end for end in ends if end >= 0]
+    end = min(later_ends) if later_ends else text.find('"', start)
     return text[start : end if end >= 0 else len(text)]
 
 
-def _text(content: msgspec.Raw) -> str:
+def _content_text(content: msgspec.Raw) -> str:
     value = decode_plain(content)
     if isinstance(value, list):
-        parts = [_part(item) for item in value if isinstance(item, dict)]
+        parts = [_part_text(item) for item in value if isinstance(item, dict)]
         value = "\n".join(part for part in parts if part)
     return without_nul(cut_blocks(value)) if isinstance(value, str) else ""
 
 
-def _part(item: dict[object, object]) -> str:
+def _part_text(item: dict[object, object]) -> str:
     text = item.get("text")
     if isinstance(text, str):
         return text
@@ -340,12 +349,12 @@ def _part(item: dict[object, object]) -> str:
     return f"[{kind}]" if kind in ("image", "document") else ""
 
 
-_SPILL = "<persisted-output>"
-_SAVED = re.compile(r"Full output saved to: ([^\n]{1,1000})")
+_SPILLED_START = "<persisted-output>"
+_SPILLED_PATH = re.compile(r"Full output saved to: ([^\n]{1,1000})")
 
 
-def _unspilled(text: str, outcome: _Outcome, spilled: SpilledOutputReader) -> tuple[str, int]:
-    named = _SAVED.search(text[:2000])
-    path = without_nul(outcome.persisted_output_path) or (named[1].strip() if named else "")
-    found = spilled(path) if path else None
-    return found if found is not None else keep_ends(text)
+def _read_output(text: str, outcome: _Outcome, read_spilled: SpilledOutputReader) -> tuple[str, int]:
+    match = _SPILLED_PATH.search(text[:2000])
+    path = without_nul(outcome.persisted_output_path) or (match[1].strip() if match else "")
+    ends = read_spilled(path) if path else None
+    return ends if ends is not None else keep_ends(text)

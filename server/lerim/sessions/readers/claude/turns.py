@@ -16,16 +16,16 @@ from lerim.sessions.readers.engine import REDACTED, TurnDraft, TurnDrafts, make_
 class ClaudeDrafts(TurnDrafts):
     """The turns of a transcript of Claude Code that are not final yet."""
 
-    def __init__(self, spilled: SpilledOutputReader) -> None:
+    def __init__(self, read_spilled: SpilledOutputReader) -> None:
         super().__init__()
-        self._spilled = spilled
+        self._read_spilled = read_spilled
 
-    def run(self, draft: TurnDraft) -> None:
+    def add_own_command(self, draft: TurnDraft) -> None:
         """Adds the person's own command to its turn, which then waits for the output."""
         draft.calls.append(make_own_command(draft.texts[0]))
         draft.pending_calls = 1
 
-    def printed(self, text: str, offset: int) -> None:
+    def add_command_output(self, text: str, offset: int) -> None:
         """Adds output to the person's last command; does nothing if none is waiting for it."""
         for draft in reversed(self._queue):
             if draft.kind == "shell" and draft.pending_calls:
@@ -34,26 +34,26 @@ class ClaudeDrafts(TurnDrafts):
                 draft.last_offset = offset
                 return
 
-    def kind(self, native_id: str | None) -> ToolKind | None:
+    def find_call_kind(self, native_id: str | None) -> ToolKind | None:
         """Returns the kind of the tool call with this id, or None if its turn is final or unknown."""
-        held = self._calls_by_id.get(native_id or "")
-        return held[-1][0].calls[held[-1][1]].kind if held else None
+        entries = self._calls_by_id.get(native_id or "")
+        return entries[-1][0].calls[entries[-1][1]].kind if entries else None
 
-    def close(self, ended: ClaudeToolResult, block: ClaudeBlock, record: ClaudeRecord, offset: int) -> None:
+    def close_call(self, result: ClaudeToolResult, block: ClaudeBlock, record: ClaudeRecord, offset: int) -> None:
         """Adds a result to its tool call; does nothing if no open turn contains that call."""
-        held = self._calls_by_id.get(block.tool_use_id or "")
-        if not held:
+        entries = self._calls_by_id.get(block.tool_use_id or "")
+        if not entries:
             return
-        draft, at = held[0] if len(held) == 1 else _waiting(held)
-        if draft.calls[at].status == "pending":
+        draft, index = entries[0] if len(entries) == 1 else _first_pending(entries)
+        if draft.calls[index].status == "pending":
             draft.pending_calls -= 1
-        draft.calls[at] = close_claude_call(draft.calls[at], ended, record, self._spilled)
+        draft.calls[index] = close_claude_call(draft.calls[index], result, record, self._read_spilled)
         draft.last_offset = offset
 
 
-def _waiting(held: list[tuple[TurnDraft, int]]) -> tuple[TurnDraft, int]:
+def _first_pending(entries: list[tuple[TurnDraft, int]]) -> tuple[TurnDraft, int]:
     """Of the tool calls that share an id, returns the first one without a result, or else the last."""
-    return next((one for one in held if one[0].calls[one[1]].status == "pending"), held[-1])
+    return next((one for one in entries if one[0].calls[one[1]].status == "pending"), entries[-1])
 
 
 def api_message_key(record: ClaudeRecord) -> str:

@@ -63,74 +63,78 @@ _KINDS: dict[str, ToolKind] = {
     "web_run": "web",
 }
 _ONLY_PATCH = re.compile(r"\s*(?:cd [^\n;&|]{1,500}(?:&&|;)\s*)?(?:apply_patch|applypatch)\b")
-_ASKED = re.compile(
+_EXEC_COMMAND = re.compile(
     r'tools\.exec_command\(\s*\{[^"\'`{}]{0,200}?["\']?\bcmd["\']?\s*:\s*'
     r'("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:[^`\\]|\\.)*`)',
     re.DOTALL,
 )
-_TOOL = re.compile(r"\btools\.(\w{1,100})\(")
-_SCRIPT = 200_000
-_STEPS = {"completed": "[x]", "in_progress": "[~]"}
+_TOOL_CALL = re.compile(r"\btools\.(\w{1,100})\(")
+_SCRIPT_LIMIT = 200_000
+_STEP_MARKS = {"completed": "[x]", "in_progress": "[~]"}
 
 
-def parse_codex_call(asked: CodexPayload, *, brief: bool = False) -> ToolCall:
+def parse_codex_call(item: CodexPayload, *, brief: bool = False) -> ToolCall:
     """Parses an item into a tool call without a result; `brief` leaves out text it writes to files."""
-    kind_of_item = asked.type or ""
-    native_id = without_nul(asked.call_id) or without_nul(asked.id)
-    if kind_of_item == "local_shell_call":
-        return _shell(native_id, "local_shell", normalize_command(_value(asked.action).get("command")), brief=brief)
-    if kind_of_item == "web_search_call":
-        action = _value(asked.action)
-        return ToolCall(native_id, "web_search", "web", command=_first(action, "query", "url", "pattern"), status="ok")
-    if kind_of_item == "image_generation_call":
-        return ToolCall(native_id, "image_generation", "other", status="ok")
-    if kind_of_item == "tool_search_call":
-        return ToolCall(native_id, "tool_search", "other", command=_first(decode_fields(asked.arguments), "query"))
-    name = without_nul(asked.name)[:200]
-    if kind_of_item == "custom_tool_call":
-        text = decode_string(asked.input)
-        return (
-            _script(native_id, name, text, brief=brief)
-            if name == "exec"
-            else _custom(native_id, name, text, brief=brief)
+    item_type = item.type or ""
+    native_id = without_nul(item.call_id) or without_nul(item.id)
+    if item_type == "local_shell_call":
+        return _build_shell_call(
+            native_id, "local_shell", normalize_command(_decode_object(item.action).get("command")), brief=brief
         )
-    if _is_served(asked):
-        return _other(native_id, name, decode_fields(asked.arguments), "other")
-    return _function(native_id, name, asked.arguments, brief=brief)
+    if item_type == "web_search_call":
+        action = _decode_object(item.action)
+        return ToolCall(
+            native_id, "web_search", "web", command=_first_text(action, "query", "url", "pattern"), status="ok"
+        )
+    if item_type == "image_generation_call":
+        return ToolCall(native_id, "image_generation", "other", status="ok")
+    if item_type == "tool_search_call":
+        return ToolCall(native_id, "tool_search", "other", command=_first_text(decode_fields(item.arguments), "query"))
+    name = without_nul(item.name)[:200]
+    if item_type == "custom_tool_call":
+        text = decode_string(item.input)
+        return (
+            _parse_script(native_id, name, text, brief=brief)
+            if name == "exec"
+            else _parse_custom_call(native_id, name, text, brief=brief)
+        )
+    if _is_mcp_call(item):
+        return _build_other_call(native_id, name, decode_fields(item.arguments), "other")
+    return _parse_function_call(native_id, name, item.arguments, brief=brief)
 
 
-def _custom(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
+def _parse_custom_call(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
     if PATCH_BEGIN not in text:
         return ToolCall(native_id, name, _KINDS.get(name, "other"), command=without_nul(text)[:20_000])
-    return _patched(native_id, name, text, brief=brief)
+    return _build_patch_call(native_id, name, text, brief=brief)
 
 
-def _patched(native_id: str, name: str, text: str, command: str = "", *, brief: bool) -> ToolCall:
+def _build_patch_call(native_id: str, name: str, text: str, command: str = "", *, brief: bool) -> ToolCall:
     patch = parse_patch(text, brief=brief)
     kind: ToolKind = "shell" if command else "write" if patch.only_adds_files else "edit"
     return ToolCall(native_id, name, kind, command=command, paths=patch.paths, edits=patch.edits)
 
 
-def _shell(native_id: str, name: str, command: str, *, brief: bool) -> ToolCall:
+def _build_shell_call(native_id: str, name: str, command: str, *, brief: bool) -> ToolCall:
     if PATCH_BEGIN not in command:
         return ToolCall(native_id, name, "shell", command=command)
-    return _patched(native_id, name, command, "" if _ONLY_PATCH.match(command) else command, brief=brief)
+    return _build_patch_call(native_id, name, command, "" if _ONLY_PATCH.match(command) else command, brief=brief)
 
 
-def _script(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
+def _parse_script(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
     """Builds a tool call from a script: the commands it runs, or the patch it applies."""
-    commands = [_literal(found[1]) for found in _ASKED.finditer(text[:_SCRIPT])]
+    commands = [_decode_literal(found[1]) for found in _EXEC_COMMAND.finditer(text[:_SCRIPT_LIMIT])]
     if commands:
-        return _shell(native_id, name, "\n".join(commands), brief=brief)
+        return _build_shell_call(native_id, name, "\n".join(commands), brief=brief)
     if PATCH_BEGIN in text:
-        return _patched(native_id, name, text.replace("\\n", "\n").replace('\\"', '"'), brief=brief)
-    tools = _TOOL.findall(text[:_SCRIPT])
+        return _build_patch_call(native_id, name, text.replace("\\n", "\n").replace('\\"', '"'), brief=brief)
+    tools = _TOOL_CALL.findall(text[:_SCRIPT_LIMIT])
     kinds = {_KINDS.get(tool.replace("__", "_"), "other") for tool in tools}
     kind: ToolKind = kinds.pop() if len(kinds) == 1 else "other"
     return ToolCall(native_id, name, "other" if kind in ("plan", "ask") else kind, command=without_nul(text)[:20_000])
 
 
-def _literal(text: str) -> str:
+def _decode_literal(text: str) -> str:
     """Decodes a string literal of a script."""
     value = decode_plain(text.encode("utf-8", "replace")) if text.startswith('"') else None
     if isinstance(value, str):
@@ -138,100 +142,106 @@ def _literal(text: str) -> str:
     return without_nul(text[1:-1].replace("\\'", "'").replace("\\`", "`").replace("\\n", "\n").replace('\\"', '"'))
 
 
-def _function(native_id: str, name: str, arguments: msgspec.Raw, *, brief: bool) -> ToolCall:
+def _parse_function_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: bool) -> ToolCall:
     kind = _KINDS.get(name, "other")
-    given = decode_fields(arguments)
+    fields = decode_fields(arguments)
     if name in CONTINUES:
-        return ToolCall(native_id, name, kind, command=_first(given, "chars").strip("\n"))
+        return ToolCall(native_id, name, kind, command=_first_text(fields, "chars").strip("\n"))
     if kind == "shell":
-        command = given.get("command", given.get("cmd"))
-        return _shell(native_id, name, normalize_command(command), brief=brief)
+        command = fields.get("command", fields.get("cmd"))
+        return _build_shell_call(native_id, name, normalize_command(command), brief=brief)
     if kind == "edit":
-        return _patched(native_id, name, _first(given, "input", "patch"), brief=brief)
+        return _build_patch_call(native_id, name, _first_text(fields, "input", "patch"), brief=brief)
     if kind == "plan":
-        return ToolCall(native_id, name, kind, plan=_steps(given))
+        return ToolCall(native_id, name, kind, plan=_format_plan(fields))
     if kind == "ask":
-        return ToolCall(native_id, name, kind, answers=_questions(given))
-    return _other(native_id, name, given, kind)
+        return ToolCall(native_id, name, kind, answers=_parse_questions(fields))
+    return _build_other_call(native_id, name, fields, kind)
 
 
-def _is_served(asked: CodexPayload) -> bool:
+def _is_mcp_call(item: CodexPayload) -> bool:
     """Checks whether an MCP server answers the call, whatever its tool is called; the server then wrote the output."""
-    return (asked.namespace or "").startswith("mcp__")
+    return (item.namespace or "").startswith("mcp__")
 
 
-def _other(native_id: str, name: str, given: dict[str, object], kind: ToolKind) -> ToolCall:
-    path = _first(given, "file_path", "path", "dir_path")
+def _build_other_call(native_id: str, name: str, arguments: dict[str, object], kind: ToolKind) -> ToolCall:
+    path = _first_text(arguments, "file_path", "path", "dir_path")
     return ToolCall(
         native_id,
         name,
         kind,
-        command=_first(given, "query", "pattern", "url", "message", "task_name"),
+        command=_first_text(arguments, "query", "pattern", "url", "message", "task_name"),
         paths=(path,) if path else (),
     )
 
 
-def continued_process(asked: CodexPayload) -> str:
+def continued_process(item: CodexPayload) -> str:
     """Returns the process that a call continues, or '' for any other call."""
-    key = "" if _is_served(asked) else CONTINUES.get(asked.name or "")
-    value = decode_fields(asked.arguments).get(key) if key else None
+    key = "" if _is_mcp_call(item) else CONTINUES.get(item.name or "")
+    value = decode_fields(item.arguments).get(key) if key else None
     return str(value)[:100] if isinstance(value, str | int) else ""
 
 
-def _steps(given: dict[str, object]) -> str:
-    lines = [_first(given, "explanation")]
-    steps = given.get("plan")
+def _format_plan(arguments: dict[str, object]) -> str:
+    lines = [_first_text(arguments, "explanation")]
+    steps = arguments.get("plan")
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict) and isinstance(step.get("step"), str):
-            lines.append(f"{_STEPS.get(str(step.get('status')), '[ ]')} {without_nul(step['step'])}")
+            lines.append(f"{_STEP_MARKS.get(str(step.get('status')), '[ ]')} {without_nul(step['step'])}")
     return "\n".join(line for line in lines if line)
 
 
-def _questions(given: dict[str, object]) -> tuple[QuestionAnswer, ...]:
-    questions = given.get("questions")
-    found: list[QuestionAnswer] = []
-    for one in questions if isinstance(questions, list) else ():
-        if not isinstance(one, dict) or not isinstance(one.get("question"), str):
+def _parse_questions(arguments: dict[str, object]) -> tuple[QuestionAnswer, ...]:
+    questions = arguments.get("questions")
+    answers: list[QuestionAnswer] = []
+    for question in questions if isinstance(questions, list) else ():
+        if not isinstance(question, dict) or not isinstance(question.get("question"), str):
             continue
-        listed = one.get("options")
-        options = [option for option in listed if isinstance(option, dict)] if isinstance(listed, list) else []
-        labels = tuple(_first(option, "label") for option in options)
-        said = tuple(_first(option, "description") for option in options)
-        found.append(QuestionAnswer(without_nul(one["question"]), labels, "", said if any(said) else ()))
-    return tuple(found)
+        options_list = question.get("options")
+        options = (
+            [option for option in options_list if isinstance(option, dict)] if isinstance(options_list, list) else []
+        )
+        labels = tuple(_first_text(option, "label") for option in options)
+        descriptions = tuple(_first_text(option, "description") for option in options)
+        answers.append(
+            QuestionAnswer(without_nul(question["question"]), labels, "", descriptions if any(descriptions) else ())
+        )
+    return tuple(answers)
 
 
-def question_ids(asked: CodexPayload) -> tuple[str, ...]:
+def question_ids(item: CodexPayload) -> tuple[str, ...]:
     """Returns the ids under which the answers to an item's questions will be recorded, in the order of the
     questions."""
-    questions = decode_fields(asked.arguments).get("questions")
-    listed = questions if isinstance(questions, list) else []
-    return tuple(_first(one, "id") for one in listed if isinstance(one, dict) and isinstance(one.get("question"), str))
+    questions = decode_fields(item.arguments).get("questions")
+    records = questions if isinstance(questions, list) else []
+    return tuple(
+        _first_text(one, "id") for one in records if isinstance(one, dict) and isinstance(one.get("question"), str)
+    )
 
 
 def parse_codex_answers(call: ToolCall, ids: tuple[str, ...], text: str) -> tuple[QuestionAnswer, ...]:
     """Returns the questions of a call with what the person chose or typed."""
-    given = decode_plain(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
-    answers = given.get("answers") if isinstance(given, dict) else None
-    found: list[QuestionAnswer] = []
-    for at, one in enumerate(call.answers):
-        value = answers.get(ids[at]) if isinstance(answers, dict) and at < len(ids) else None
+    decoded = decode_plain(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
+    answers = decoded.get("answers") if isinstance(decoded, dict) else None
+    filled: list[QuestionAnswer] = []
+    for index, question in enumerate(call.answers):
+        value = answers.get(ids[index]) if isinstance(answers, dict) and index < len(ids) else None
         listed = value.get("answers") if isinstance(value, dict) else value
-        said = [without_nul(word) for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
-        said = [word.removeprefix("user_note: ") for word in said]
-        found.append(QuestionAnswer(one.question, one.options, "\n".join(said), one.descriptions))
-    return tuple(found)
+        chosen = [without_nul(word) for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
+        chosen = [word.removeprefix("user_note: ") for word in chosen]
+        filled.append(QuestionAnswer(question.question, question.options, "\n".join(chosen), question.descriptions))
+    return tuple(filled)
 
 
-def _value(raw: msgspec.Raw) -> dict[str, object]:
+def _decode_object(raw: msgspec.Raw) -> dict[str, object]:
     return decode_fields(raw) if raw is not JSON_NULL else {}
 
 
-def _first(given: object, *names: str) -> str:
+def _first_text(arguments: object, *names: str) -> str:
     """Returns the first non-empty text among these fields, or ''."""
-    if isinstance(given, dict):
+    if isinstance(arguments, dict):
         for name in names:
-            value = given.get(name)
+            value = arguments.get(name)
             if isinstance(value, str) and value:
                 return without_nul(value)
     return ""

@@ -24,8 +24,8 @@ from lerim.sessions.readers.engine import (
 )
 
 ROLLOUT_FOLDERS = ("sessions", "archived_sessions")
-_DEEP = 4
-_NAMES = 4 * 1024 * 1024
+_DEPTH_LIMIT = 4
+_INDEX_BYTES = 4 * 1024 * 1024
 _ENDINGS = (".jsonl", ".json", ".jsonl" + COMPRESSED_SUFFIX)
 
 
@@ -35,23 +35,23 @@ def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
     If a rollout exists both packed and unpacked, only the unpacked one is listed. A folder that does not exist contains
     none.
     """
-    found = StoreContents()
+    contents = StoreContents()
     for name in ROLLOUT_FOLDERS:
-        _look(root / name, _DEEP, found)
-    return found
+        _scan_folder(root / name, _DEPTH_LIMIT, contents)
+    return contents
 
 
-def _look(folder: Path, deep: int, found: StoreContents) -> None:
-    listed = session_files.list_folder(folder, found.problems)
-    names = {entry.name for entry in listed}
-    for entry in listed:
+def _scan_folder(folder: Path, depth: int, contents: StoreContents) -> None:
+    entries = session_files.list_folder(folder, contents.problems)
+    names = {entry.name for entry in entries}
+    for entry in entries:
         if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
             if entry.name.removesuffix(COMPRESSED_SUFFIX) not in names or not entry.name.endswith(COMPRESSED_SUFFIX):
-                found.transcripts.extend(
-                    session_files.stat_transcript("codex", entry, parse_thread_id(entry.name), found.problems)
+                contents.transcripts.extend(
+                    session_files.stat_transcript("codex", entry, parse_thread_id(entry.name), contents.problems)
                 )
-        elif deep and entry.is_dir(follow_symlinks=False):
-            _look(Path(entry.path), deep - 1, found)
+        elif depth and entry.is_dir(follow_symlinks=False):
+            _scan_folder(Path(entry.path), depth - 1, contents)
 
 
 def parse_thread_id(name: str) -> str:
@@ -72,11 +72,11 @@ def parse_rollout_time(name: str) -> datetime | None:
 def probe_folder(transcript: Transcript) -> str:
     """Returns the working folder named in a rollout's first 256 kB; '' if there is none or the file cannot be read."""
     for record in read_beginning(transcript.path, decode_codex_line):
-        said = line_payload(record)
-        if said.cwd:
-            return without_nul(said.cwd)[:4096]
-        if said.role == "user":
-            for text in content_texts(said.content):
+        payload = line_payload(record)
+        if payload.cwd:
+            return without_nul(payload.cwd)[:4096]
+        if payload.role == "user":
+            for text in content_texts(payload.content):
                 if cwd := parse_context_cwd(text):
                     return without_nul(cwd)
     return ""
@@ -88,25 +88,25 @@ def load_thread_name(transcript: Transcript) -> str:
         if parent.name in ROLLOUT_FOLDERS:
             index = parent.parent / "session_index.jsonl"
             try:
-                known_as = index.stat()
+                index_stat = index.stat()
             except OSError:
                 return ""
-            return _names(index, known_as.st_size, known_as.st_mtime_ns).get(transcript.session_id, "")
+            return _load_index(index, index_stat.st_size, index_stat.st_mtime_ns).get(transcript.session_id, "")
     return ""
 
 
-class _Name(msgspec.Struct, gc=False):
+class _IndexEntry(msgspec.Struct, gc=False):
     id: str | None = ""
     thread_name: str | None = ""
 
 
 @functools.lru_cache(maxsize=4)
-def _names(index: Path, size: int, _changed: int) -> dict[str, str]:
+def _load_index(index: Path, size: int, _changed: int) -> dict[str, str]:
     try:
         with open_buffered(index) as file:
-            file.seek(max(0, size - _NAMES))
-            lines = file.read(_NAMES).split(b"\n")
+            file.seek(max(0, size - _INDEX_BYTES))
+            lines = file.read(_INDEX_BYTES).split(b"\n")
     except OSError:
         return {}
-    told = (decode_leniently(line, _Name) for line in lines if line.strip())
-    return {one.id: make_title(one.thread_name) for one in told if one.id and one.thread_name}
+    entries = (decode_leniently(line, _IndexEntry) for line in lines if line.strip())
+    return {one.id: make_title(one.thread_name) for one in entries if one.id and one.thread_name}

@@ -50,7 +50,7 @@ _CONTEXT = (
     MEMORIES_TAG,
 )
 _OPENING = re.compile(rf"<({'|'.join(map(re.escape, _CONTEXT))}|external_[\w.-]{{1,100}})(?: [^<>\n]{{1,500}})?>")
-_INJECTED = (
+_INJECTED_STARTS = (
     "# AGENTS.md instructions",
     "<INSTRUCTIONS>",
     "<user_action>",
@@ -66,13 +66,13 @@ _WRAPPED = re.compile(r"\A#.*^## My request:[ \t]*\n?", re.MULTILINE | re.DOTALL
 """Matches what recent versions of an application put before the person's words, about its files and pages."""
 _HEADINGS = ("## My request for Codex:", "## My request:")
 _PICTURE = re.compile(r"</?image(?: [^<>\n]{1,4000})?>\Z")
-_SPOKEN = "<realtime_delegation>"
-_REPLY = "<send_user_message_question_reply>"
-_SHELL = "<user_shell_command>"
-_WHERE = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
+_VOICE_START = "<realtime_delegation>"
+_REPLY_START = "<send_user_message_question_reply>"
+_SHELL_START = "<user_shell_command>"
+_CWD = re.compile(r"<cwd>([^<\n]{1,4096})</cwd>|Current working directory: ([^\n]{1,4096})")
 
 
-_SOURCES = ("", "cli", "vscode", "unknown")
+_PERSON_SOURCES = ("", "cli", "vscode", "unknown")
 _UNATTENDED = ("codex_exec", "codex_sdk", "codex_mcp", "codex_action")
 
 
@@ -80,51 +80,53 @@ def is_unattended_thread(source: str, thread: str, originator: str) -> bool:
     """Checks whether a program sends the prompts of a thread: `codex exec`, the SDK, Codex as a server, CI, or a source
     that is not known to be a person."""
     program = originator.lower().replace("-", "_").startswith(_UNATTENDED)
-    return program or source not in _SOURCES or thread not in ("", "user")
+    return program or source not in _PERSON_SOURCES or thread not in ("", "user")
 
 
 def parse_codex_prompt(text: str) -> TypedText | None:
     """Returns what a person typed in a message, or None if no person typed it."""
-    text = _leading(without_nul(text_outside_blocks(text)).strip())
-    if text.startswith(_SHELL):
-        command = _between(text, "command", last=False)
+    text = _strip_context(without_nul(text_outside_blocks(text)).strip())
+    if text.startswith(_SHELL_START):
+        command = _tag_content(text, "command", last=False)
         return TypedText("shell", command) if command else None
-    if text.startswith(_SPOKEN):
-        text = "" if "<source>transcript_tail_flush<" in text else html.unescape(_between(text, "input", last=False))
-    if text.startswith(_REPLY):
-        text = _replied(_between(text, _REPLY[1:-1]))
-    if not text or text.startswith(_INJECTED):
+    if text.startswith(_VOICE_START):
+        text = (
+            "" if "<source>transcript_tail_flush<" in text else html.unescape(_tag_content(text, "input", last=False))
+        )
+    if text.startswith(_REPLY_START):
+        text = _join_replies(_tag_content(text, _REPLY_START[1:-1]))
+    if not text or text.startswith(_INJECTED_STARTS):
         return None
-    asked = max(_REQUEST.finditer(text), key=re.Match.end, default=None) or _WRAPPED.match(text)
-    if asked:
-        text = text[asked.end() :].strip()
+    request = max(_REQUEST.finditer(text), key=re.Match.end, default=None) or _WRAPPED.match(text)
+    if request:
+        text = text[request.end() :].strip()
     return TypedText("prompt", text) if text else None
 
 
-def _replied(text: str) -> str:
+def _join_replies(text: str) -> str:
     """Returns the person's answers to questions that the agent asked without waiting for them."""
-    told = decode_plain(text.encode("utf-8", "replace"))
-    replies = told if isinstance(told, list) else [told]
+    value = decode_plain(text.encode("utf-8", "replace"))
+    replies = value if isinstance(value, list) else [value]
     answers = [one.get("answer") for one in replies if isinstance(one, dict)]
     return "\n".join(answer for answer in answers if isinstance(answer, str)) or text
 
 
-def _leading(text: str) -> str:
+def _strip_context(text: str) -> str:
     """Removes the blocks of context at the beginning of `text`."""
-    at = 0
-    while tag := _OPENING.match(text, at):
-        end = text.rfind(f"</{tag[1]}>", at)  # its contents may include a forged closing tag
+    position = 0
+    while tag := _OPENING.match(text, position):
+        end = text.rfind(f"</{tag[1]}>", position)  # its contents may include a forged closing tag
         if end < 0:
             return ""
-        at = _words(text, end + len(tag[1]) + 3)
-    return text[at:]
+        position = _skip_spaces(text, end + len(tag[1]) + 3)
+    return text[position:]
 
 
-def _words(text: str, at: int) -> int:
+def _skip_spaces(text: str, position: int) -> int:
     """Returns the index where the next word begins."""
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return position
 
 
 def parse_prompt_event(event: CodexPayload) -> tuple[TypedText | None, str]:
@@ -132,44 +134,44 @@ def parse_prompt_event(event: CodexPayload) -> tuple[TypedText | None, str]:
     text = decode_string(event.message)
     if event.kind not in ("plain", "", None):
         return None, text
-    shown = any(bytes(one)[:2] not in (b"[]", b"nu") for one in (event.images, event.local_images))
-    if shown and (not text.strip() or text.rstrip().endswith(_HEADINGS)):
+    has_images = any(bytes(one)[:2] not in (b"[]", b"nu") for one in (event.images, event.local_images))
+    if has_images and (not text.strip() or text.rstrip().endswith(_HEADINGS)):
         return TypedText("prompt", "[image]"), text
     return parse_codex_prompt(text), text
 
 
 def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
     """Returns what a person typed in a message item of the user, and the item's whole text."""
-    said = content_texts(item.content)
-    kept: list[str] = []
-    for text in said:
-        words = (
+    contents = content_texts(item.content)
+    prompts: list[str] = []
+    for text in contents:
+        typed = (
             None
             if text.lstrip().startswith("# AGENTS.md") or _PICTURE.match(text.strip())
             else parse_codex_prompt(text)
         )
-        if words is not None and words.kind == "shell":
-            return words, text
-        if words is not None:
-            kept.append(words.text)
-    texts = [text for text in kept if text != "[image]"] or kept[:1]
-    return TypedText("prompt", "\n".join(texts)) if texts else None, "\n".join(said)
+        if typed is not None and typed.kind == "shell":
+            return typed, text
+        if typed is not None:
+            prompts.append(typed.text)
+    texts = [text for text in prompts if text != "[image]"] or prompts[:1]
+    return TypedText("prompt", "\n".join(texts)) if texts else None, "\n".join(contents)
 
 
 def parse_shell_output(text: str) -> str:
     """Returns the result of the person's own command: its exit code and output, in the format of Codex."""
-    return _between(text, "result")
+    return _tag_content(text, "result")
 
 
 def parse_context_cwd(text: str) -> str:
     """Returns the working folder that an injected message names, or ''."""
     if "<cwd>" not in text and "Current working directory: " not in text[:2000]:
         return ""
-    found = _WHERE.search(text[:20_000])
+    found = _CWD.search(text[:20_000])
     return (found[1] or found[2] or "").strip() if found else ""
 
 
-def _between(text: str, tag: str, *, last: bool = True) -> str:
+def _tag_content(text: str, tag: str, *, last: bool = True) -> str:
     start = text.find(f"<{tag}>")
     if start < 0:
         return ""

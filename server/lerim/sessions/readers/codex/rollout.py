@@ -38,6 +38,7 @@ from lerim.sessions.readers.engine import (
     content_texts,
     cut_blocks,
     decode_fields,
+    decode_leniently,
     decode_string,
     keep_ends,
     make_own_command,
@@ -45,27 +46,26 @@ from lerim.sessions.readers.engine import (
     usable_id,
     without_nul,
 )
-from lerim.sessions.readers.engine import decode_leniently as shaped
 
 _PLAN, _PLAN_END = "<proposed_plan>", "</proposed_plan>"
 
 
-def _around_plans(text: str) -> list[str]:
+def _split_plans(text: str) -> list[str]:
     """Returns a text without the plans proposed in it, followed by those plans."""
     around: list[str] = []
     plans: list[str] = []
-    at = 0
-    while (start := text.find(_PLAN, at)) >= 0 and (end := text.find(_PLAN_END, start)) >= 0:
-        around.append(text[at:start])
-        at = end + len(_PLAN_END)
-        plans.append(text[start:at])
-    return ["".join([*around, text[at:]]), *plans]
+    position = 0
+    while (start := text.find(_PLAN, position)) >= 0 and (end := text.find(_PLAN_END, start)) >= 0:
+        around.append(text[position:start])
+        position = end + len(_PLAN_END)
+        plans.append(text[start:position])
+    return ["".join([*around, text[position:]]), *plans]
 
 
-class _Held(NamedTuple):
+class _UnconfirmedPrompt(NamedTuple):
     """A message of the user that is not confirmed yet to be typed by a person."""
 
-    words: TypedText
+    typed: TypedText
     time: datetime | None
     text: str
 
@@ -74,11 +74,11 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
     """One pass over a rollout; see `LineReading`."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
-        self._title = load_thread_name(transcript)
-        self._draft: TurnDraft | None = None
-        self._answering = False
-        self._held: list[_Held] = []
-        self._thinking: list[str] = []
+        self._index_title = load_thread_name(transcript)
+        self._answer_turn: TurnDraft | None = None
+        self._is_answering = False
+        self._unconfirmed: list[_UnconfirmedPrompt] = []
+        self._pending_reasoning: list[str] = []
         drafts = CallDrafts()
         self._results = CodexResults(drafts, brief=brief)
         super().__init__(transcript, resume, CodexTally(thread=transcript.session_id), drafts, brief=brief)
@@ -86,305 +86,319 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
     _decode_line = staticmethod(decode_codex_line)
 
     def _build_session(self) -> Session:
-        return self._tally.thread_session(self.transcript, self._title)
+        return self._tally.thread_session(self.transcript, self._index_title)
 
     def _add_record(self, record: CodexLine | CodexRecord) -> None:
-        said = record.payload or line_payload(record)
-        kind = said.type or record.type or ""
-        how = _TELLS.get(kind)
-        if how is None:
-            if kind != "session_meta" and (kind or record.payload is not None or not said.id):
+        payload = record.payload or line_payload(record)
+        kind = payload.type or record.type or ""
+        handler = _HANDLERS.get(kind)
+        if handler is None:
+            if kind != "session_meta" and (kind or record.payload is not None or not payload.id):
                 return
-            how = CodexReading._meta
-        if kind in _OPENS and not (self._answering and kind in CALLS):
+            handler = CodexReading._read_meta
+        if kind in _TURN_BEGINNERS and not (self._is_answering and kind in CALLS):
             self._save_tally()
         tally = self._tally
-        self._time = time = parse_timestamp(record.timestamp) or tally.bare
+        self._time = time = parse_timestamp(record.timestamp) or tally.fallback_time
         if time is not None:
-            tally.at(time)
-        how(self, said)
+            tally.note_time(time)
+        handler(self, payload)
 
     # --- context -------------------------------------------------------------------------------------------------
 
-    def _meta(self, said: CodexPayload) -> None:
+    def _read_meta(self, payload: CodexPayload) -> None:
         tally = self._tally
-        if not said.type and isinstance(said, CodexRecord):
-            tally.bare = self._time or parse_rollout_time(self.transcript.path.name)
-        native_id = usable_id(said.id)
+        if not payload.type and isinstance(payload, CodexRecord):
+            tally.fallback_time = self._time or parse_rollout_time(self.transcript.path.name)
+        native_id = usable_id(payload.id)
         if not tally.turns:
             tally.thread = native_id or tally.thread or self.transcript.session_id
-        if tally.own:
-            tally.forked = tally.forked or bool(native_id and native_id != tally.own)
+        if tally.own_thread:
+            tally.is_forked = tally.is_forked or bool(native_id and native_id != tally.own_thread)
             return
-        tally.own = native_id or self.transcript.session_id
-        tally.forked, tally.copied = bool(said.forked_from_id), self._time
-        tally.be(said.cwd)
-        tally.version = without_nul(said.cli_version)[:50]
-        if said.git is not None and said.git.branch:
-            tally.branch = without_nul(said.git.branch)[:500]
+        tally.own_thread = native_id or self.transcript.session_id
+        tally.is_forked, tally.copied_until = bool(payload.forked_from_id), self._time
+        tally.set_cwd(payload.cwd)
+        tally.version = without_nul(payload.cli_version)[:50]
+        if payload.git is not None and payload.git.branch:
+            tally.branch = without_nul(payload.git.branch)[:500]
             tally.branches = (tally.branch,)
-        tally.parent = without_nul(said.parent_thread_id)[:200]
-        when = parse_timestamp(said.timestamp)
-        if said.forked_from_id or said.parent_thread_id:
-            tally.born = int(when.timestamp() * 1000) if when else 0
-        source = decode_fields(said.source)
-        known_as = [
-            decode_string(raw) or ("other" if decode_fields(raw) else "") for raw in (said.source, said.thread_source)
+        tally.parent = without_nul(payload.parent_thread_id)[:200]
+        begun = parse_timestamp(payload.timestamp)
+        if payload.forked_from_id or payload.parent_thread_id:
+            tally.created_ms = int(begun.timestamp() * 1000) if begun else 0
+        source = decode_fields(payload.source)
+        sources = [
+            decode_string(raw) or ("other" if decode_fields(raw) else "")
+            for raw in (payload.source, payload.thread_source)
         ]
-        tally.unattended = is_unattended_thread(known_as[0], known_as[1], without_nul(said.originator))
-        self._source(source.get("subagent") or source.get("internal"), when)
+        tally.unattended = is_unattended_thread(sources[0], sources[1], without_nul(payload.originator))
+        self._read_subagent_source(source.get("subagent") or source.get("internal"), begun)
 
-    def _source(self, subagent: object, when: datetime | None) -> None:
+    def _read_subagent_source(self, subagent: object, begun: datetime | None) -> None:
         if not subagent:
             return
         tally = self._tally
-        tally.child = True
-        tally.born = int(when.timestamp() * 1000) if when else 0
+        tally.is_subagent = True
+        tally.created_ms = int(begun.timestamp() * 1000) if begun else 0
         spawn = subagent.get("thread_spawn") if isinstance(subagent, dict) else None
         parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
         if isinstance(parent, str):
             tally.parent = without_nul(parent)[:200]
-        tally.mute = isinstance(subagent, dict) and "other" in subagent
+        tally.is_ignored = isinstance(subagent, dict) and "other" in subagent
 
-    def _context(self, said: CodexPayload) -> None:
-        self._tally.begin_task(said.turn_id)
-        self._tally.be(said.cwd)
-        if said.model:
-            self._tally.engine = without_nul(said.model)[:200]
+    def _read_context(self, payload: CodexPayload) -> None:
+        self._tally.begin_task(payload.turn_id)
+        self._tally.set_cwd(payload.cwd)
+        if payload.model:
+            self._tally.current_model = without_nul(payload.model)[:200]
 
     # --- messages ------------------------------------------------------------------------------------------------
 
-    def _message(self, said: CodexPayload) -> None:
-        if said.role == "assistant":
-            self._say("item", "".join(content_texts(said.content)), usable_id(said.id))
-        elif said.role == "user":
-            self._typed_item(said)
+    def _add_message(self, payload: CodexPayload) -> None:
+        if payload.role == "assistant":
+            self._add_answer_text("item", "".join(content_texts(payload.content)), usable_id(payload.id))
+        elif payload.role == "user":
+            self._read_prompt_item(payload)
 
-    def _say_event(self, said: CodexPayload) -> None:
-        text = decode_string(said.message)
+    def _add_answer_event(self, payload: CodexPayload) -> None:
+        text = decode_string(payload.message)
         if text:  # an item of this name has `content` instead: it is a message between agents, not this agent's
-            self._say("event", text, "")
+            self._add_answer_text("event", text, "")
 
-    def _say(self, source: str, text: str, native_id: str) -> None:
+    def _add_answer_text(self, source: str, text: str, native_id: str) -> None:
         """Adds a text of the model. Plans are split off, because an event leaves out the plan that its item
         contains."""
         text = without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))
-        for said in _around_plans(text):
-            self._say_once(source, said, native_id)
+        for part in _split_plans(text):
+            self._add_unpaired_text(source, part, native_id)
 
-    def _say_once(self, source: str, text: str, native_id: str) -> None:
-        if text.strip() and not self._skipped() and not self._tally.paired(source, text):
-            self._answer(native_id, text, told=False).texts.append(text)
+    def _add_unpaired_text(self, source: str, text: str, native_id: str) -> None:
+        if text.strip() and not self._is_skipped() and not self._tally.take_counterpart(source, text):
+            self._answer_draft(native_id, text, is_new_id=False).texts.append(text)
 
-    def _typed_event(self, said: CodexPayload) -> None:
-        words, _ = parse_prompt_event(said)
-        self._confirm(words, decode_string(said.message))
+    def _read_prompt_event(self, payload: CodexPayload) -> None:
+        typed, _ = parse_prompt_event(payload)
+        self._confirm_prompt(typed, decode_string(payload.message))
 
-    def _confirm(self, words: TypedText | None, text: str) -> None:
+    def _confirm_prompt(self, typed: TypedText | None, text: str) -> None:
         """Handles an event with what a person typed. The messages held before it either repeat it or were not typed."""
         tally = self._tally
-        held, self._held = self._held, []
-        tally.events += 1
-        tally.injected += sum(one.words != words for one in held)
-        if words is None or tally.child:
-            tally.injected += words is not None or bool(text.strip())
-        elif words.kind == "shell":
-            if not tally.paired("event", text):
-                self._prompt(words, text)
+        unconfirmed, self._unconfirmed = self._unconfirmed, []
+        tally.prompt_events += 1
+        tally.injected += sum(one.typed != typed for one in unconfirmed)
+        if typed is None or tally.is_subagent:
+            tally.injected += typed is not None or bool(text.strip())
+        elif typed.kind == "shell":
+            if not tally.take_counterpart("event", text):
+                self._add_prompt(typed, text)
         else:
-            self._prompt(words, text)
+            self._add_prompt(typed, text)
 
-    def _typed_item(self, said: CodexPayload) -> None:
+    def _read_prompt_item(self, payload: CodexPayload) -> None:
         tally = self._tally
-        words, text = parse_prompt_item(said)
-        if words is None or tally.child:
+        typed, text = parse_prompt_item(payload)
+        if typed is None or tally.is_subagent:
             tally.injected += 1
-            tally.be(parse_context_cwd(text))
-        elif words.kind == "shell":
-            if not tally.paired("item", text):
-                self._prompt(words, text)
-        elif tally.bare:
-            self._prompt(words, text)
+            tally.set_cwd(parse_context_cwd(text))
+        elif typed.kind == "shell":
+            if not tally.take_counterpart("item", text):
+                self._add_prompt(typed, text)
+        elif tally.fallback_time:
+            self._add_prompt(typed, text)
         else:
-            self._wait()
-            self._held.append(_Held(words, self._time, text))
+            self._hold_line()
+            self._unconfirmed.append(_UnconfirmedPrompt(typed, self._time, text))
 
-    def _promote(self) -> None:
+    def _accept_unconfirmed(self) -> None:
         """Handles held messages that no event confirmed: if the rollout has no such events, they are what the person
         typed."""
-        held, self._held = self._held, []
-        if self._tally.events:
-            self._tally.injected += len(held)
+        unconfirmed, self._unconfirmed = self._unconfirmed, []
+        if self._tally.prompt_events:
+            self._tally.injected += len(unconfirmed)
         else:
             start, now = self._open_start, self._time
-            for one in held:
-                self._open_start, self._time = start, one.time
-                self._prompt(one.words, one.text)
+            for prompt in unconfirmed:
+                self._open_start, self._time = start, prompt.time
+                self._add_prompt(prompt.typed, prompt.text)
             self._time = now
 
-    def _prompt(self, words: TypedText, text: str) -> None:
-        if self._skipped():
+    def _add_prompt(self, typed: TypedText, text: str) -> None:
+        if self._is_skipped():
             return
-        if words.kind == "prompt":
+        if typed.kind == "prompt":
             self._tally.unpaired = ()
-        native_id = self._tally.native_id("user", words.text)
+        native_id = self._tally.make_turn_key("user", typed.text)
         if not self._tally.register_id(self._seen_ids, f"turn:{native_id}"):
             return
-        draft = self._begin_turn("user", words.kind, native_id, aside=self._tally.child)
+        draft = self._begin_turn("user", typed.kind, native_id, is_sidechain=self._tally.is_subagent)
         draft.unattended = self._tally.unattended
-        self._answering, self._thinking = False, []
-        self._tally.count_prompt(words)
-        self._results.leave(self._line_offset)
-        draft.texts.append(words.text)
-        if words.kind == "shell":
-            told = parse_codex_output(msgspec.Raw(msgspec.json.encode(parse_shell_output(text))))
-            shown, left_out = keep_ends(told.text)
-            call = replace(make_own_command(words.text), status=told.status or "ok", exit_code=told.exit_code)
-            draft.calls.append(replace(call, output=shown, output_cut=left_out))
+        self._is_answering, self._pending_reasoning = False, []
+        self._tally.count_prompt(typed)
+        self._results.settle_all(self._line_offset)
+        draft.texts.append(typed.text)
+        if typed.kind == "shell":
+            output = parse_codex_output(msgspec.Raw(msgspec.json.encode(parse_shell_output(text))))
+            shown, omitted = keep_ends(output.text)
+            call = replace(make_own_command(typed.text), status=output.status or "ok", exit_code=output.exit_code)
+            draft.calls.append(replace(call, output=shown, output_cut=omitted))
 
-    def _think(self, said: CodexPayload) -> None:
-        if self._brief or self._skipped():
+    def _add_reasoning(self, payload: CodexPayload) -> None:
+        if self._brief or self._is_skipped():
             return
-        told = [text for text in content_texts(said.summary) or content_texts(said.content) if text]
-        if not told:
+        texts = [text for text in content_texts(payload.summary) or content_texts(payload.content) if text]
+        if not texts:
             return
-        thoughts = [without_nul(cut_blocks(text, (MEMORIES_TAG,))) for text in told]
-        if self._draft is not None and self._answering and not self._held:
-            self._draft.reasoning += thoughts
-            self._draft.last_offset = self._line_offset
+        thoughts = [without_nul(cut_blocks(text, (MEMORIES_TAG,))) for text in texts]
+        if self._answer_turn is not None and self._is_answering and not self._unconfirmed:
+            self._answer_turn.reasoning += thoughts
+            self._answer_turn.last_offset = self._line_offset
         else:
-            self._wait()
-            self._thinking += thoughts
+            self._hold_line()
+            self._pending_reasoning += thoughts
 
     # --- tool calls ----------------------------------------------------------------------------------------------
 
-    def _call(self, said: CodexPayload) -> None:
+    def _add_call(self, payload: CodexPayload) -> None:
         tally = self._tally
-        native_id = usable_id(said.call_id) or usable_id(said.id)
-        if self._skipped() or (native_id and not tally.register_id(self._seen_ids, f"call:{native_id}")):
+        native_id = usable_id(payload.call_id) or usable_id(payload.id)
+        if self._is_skipped() or (native_id and not tally.register_id(self._seen_ids, f"call:{native_id}")):
             return
-        one = parse_codex_call(said, brief=self._brief)
-        draft = self._answer(native_id, f"{one.name}\n{one.command}", told=True)
+        call = parse_codex_call(payload, brief=self._brief)
+        draft = self._answer_draft(native_id, f"{call.name}\n{call.command}", is_new_id=True)
         tally.tool_calls += 1
-        self._drafts.add_call(draft, one)
-        if said.type in CALLS_WITHOUT_OUTPUT:
+        self._drafts.add_call(draft, call)
+        if payload.type in CALLS_WITHOUT_OUTPUT:
             draft.pending_calls -= 1
         else:
-            self._results.expect(said, one)
+            self._results.note_call(payload, call)
 
-    def _output(self, said: CodexPayload) -> None:
-        self._answering = False
-        native_id = usable_id(said.call_id)
-        if not self._skipped() and (not native_id or self._tally.register_id(self._seen_ids, f"out:{native_id}")):
-            denials, errors = self._results.take(said, self._line_offset)
+    def _add_output(self, payload: CodexPayload) -> None:
+        self._is_answering = False
+        native_id = usable_id(payload.call_id)
+        if not self._is_skipped() and (not native_id or self._tally.register_id(self._seen_ids, f"out:{native_id}")):
+            denials, errors = self._results.add_result(payload, self._line_offset)
             self._tally.denials += denials
             self._tally.tool_errors += errors
 
     # --- other events --------------------------------------------------------------------------------------------
 
-    def _used(self, said: CodexPayload) -> None:
-        usage = said.info.total_token_usage if said.info else None
-        if said.info is None or usage is None:
+    def _count_usage(self, payload: CodexPayload) -> None:
+        usage = payload.info.total_token_usage if payload.info else None
+        if payload.info is None or usage is None:
             return
-        more, tally, draft = self._tally.use(usage, said.info.last_token_usage), self._tally, self._draft
+        used, tally, draft = (
+            self._tally.count_usage(usage, payload.info.last_token_usage),
+            self._tally,
+            self._answer_turn,
+        )
         if draft is not None and not any(draft.tokens):
-            draft.tokens, draft.last_offset = more, self._line_offset
+            draft.tokens, draft.last_offset = used, self._line_offset
         else:  # reported before the message it belongs to
-            owed = tally.owed
-            tally.owed = (owed[0] + more[0], owed[1] + more[1], owed[2] + more[2], owed[3] + more[3])
+            earlier = tally.unassigned_tokens
+            tally.unassigned_tokens = (
+                earlier[0] + used[0],
+                earlier[1] + used[1],
+                earlier[2] + used[2],
+                earlier[3] + used[3],
+            )
 
-    def _ran(self, said: CodexPayload) -> None:
-        self._results.ran(said, self._line_offset)
+    def _note_exit_code(self, payload: CodexPayload) -> None:
+        self._results.note_exit_code(payload, self._line_offset)
 
-    def _served(self, said: CodexPayload) -> None:
-        native_id = usable_id(said.call_id)
-        if not self._skipped() and native_id and self._results.served(said, self._line_offset):
+    def _note_mcp_end(self, payload: CodexPayload) -> None:
+        native_id = usable_id(payload.call_id)
+        if not self._is_skipped() and native_id and self._results.note_mcp_end(payload, self._line_offset):
             self._tally.denials += self._tally.register_id(self._seen_ids, f"out:{native_id}")
 
-    def _patched(self, said: CodexPayload) -> None:
-        self._results.patched(said, self._line_offset)
+    def _note_patch(self, payload: CodexPayload) -> None:
+        self._results.note_patch(payload, self._line_offset)
 
-    def _aborted(self, _: CodexPayload) -> None:
+    def _interrupt_calls(self, _: CodexPayload) -> None:
         self._drafts.interrupt_calls(self._line_offset)
 
-    def _done(self, said: CodexPayload) -> None:
-        self._tally.api_errors += bool(decode_fields(said.error))
-        self._results.leave(self._line_offset)
+    def _end_task(self, payload: CodexPayload) -> None:
+        self._tally.api_errors += bool(decode_fields(payload.error))
+        self._results.settle_all(self._line_offset)
 
-    def _failed(self, _: CodexPayload) -> None:
+    def _count_api_error(self, _: CodexPayload) -> None:
         self._tally.api_errors += 1
 
-    def _renamed(self, said: CodexPayload) -> None:
-        self._tally.thread_name = without_nul(said.thread_name)[:120] or self._tally.thread_name
+    def _rename_thread(self, payload: CodexPayload) -> None:
+        self._tally.thread_name = without_nul(payload.thread_name)[:120] or self._tally.thread_name
 
-    def _completed(self, said: CodexPayload) -> None:
+    def _read_completed_item(self, payload: CodexPayload) -> None:
         """Handles a completed item, which paginated threads contain instead of an event."""
-        item = shaped(said.item, CodexPayload)
+        item = decode_leniently(payload.item, CodexPayload)
         if item.type == "UserMessage":
-            self._confirm(*parse_prompt_item(item))
+            self._confirm_prompt(*parse_prompt_item(item))
         elif item.type == "AgentMessage":
-            self._say("event", "".join(content_texts(item.content)), "")
+            self._add_answer_text("event", "".join(content_texts(item.content)), "")
         elif item.status == "failed":
-            self._results.ran(replace(item, call_id=item.id, exit_code=item.exit_code or 1), self._line_offset)
+            self._results.note_exit_code(
+                replace(item, call_id=item.id, exit_code=item.exit_code or 1), self._line_offset
+            )
 
     # --- turns ---------------------------------------------------------------------------------------------------
 
-    def _skipped(self) -> bool:
+    def _is_skipped(self) -> bool:
         """Checks whether the current lines are not the thread's own work: copied from a parent to a subagent, or in a
         thread that only judges another."""
-        return self._tally.mute or (self._tally.child and self._tally.replayed)
+        return self._tally.is_ignored or (self._tally.is_subagent and self._tally.is_replayed)
 
-    def _answer(self, native_id: str, text: str, *, told: bool) -> TurnDraft:
-        """Returns the draft of the model's turn that a text or call belongs to, and begins one if needed. `told` means
-        that `native_id` is known to be new."""
-        if self._held:
-            self._promote()
-        draft = self._draft
-        if draft is not None and self._answering and self._line_offset - draft.first_offset <= OPEN_TURN_BYTES:
+    def _answer_draft(self, native_id: str, text: str, *, is_new_id: bool) -> TurnDraft:
+        """Returns the draft of the model's turn that a text or call belongs to, and begins one if needed. `is_new_id`
+        means that `native_id` is known to be new."""
+        if self._unconfirmed:
+            self._accept_unconfirmed()
+        draft = self._answer_turn
+        if draft is not None and self._is_answering and self._line_offset - draft.first_offset <= OPEN_TURN_BYTES:
             draft.last_offset = self._line_offset
             return draft
         tally = self._tally
-        if not native_id or not told:
-            native_id = self._fresh(native_id or tally.native_id("assistant", text))
-        self._draft = draft = self._begin_turn("assistant", "reply", native_id, aside=self._tally.child)
-        draft.model, draft.tokens = tally.engine, tally.owed
-        tally.owed = NO_TOKEN_COUNTS
-        draft.reasoning, self._thinking = self._thinking, []
-        if tally.engine:
-            tally.add_model(tally.engine)
-        self._answering = tally.answered = True
+        if not native_id or not is_new_id:
+            native_id = self._make_unique_id(native_id or tally.make_turn_key("assistant", text))
+        self._answer_turn = draft = self._begin_turn(
+            "assistant", "reply", native_id, is_sidechain=self._tally.is_subagent
+        )
+        draft.model, draft.tokens = tally.current_model, tally.unassigned_tokens
+        tally.unassigned_tokens = NO_TOKEN_COUNTS
+        draft.reasoning, self._pending_reasoning = self._pending_reasoning, []
+        if tally.current_model:
+            tally.add_model(tally.current_model)
+        self._is_answering = tally.answered = True
         return draft
 
-    def _fresh(self, native_id: str) -> str:
+    def _make_unique_id(self, native_id: str) -> str:
         while not self._tally.register_id(self._seen_ids, f"turn:{native_id}"):
             native_id += "+"
         return native_id
 
-    def _wait(self) -> None:
+    def _hold_line(self) -> None:
         """Notes that this line belongs to a turn that begins later."""
         if self._open_start is None:
             self._open_start = (self._line_offset, self._tally_before)
 
 
-_OPENS = CALLS | {"message", "user_message", "agent_message", "reasoning", "item_completed"}
-_TELLS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
-    **dict.fromkeys(CALLS, CodexReading._call),
-    **dict.fromkeys(OUTPUTS, CodexReading._output),
-    "message": CodexReading._message,
-    "token_count": CodexReading._used,
-    "agent_message": CodexReading._say_event,
-    "user_message": CodexReading._typed_event,
-    "reasoning": CodexReading._think,
-    "turn_context": CodexReading._context,
-    "task_started": CodexReading._context,
-    "turn_started": CodexReading._context,
-    "exec_command_end": CodexReading._ran,
-    "patch_apply_end": CodexReading._patched,
-    "mcp_tool_call_end": CodexReading._served,
-    "turn_aborted": CodexReading._aborted,
-    "task_complete": CodexReading._done,
-    "turn_complete": CodexReading._done,
-    "error": CodexReading._failed,
-    "thread_name_updated": CodexReading._renamed,
-    "item_completed": CodexReading._completed,
+_TURN_BEGINNERS = CALLS | {"message", "user_message", "agent_message", "reasoning", "item_completed"}
+_HANDLERS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
+    **dict.fromkeys(CALLS, CodexReading._add_call),
+    **dict.fromkeys(OUTPUTS, CodexReading._add_output),
+    "message": CodexReading._add_message,
+    "token_count": CodexReading._count_usage,
+    "agent_message": CodexReading._add_answer_event,
+    "user_message": CodexReading._read_prompt_event,
+    "reasoning": CodexReading._add_reasoning,
+    "turn_context": CodexReading._read_context,
+    "task_started": CodexReading._read_context,
+    "turn_started": CodexReading._read_context,
+    "exec_command_end": CodexReading._note_exit_code,
+    "patch_apply_end": CodexReading._note_patch,
+    "mcp_tool_call_end": CodexReading._note_mcp_end,
+    "turn_aborted": CodexReading._interrupt_calls,
+    "task_complete": CodexReading._end_task,
+    "turn_complete": CodexReading._end_task,
+    "error": CodexReading._count_api_error,
+    "thread_name_updated": CodexReading._rename_thread,
+    "item_completed": CodexReading._read_completed_item,
 }

@@ -12,8 +12,7 @@ from lerim.sessions.model import Transcript
 from lerim.sessions.readers.codex.files import probe_folder, scan_root
 from lerim.sessions.readers.codex.records import CodexRecord
 from lerim.sessions.readers.codex.rollout import CodexReading
-from lerim.sessions.readers.engine import LoadedSession, WholeReading, load_single_object
-from lerim.sessions.readers.engine import decode_leniently as shaped
+from lerim.sessions.readers.engine import LoadedSession, WholeReading, decode_leniently, load_single_object
 
 if TYPE_CHECKING:
     from lerim.sessions.model import Readable
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["open_session", "probe_folder", "scan_root"]
 
 
-class _Rollout(msgspec.Struct):
+class _SingleObjectRollout(msgspec.Struct):
     session: CodexRecord = msgspec.field(default_factory=CodexRecord)
     items: list[msgspec.Raw] | None = None
 
@@ -35,9 +34,9 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     """Loads a rollout of the first Codex, written in TypeScript: one object that contains all items."""
-    return load_single_object(transcript, _Rollout, _records, CodexReading(transcript, brief=brief))
+    return load_single_object(transcript, _SingleObjectRollout, _list_records, CodexReading(transcript, brief=brief))
 
 
-def _records(rollout: _Rollout) -> Iterator[CodexRecord]:
+def _list_records(rollout: _SingleObjectRollout) -> Iterator[CodexRecord]:
     yield rollout.session
-    yield from (shaped(item, CodexRecord) for item in rollout.items or ())
+    yield from (decode_leniently(item, CodexRecord) for item in rollout.items or ())

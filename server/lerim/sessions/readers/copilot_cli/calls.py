@@ -51,13 +51,13 @@ _KINDS: dict[str, ToolKind] = {
     "web_search": "web",
     "fetch": "web",
 }
-_CONTINUES = ("read_", "write_", "stop_")
-_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
+_CONTINUING_STARTS = ("read_", "write_", "stop_")
+_EDITOR_KINDS: dict[str, ToolKind] = {"view": "read", "create": "write"}
 _CODE = re.compile(r"\s{0,9}<[^<>\n]{1,150}\bexit code (-?\d{1,10})>\s{0,9}\Z")
 _RUNNING = re.compile(r"<command with (?:shellId|id): (\S{1,100}) is still running")
-_TAIL = 400
-_SAID = re.compile(r"\AUser (?:selected|responded|answered|said|typed)(?: with)?: ?")
-_DENIED = ("rejected", "denied")
+_TAIL_LENGTH = 400
+_ANSWER_START = re.compile(r"\AUser (?:selected|responded|answered|said|typed)(?: with)?: ?")
+_DENIED_CODES = ("rejected", "denied")
 
 
 class CliCallEnd(NamedTuple):
@@ -73,35 +73,35 @@ def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: 
     """Parses a call that a message requests, without a result yet; `brief` leaves out the text it writes to files."""
     name = without_nul(name)[:200]
     kind = _KINDS.get(name, "other")
-    given = decode_fields(arguments)
+    fields = decode_fields(arguments)
     if name == "str_replace_editor":
-        kind = _EDITOR.get(_text(given, "command"), "edit")
+        kind = _EDITOR_KINDS.get(_first_text(fields, "command"), "edit")
     if name == "apply_patch":
-        text = _text(given, "input", "patch") if given else without_nul(_string(arguments))
+        text = _first_text(fields, "input", "patch") if fields else without_nul(_decode_text(arguments))
         patch = parse_patch(text, brief=brief)
         return ToolCall(
             native_id, name, "write" if patch.only_adds_files else "edit", paths=patch.paths, edits=patch.edits
         )
-    path = _text(given, "path", "file_path")
-    paths = (path,) if path else tuple(without_nul(one) for one in _listed(given.get("paths")))
+    path = _first_text(fields, "path", "file_path")
+    paths = (path,) if path else tuple(without_nul(one) for one in _string_list(fields.get("paths")))
     if kind == "shell":
-        command = "" if name.startswith(_CONTINUES) else normalize_command(given.get("command"))
-        return ToolCall(native_id, name, kind, command=command, description=_text(given, "description"))
+        command = "" if name.startswith(_CONTINUING_STARTS) else normalize_command(fields.get("command"))
+        return ToolCall(native_id, name, kind, command=command, description=_first_text(fields, "description"))
     if kind == "ask":
-        asked = QuestionAnswer(
-            _text(given, "question"), tuple(without_nul(one) for one in _listed(given.get("choices"))), ""
+        question = QuestionAnswer(
+            _first_text(fields, "question"), tuple(without_nul(one) for one in _string_list(fields.get("choices"))), ""
         )
-        return ToolCall(native_id, name, kind, answers=(asked,))
+        return ToolCall(native_id, name, kind, answers=(question,))
     if kind == "plan":
-        return ToolCall(native_id, name, kind, plan=_text(given, "plan", "summary"))
+        return ToolCall(native_id, name, kind, plan=_first_text(fields, "plan", "summary"))
     return ToolCall(
         native_id,
         name,
         kind,
-        command=_text(given, "pattern", "query", "url", "prompt", "intent", "fact"),
-        description=_text(given, "description"),
+        command=_first_text(fields, "pattern", "query", "url", "prompt", "intent", "fact"),
+        description=_first_text(fields, "description"),
         paths=paths,
-        edits=_edits(kind, path, given) if kind in ("edit", "write") and not brief else (),
+        edits=_parse_edits(kind, path, fields) if kind in ("edit", "write") and not brief else (),
     )
 
 
@@ -113,37 +113,37 @@ def mark_served_by_mcp(call: ToolCall) -> ToolCall:
 
 def continued_shell(name: str, arguments: msgspec.Raw) -> str:
     """Returns the id of the shell whose command a call continues; '' for any other call."""
-    value = decode_fields(arguments).get("shellId") if name.startswith(_CONTINUES) else None
+    value = decode_fields(arguments).get("shellId") if name.startswith(_CONTINUING_STARTS) else None
     return str(value)[:100] if isinstance(value, str | int) else ""
 
 
-def parse_cli_call_end(said: CliEventData, kind: ToolKind) -> CliCallEnd:
+def parse_cli_call_end(data: CliEventData, kind: ToolKind) -> CliCallEnd:
     """Parses how a call ended. The exit code is in the text, because `success` refers to the tool, not to its
     command."""
-    if said.success is False:
-        fault = decode_leniently(said.error, CliToolError) if said.error is not JSON_NULL else CliToolError()
-        message = without_nul(fault.message) or without_nul(_string(said.error))
-        return CliCallEnd("denied" if fault.code in _DENIED else "error", without_nul(cut_blocks(message)))
-    result = decode_leniently(said.result, CliToolResult)
-    text = without_nul(cut_blocks("\n".join(content_texts(result.content)) or _string(said.result)))
+    if data.success is False:
+        error = decode_leniently(data.error, CliToolError) if data.error is not JSON_NULL else CliToolError()
+        message = without_nul(error.message) or without_nul(_decode_text(data.error))
+        return CliCallEnd("denied" if error.code in _DENIED_CODES else "error", without_nul(cut_blocks(message)))
+    result = decode_leniently(data.result, CliToolResult)
+    text = without_nul(cut_blocks("\n".join(content_texts(result.content)) or _decode_text(data.result)))
     if kind != "shell":
         return CliCallEnd("ok", text)
-    tail = text[-_TAIL:]
-    if found := _CODE.search(tail):
-        code = int(found[1])
-        return CliCallEnd("error" if code else "ok", text[: len(text) - len(tail) + found.start()], code)
-    beside = _exit_code(result.contents)
-    if beside is not None:
-        return CliCallEnd("error" if beside else "ok", text, beside)
+    tail = text[-_TAIL_LENGTH:]
+    if code_match := _CODE.search(tail):
+        code = int(code_match[1])
+        return CliCallEnd("error" if code else "ok", text[: len(text) - len(tail) + code_match.start()], code)
+    recorded_code = _find_exit_code(result.contents)
+    if recorded_code is not None:
+        return CliCallEnd("error" if recorded_code else "ok", text, recorded_code)
     running = _RUNNING.search(tail)
     return CliCallEnd("ok", text, None, running[1] if running else "")
 
 
-def _exit_code(contents: msgspec.Raw) -> int | None:
+def _find_exit_code(contents: msgspec.Raw) -> int | None:
     """Returns the exit code if it is recorded next to the text, else None."""
-    listed = decode_plain(contents) if contents is not JSON_NULL else None
-    for one in reversed(listed) if isinstance(listed, list) else ():
-        code = one.get("exitCode") if isinstance(one, dict) else None
+    parts = decode_plain(contents) if contents is not JSON_NULL else None
+    for part in reversed(parts) if isinstance(parts, list) else ():
+        code = part.get("exitCode") if isinstance(part, dict) else None
         if type(code) is int and abs(code) < 1 << 32:
             return code
     return None
@@ -152,28 +152,30 @@ def _exit_code(contents: msgspec.Raw) -> int | None:
 def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
     """Returns the question of a call with what the person chose or typed. Any other text was written by the program
     because nobody answered."""
-    told = _SAID.match(text)
-    said = text[told.end() :].strip() if told else ""
-    return tuple(QuestionAnswer(one.question, one.options, said, one.descriptions) for one in call.answers)
+    match = _ANSWER_START.match(text)
+    answer = text[match.end() :].strip() if match else ""
+    return tuple(
+        QuestionAnswer(question.question, question.options, answer, question.descriptions) for question in call.answers
+    )
 
 
-def _edits(kind: ToolKind, path: str, given: dict[str, object]) -> tuple[FileEdit, ...]:
+def _parse_edits(kind: ToolKind, path: str, fields: dict[str, object]) -> tuple[FileEdit, ...]:
     if kind == "write":
-        return (FileEdit(path, "", _text(given, "file_text", "content")),)
-    old, new = _text(given, "old_str", "old_string"), _text(given, "new_str", "new_string", "insert_text")
+        return (FileEdit(path, "", _first_text(fields, "file_text", "content")),)
+    old, new = _first_text(fields, "old_str", "old_string"), _first_text(fields, "new_str", "new_string", "insert_text")
     return (FileEdit(path, old, new),) if old or new else ()
 
 
-def _text(given: dict[str, object], *names: str) -> str:
-    return next((without_nul(value) for name in names if isinstance(value := given.get(name), str) and value), "")
+def _first_text(fields: dict[str, object], *names: str) -> str:
+    return next((without_nul(value) for name in names if isinstance(value := fields.get(name), str) and value), "")
 
 
-def _listed(value: object) -> list[str]:
+def _string_list(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
-def _string(raw: msgspec.Raw) -> str:
+def _decode_text(raw: msgspec.Raw) -> str:
     value = decode_plain(raw) if raw is not JSON_NULL else None
     return value if isinstance(value, str) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace as changed
+from dataclasses import replace as replace_fields
 
 from msgspec.structs import replace
 
@@ -41,20 +41,24 @@ from lerim.sessions.readers.engine import (
 )
 
 _CONTEXT = (MEMORIES_TAG, "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder")
-_INJECTED = tuple(f"<{tag}" for tag in ("skill-context", *_CONTEXT))
-_USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-_MOST = 1 << 48
-_REFUSED_BY_PERSON = "denied-interactively-by-user"
+_INJECTED_STARTS = tuple(f"<{tag}" for tag in ("skill-context", *_CONTEXT))
+_USAGE_KEYS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+_IMPLAUSIBLE_COUNT = 1 << 48
+_DENIED_BY_PERSON = "denied-interactively-by-user"
 """The kind of a denial by the person; all other kinds come from rules, hooks and policies."""
 
 
-class CopilotTally(TranscriptTally, gc=False):
-    """Totals of a session up to a point in it. `told`: `tokens` covers everything said so far; `earlier`: the tokens
-    used before the session was last resumed."""
+_STORED_NAMES = {"has_all_tokens": "told", "tokens_before_resume": "earlier", "current_model": "engine"}
+"""The names of fields in the stored state of a reading, where they differ."""
 
-    told: bool = False
-    earlier: TokenCounts = NO_TOKEN_COUNTS
-    engine: str = ""
+
+class CopilotTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
+    """Totals of a session up to a point in it. `has_all_tokens`: `tokens` covers everything said so far;
+    `tokens_before_resume`: the tokens used before the session was last resumed."""
+
+    has_all_tokens: bool = False
+    tokens_before_resume: TokenCounts = NO_TOKEN_COUNTS
+    current_model: str = ""
     title: str = ""
 
 
@@ -66,8 +70,8 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False, title: str = ""
     ) -> None:
         self._title = title
-        self._current: TurnDraft | None = None
-        self._shells: dict[str, str] = {}
+        self._current_answer: TurnDraft | None = None
+        self._continued_shells: dict[str, str] = {}
         drafts = CallDrafts()
         self._processes = RunningProcesses(drafts, brief=brief)
         super().__init__(transcript, resume, CopilotTally(cwd=transcript.cwd), drafts, brief=brief)
@@ -78,15 +82,15 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         tally, transcript = self._tally, self.transcript
         session = tally.build_session(transcript.session_id, transcript.path, transcript.parent or tally.parent)
         title = self._title or tally.title or session.title
-        tokens = session.tokens if tally.told else None
-        return changed(session, platform="copilot", title=title, tokens=tokens)
+        tokens = session.tokens if tally.has_all_tokens else None
+        return replace_fields(session, platform="copilot", title=title, tokens=tokens)
 
     def _add_record(self, event: CliEvent) -> None:
-        how = _TELLS.get(event.type)
-        if how is None:
+        handler = _HANDLERS.get(event.type)
+        if handler is None:
             return
         tally = self._tally
-        if event.type in _OPENS:
+        if event.type in _TURN_BEGINNERS:
             self._save_tally()
         native_id = usable_id(event.id)
         if native_id and not tally.register_id(self._seen_ids, native_id):
@@ -95,26 +99,26 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         if self._time is not None:
             tally.started = min(self._time, tally.started or self._time)
             tally.ended = max(self._time, tally.ended or self._time)
-        how(self, event, event.data)
+        handler(self, event, event.data)
 
     # --- where ---------------------------------------------------------------------------------------------------
 
-    def _begun(self, _: CliEvent, said: CliEventData) -> None:
+    def _begin_session(self, _: CliEvent, data: CliEventData) -> None:
         tally = self._tally
-        tally.version = without_nul(said.copilot_version)[:50] or tally.version
-        tally.engine = without_nul(said.selected_model)[:200] or tally.engine
-        tally.parent = without_nul(said.detached_from_spawning_parent_session_id)[:200] or tally.parent
-        if said.context is not None:
-            self._moved(said.context.cwd, said.context.branch)
+        tally.version = without_nul(data.copilot_version)[:50] or tally.version
+        tally.current_model = without_nul(data.selected_model)[:200] or tally.current_model
+        tally.parent = without_nul(data.detached_from_spawning_parent_session_id)[:200] or tally.parent
+        if data.context is not None:
+            self._set_context(data.context.cwd, data.context.branch)
 
-    def _resumed(self, event: CliEvent, said: CliEventData) -> None:
-        self._tally.earlier = self._tally.tokens
-        self._begun(event, said)
+    def _resume_session(self, event: CliEvent, data: CliEventData) -> None:
+        self._tally.tokens_before_resume = self._tally.tokens
+        self._begin_session(event, data)
 
-    def _elsewhere(self, _: CliEvent, said: CliEventData) -> None:
-        self._moved(said.cwd, said.branch)
+    def _change_context(self, _: CliEvent, data: CliEventData) -> None:
+        self._set_context(data.cwd, data.branch)
 
-    def _moved(self, cwd: str | None, branch: str | None) -> None:
+    def _set_context(self, cwd: str | None, branch: str | None) -> None:
         tally = self._tally
         if cwd:
             tally.cwd = without_nul(cwd)[:4096]
@@ -123,195 +127,199 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
             tally.branch = without_nul(branch)[:500]
             tally.branches = append_name(tally.branches, tally.branch)
 
-    def _model(self, _: CliEvent, said: CliEventData) -> None:
-        self._tally.engine = without_nul(said.new_model)[:200] or self._tally.engine
+    def _change_model(self, _: CliEvent, data: CliEventData) -> None:
+        self._tally.current_model = without_nul(data.new_model)[:200] or self._tally.current_model
 
-    def _named(self, _: CliEvent, said: CliEventData) -> None:
-        self._tally.title = make_title(said.title) or self._tally.title
+    def _set_title(self, _: CliEvent, data: CliEventData) -> None:
+        self._tally.title = make_title(data.title) or self._tally.title
 
     # --- what was said -------------------------------------------------------------------------------------------
 
-    def _prompt(self, event: CliEvent, said: CliEventData) -> None:
+    def _add_prompt(self, event: CliEvent, data: CliEventData) -> None:
         tally = self._tally
-        text = without_nul(text_outside_blocks("\n".join(content_texts(said.content)), _CONTEXT)).strip()
-        if not text and isinstance(shown := decode_plain(said.attachments), list) and shown:
+        text = without_nul(text_outside_blocks("\n".join(content_texts(data.content)), _CONTEXT)).strip()
+        if not text and isinstance(attachments := decode_plain(data.attachments), list) and attachments:
             text = "[attachment]"
-        automatic = said.is_autopilot_continuation or said.source not in ("", "user", None) or tally.parent
-        if not text or automatic or self._aside(event) or text.startswith(_INJECTED):
+        is_automatic = data.is_autopilot_continuation or data.source not in ("", "user", None) or tally.parent
+        if not text or is_automatic or self._is_sidechain(event) or text.startswith(_INJECTED_STARTS):
             tally.injected += 1
             return
         tally.prompts += 1
         tally.first_prompt = tally.first_prompt or make_title(text)
         self._processes.settle_all(self._line_offset)
-        self._begin(event, "user", "prompt", text).texts.append(text)
+        self._begin_cli_turn(event, "user", "prompt", text).texts.append(text)
 
-    def _own_command(self, event: CliEvent, said: CliEventData) -> None:
+    def _add_own_command(self, event: CliEvent, data: CliEventData) -> None:
         """Adds a command the person ran themselves."""
-        call = parse_cli_call(without_nul(said.tool_call_id), without_nul(said.tool_name), said.arguments)
+        call = parse_cli_call(without_nul(data.tool_call_id), without_nul(data.tool_name), data.arguments)
         if call.kind == "shell" and call.command:
-            draft = self._begin(event, "user", "shell", call.command)
+            draft = self._begin_cli_turn(event, "user", "shell", call.command)
             draft.texts.append(call.command)
             self._drafts.add_call(draft, replace(call, name=OWN_COMMAND))
             self._tally.register_id(self._seen_ids, f"call:{call.id}")
 
-    def _answer(self, event: CliEvent, said: CliEventData) -> None:
+    def _add_answer(self, event: CliEvent, data: CliEventData) -> None:
         tally = self._tally
-        tally.told = False
-        key = usable_id(said.message_id) or usable_id(event.id)
+        tally.has_all_tokens = False
+        key = usable_id(data.message_id) or usable_id(event.id)
         draft = self._drafts.find_draft(key) if key else None
         if draft is None:
-            draft = self._begin(event, "assistant", "reply", "", key)
+            draft = self._begin_cli_turn(event, "assistant", "reply", "", key)
         draft.last_offset = self._line_offset
-        self._current = draft
-        model = without_nul(said.model)[:200] or tally.engine
+        self._current_answer = draft
+        model = without_nul(data.model)[:200] or tally.current_model
         if model:
             draft.model = model
             tally.add_model(model)
-        if said.output_tokens and 0 < said.output_tokens < _MOST:
-            draft.tokens = (0, said.output_tokens, 0, 0)
-        text = without_nul(cut_blocks("\n".join(content_texts(said.content)), (MEMORIES_TAG,)))
+        if data.output_tokens and 0 < data.output_tokens < _IMPLAUSIBLE_COUNT:
+            draft.tokens = (0, data.output_tokens, 0, 0)
+        text = without_nul(cut_blocks("\n".join(content_texts(data.content)), (MEMORIES_TAG,)))
         if text.strip() and text not in draft.texts:
             draft.texts.append(text)
-        if said.reasoning_text and not self._brief:
-            draft.reasoning.append(without_nul(cut_blocks(said.reasoning_text, (MEMORIES_TAG,))))
-        for asked in said.tool_requests or ():
-            call = parse_cli_call(usable_id(asked.tool_call_id), asked.name or "", asked.arguments, brief=self._brief)
-            self._call(draft, mark_served_by_mcp(call) if asked.mcp_server_name else call)
-            self._expect(asked.tool_call_id, continued_shell(asked.name or "", asked.arguments))
+        if data.reasoning_text and not self._brief:
+            draft.reasoning.append(without_nul(cut_blocks(data.reasoning_text, (MEMORIES_TAG,))))
+        for request in data.tool_requests or ():
+            call = parse_cli_call(
+                usable_id(request.tool_call_id), request.name or "", request.arguments, brief=self._brief
+            )
+            self._add_call(draft, mark_served_by_mcp(call) if request.mcp_server_name else call)
+            self._note_continued_shell(request.tool_call_id, continued_shell(request.name or "", request.arguments))
 
     # --- what was done -------------------------------------------------------------------------------------------
 
-    def _started(self, event: CliEvent, said: CliEventData) -> None:
-        native_id = usable_id(said.tool_call_id)
+    def _begin_call(self, event: CliEvent, data: CliEventData) -> None:
+        native_id = usable_id(data.tool_call_id)
         if not native_id or not self._tally.register_id(self._seen_ids, f"call:{native_id}"):
             return
-        draft = self._current
+        draft = self._current_answer
         if draft is None or self._drafts.find_draft(draft.message_key) is not draft:
-            draft = self._current = self._begin(event, "assistant", "reply", "", usable_id(event.id))
+            draft = self._current_answer = self._begin_cli_turn(event, "assistant", "reply", "", usable_id(event.id))
         self._tally.tool_calls += 1
-        call = parse_cli_call(native_id, said.tool_name or "", said.arguments, brief=self._brief)
-        self._drafts.add_call(draft, mark_served_by_mcp(call) if said.mcp_server_name else call)
+        call = parse_cli_call(native_id, data.tool_name or "", data.arguments, brief=self._brief)
+        self._drafts.add_call(draft, mark_served_by_mcp(call) if data.mcp_server_name else call)
         draft.last_offset = self._line_offset
-        self._expect(native_id, continued_shell(said.tool_name or "", said.arguments))
+        self._note_continued_shell(native_id, continued_shell(data.tool_name or "", data.arguments))
 
-    def _call(self, draft: TurnDraft, call: ToolCall) -> None:
+    def _add_call(self, draft: TurnDraft, call: ToolCall) -> None:
         if not call.id or self._tally.register_id(self._seen_ids, f"call:{call.id}"):
             self._tally.tool_calls += 1
             self._drafts.add_call(draft, call)
 
-    def _expect(self, native_id: str | None, shell: str) -> None:
+    def _note_continued_shell(self, native_id: str | None, shell: str) -> None:
         if shell and native_id:
-            self._shells[native_id] = shell
+            self._continued_shells[native_id] = shell
 
-    def _permission(self, _: CliEvent, said: CliEventData) -> None:
-        told = decode_leniently(said.result, CliToolResult)
-        native_id = without_nul(said.tool_call_id)
-        if not (told.kind or "").startswith("denied") or not self._tally.register_id(
+    def _add_denial(self, _: CliEvent, data: CliEventData) -> None:
+        result = decode_leniently(data.result, CliToolResult)
+        native_id = without_nul(data.tool_call_id)
+        if not (result.kind or "").startswith("denied") or not self._tally.register_id(
             self._seen_ids, f"denied:{native_id}"
         ):
             return
         self._tally.denials += 1
-        feedback = without_nul(told.feedback).strip() if told.kind == _REFUSED_BY_PERSON else ""
+        feedback = without_nul(result.feedback).strip() if result.kind == _DENIED_BY_PERSON else ""
         self._drafts.update_call(
             native_id, self._line_offset, lambda one: replace(one, status="denied", feedback=feedback)
         )
 
-    def _ended(self, _: CliEvent, said: CliEventData) -> None:
-        native_id = without_nul(said.tool_call_id)
+    def _end_call(self, _: CliEvent, data: CliEventData) -> None:
+        native_id = without_nul(data.tool_call_id)
         tally = self._tally
         if usable_id(native_id) and not tally.register_id(self._seen_ids, f"out:{native_id}"):
             return
         call = self._drafts.find_call(native_id, self._line_offset)
-        told = parse_cli_call_end(said, call.kind if call is not None else "shell")
-        shell = self._shells.pop(native_id, "")
+        end = parse_cli_call_end(data, call.kind if call is not None else "shell")
+        shell = self._continued_shells.pop(native_id, "")
         if shell and call is not None and call.name.startswith("stop_"):
             self._processes.finish(shell, "ok", None, "", self._line_offset)
         elif shell:
-            told = self._continued(shell, told._replace(running=""))
-        elif told.running and call is not None:
-            self._processes.add(told.running, native_id)
+            end = self._end_continued(shell, end._replace(running=""))
+        elif end.running and call is not None:
+            self._processes.add(end.running, native_id)
         if hash_text(f"denied:{native_id}") in self._seen_ids:
-            told = told._replace(status="denied")
+            end = end._replace(status="denied")
         else:
-            tally.denials += told.status == "denied"
-            tally.tool_errors += told.status == "error"
-        self._drafts.update_call(native_id, self._line_offset, lambda one: self._closed(one, told))
+            tally.denials += end.status == "denied"
+            tally.tool_errors += end.status == "error"
+        self._drafts.update_call(native_id, self._line_offset, lambda one: self._close_call(one, end))
 
-    def _continued(self, shell: str, told: CliCallEnd) -> CliCallEnd:
+    def _end_continued(self, shell: str, end: CliCallEnd) -> CliCallEnd:
         """Records the end of a command in the call that started it; returns what remains for the call that continued
         it."""
-        if told.exit_code is None or not self._processes.finish(
-            shell, told.status, told.exit_code, told.text, self._line_offset
+        if end.exit_code is None or not self._processes.finish(
+            shell, end.status, end.exit_code, end.text, self._line_offset
         ):
-            return told
-        self._tally.tool_errors += told.status == "error"
-        return CliCallEnd("ok", told.text)
+            return end
+        self._tally.tool_errors += end.status == "error"
+        return CliCallEnd("ok", end.text)
 
-    def _closed(self, call: ToolCall, told: CliCallEnd) -> ToolCall:
-        shown, left_out = keep_ends(told.text)
-        if self._brief and told.status == "ok" and call.kind not in ("ask", "plan") and call.name != OWN_COMMAND:
-            shown, left_out = "", 0
-        answers = parse_cli_answers(call, told.text) if call.answers and told.status == "ok" else call.answers
+    def _close_call(self, call: ToolCall, end: CliCallEnd) -> ToolCall:
+        shown, omitted = keep_ends(end.text)
+        if self._brief and end.status == "ok" and call.kind not in ("ask", "plan") and call.name != OWN_COMMAND:
+            shown, omitted = "", 0
+        answers = parse_cli_answers(call, end.text) if call.answers and end.status == "ok" else call.answers
         return replace(
             call,
-            status="pending" if told.running else told.status,
-            exit_code=told.exit_code,
+            status="pending" if end.running else end.status,
+            exit_code=end.exit_code,
             output=shown,
-            output_cut=left_out,
+            output_cut=omitted,
             answers=answers,
         )
 
-    def _aborted(self, _: CliEvent, __: CliEventData) -> None:
+    def _interrupt_calls(self, _: CliEvent, __: CliEventData) -> None:
         self._drafts.interrupt_calls(self._line_offset)
 
-    def _failed(self, _: CliEvent, __: CliEventData) -> None:
+    def _count_api_error(self, _: CliEvent, __: CliEventData) -> None:
         self._tally.api_errors += 1
 
-    def _shut(self, _: CliEvent, said: CliEventData) -> None:
+    def _end_session(self, _: CliEvent, data: CliEventData) -> None:
         """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
-        used, earlier = _used(decode_plain(said.model_metrics)), tally.earlier
-        tally.tokens = (earlier[0] + used[0], earlier[1] + used[1], earlier[2] + used[2], earlier[3] + used[3])
-        tally.told = True
+        usage, earlier = _sum_usage(decode_plain(data.model_metrics)), tally.tokens_before_resume
+        tally.tokens = (earlier[0] + usage[0], earlier[1] + usage[1], earlier[2] + usage[2], earlier[3] + usage[3])
+        tally.has_all_tokens = True
         self._processes.settle_all(self._line_offset)
 
     # --- turns ---------------------------------------------------------------------------------------------------
 
-    def _aside(self, event: CliEvent) -> bool:
+    def _is_sidechain(self, event: CliEvent) -> bool:
         """Returns whether the event comes from a subagent."""
         return bool(event.agent_id or event.data.parent_tool_call_id)
 
-    def _begin(self, event: CliEvent, role: Role, kind: TurnKind, text: str, key: str = "") -> TurnDraft:
+    def _begin_cli_turn(self, event: CliEvent, role: Role, kind: TurnKind, text: str, key: str = "") -> TurnDraft:
         native_id = usable_id(event.id) or f"{role}\n{text}\n{key}\n{self.transcript.session_id} {self._tally.turns}"
-        return self._begin_turn(role, kind, native_id, aside=self._aside(event), key=key)
+        return self._begin_turn(role, kind, native_id, is_sidechain=self._is_sidechain(event), key=key)
 
 
-_OPENS = frozenset({"user.message", "assistant.message", "tool.execution_start", "tool.user_requested"})
-_TELLS: dict[str, Callable[[CopilotReading, CliEvent, CliEventData], None]] = {
-    "session.start": CopilotReading._begun,
-    "session.resume": CopilotReading._resumed,
-    "session.context_changed": CopilotReading._elsewhere,
-    "session.model_change": CopilotReading._model,
-    "session.title_changed": CopilotReading._named,
-    "session.error": CopilotReading._failed,
-    "session.shutdown": CopilotReading._shut,
-    "user.message": CopilotReading._prompt,
-    "tool.user_requested": CopilotReading._own_command,
-    "assistant.message": CopilotReading._answer,
-    "tool.execution_start": CopilotReading._started,
-    "tool.execution_complete": CopilotReading._ended,
-    "permission.completed": CopilotReading._permission,
-    "abort": CopilotReading._aborted,
+_TURN_BEGINNERS = frozenset({"user.message", "assistant.message", "tool.execution_start", "tool.user_requested"})
+_HANDLERS: dict[str, Callable[[CopilotReading, CliEvent, CliEventData], None]] = {
+    "session.start": CopilotReading._begin_session,
+    "session.resume": CopilotReading._resume_session,
+    "session.context_changed": CopilotReading._change_context,
+    "session.model_change": CopilotReading._change_model,
+    "session.title_changed": CopilotReading._set_title,
+    "session.error": CopilotReading._count_api_error,
+    "session.shutdown": CopilotReading._end_session,
+    "user.message": CopilotReading._add_prompt,
+    "tool.user_requested": CopilotReading._add_own_command,
+    "assistant.message": CopilotReading._add_answer,
+    "tool.execution_start": CopilotReading._begin_call,
+    "tool.execution_complete": CopilotReading._end_call,
+    "permission.completed": CopilotReading._add_denial,
+    "abort": CopilotReading._interrupt_calls,
 }
 
 
-def _used(metrics: object) -> TokenCounts:
+def _sum_usage(metrics: object) -> TokenCounts:
     total = NO_TOKEN_COUNTS
     for model in metrics.values() if isinstance(metrics, dict) else ():
         usage = model.get("usage") if isinstance(model, dict) else None
         if isinstance(usage, dict):
-            held = (usage.get(name) for name in _USAGE)
-            fresh, out, cached, written = (one if type(one) is int and 0 < one < _MOST else 0 for one in held)
-            fresh = max(0, fresh - cached - written)
-            total = (total[0] + fresh, total[1] + out, total[2] + cached, total[3] + written)
+            counts = (usage.get(name) for name in _USAGE_KEYS)
+            uncached, out, cached, written = (
+                one if type(one) is int and 0 < one < _IMPLAUSIBLE_COUNT else 0 for one in counts
+            )
+            uncached = max(0, uncached - cached - written)
+            total = (total[0] + uncached, total[1] + out, total[2] + cached, total[3] + written)
     return total

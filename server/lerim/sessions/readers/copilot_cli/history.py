@@ -35,7 +35,7 @@ class _Outcome(msgspec.Struct, gc=False):
     log: str | None = ""
 
 
-class _Shown(msgspec.Struct, rename="camel", gc=False):
+class _TimelineEntry(msgspec.Struct, rename="camel", gc=False):
     type: str | None = ""
     timestamp: str | None = ""
     text: str | None = ""
@@ -48,61 +48,63 @@ class _History(msgspec.Struct, rename="camel", gc=False):
     start_time: str | None = ""
     selected_model: str | None = ""
     chat_messages: list[_Message] | None = None
-    timeline: list[_Shown] | None = None
+    timeline: list[_TimelineEntry] | None = None
 
 
-_REFUSED = ("rejected", "denied")
-_FAILED = ("failure", "error", *_REFUSED)
+_REFUSED_TYPES = ("rejected", "denied")
+_FAILED_TYPES = ("failure", "error", *_REFUSED_TYPES)
 
 
 def load_cli_history(transcript: Transcript, *, brief: bool) -> LoadedSession:
     """Loads such a session with its turns. Raises TranscriptError if it cannot be read."""
-    events = partial(_events, transcript=transcript)
+    events = partial(_convert_history, transcript=transcript)
     return load_single_object(transcript, _History, events, CopilotReading(transcript, brief=brief))
 
 
-def _events(history: _History, transcript: Transcript) -> list[CliEvent]:
+def _convert_history(history: _History, transcript: Transcript) -> list[CliEvent]:
     """Converts a history to the events of today's sessions. Ids are made from the session's id and the position of the
     message."""
-    native_id = history.session_id or transcript.session_id
-    shown = history.timeline or []
-    typed = [one for one in shown if one.type == "user" and one.text]
-    outcomes = {one.call_id: one.result for one in shown if one.call_id and one.type == "tool_call_completed"}
+    session_id = history.session_id or transcript.session_id
+    timeline = history.timeline or []
+    prompts = [one for one in timeline if one.type == "user" and one.text]
+    outcomes = {one.call_id: one.result for one in timeline if one.call_id and one.type == "tool_call_completed"}
     start = CliEventData(selected_model=history.selected_model, context=CliContext(cwd=transcript.cwd))
-    events = [CliEvent("session.start", f"{native_id} start", history.start_time, data=start)]
+    events = [CliEvent("session.start", f"{session_id} start", history.start_time, data=start)]
     time = history.start_time
-    for at, message in enumerate(history.chat_messages or ()):
+    for index, message in enumerate(history.chat_messages or ()):
         text = "\n".join(content_texts(message.content))
         if message.role == "user":
-            told = next((one for one in typed if one.text and one.text in text), None)
-            if told is not None:
-                typed.remove(told)
-                text, time = told.text or "", told.timestamp or time
-            events.append(CliEvent("user.message", f"{native_id} {at}", time, data=CliEventData(content=_raw(text))))
+            prompt = next((one for one in prompts if one.text and one.text in text), None)
+            if prompt is not None:
+                prompts.remove(prompt)
+                text, time = prompt.text or "", prompt.timestamp or time
+            events.append(
+                CliEvent("user.message", f"{session_id} {index}", time, data=CliEventData(content=_encode_raw(text)))
+            )
         elif message.role == "assistant":
-            asked = [
+            requests = [
                 CliToolRequest(one.id, one.function.name, one.function.arguments) for one in message.tool_calls or ()
             ]
-            said = CliEventData(content=_raw(text), message_id=f"{native_id} {at}", tool_requests=asked)
-            events.append(CliEvent("assistant.message", f"{native_id} {at}", time, data=said))
+            data = CliEventData(content=_encode_raw(text), message_id=f"{session_id} {index}", tool_requests=requests)
+            events.append(CliEvent("assistant.message", f"{session_id} {index}", time, data=data))
         elif message.role == "tool":
             events.append(
                 CliEvent(
                     "tool.execution_complete",
-                    f"{native_id} {at}",
+                    f"{session_id} {index}",
                     time,
-                    data=_result(message, text, outcomes.get(message.tool_call_id or "")),
+                    data=_convert_result(message, text, outcomes.get(message.tool_call_id or "")),
                 )
             )
     return events
 
 
-def _result(message: _Message, text: str, outcome: _Outcome | None) -> CliEventData:
-    if outcome is not None and outcome.type in _FAILED:
-        fault = {"message": text or outcome.log, "code": "rejected" if outcome.type in _REFUSED else "failure"}
-        return CliEventData(tool_call_id=message.tool_call_id, success=False, error=_raw(fault))
-    return CliEventData(tool_call_id=message.tool_call_id, success=True, result=_raw({"content": text}))
+def _convert_result(message: _Message, text: str, outcome: _Outcome | None) -> CliEventData:
+    if outcome is not None and outcome.type in _FAILED_TYPES:
+        fault = {"message": text or outcome.log, "code": "rejected" if outcome.type in _REFUSED_TYPES else "failure"}
+        return CliEventData(tool_call_id=message.tool_call_id, success=False, error=_encode_raw(fault))
+    return CliEventData(tool_call_id=message.tool_call_id, success=True, result=_encode_raw({"content": text}))
 
 
-def _raw(value: object) -> msgspec.Raw:
+def _encode_raw(value: object) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(value))

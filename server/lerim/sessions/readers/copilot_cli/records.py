@@ -83,16 +83,16 @@ class CliEvent(msgspec.Struct, rename="camel", gc=False):
     data: CliEventData = msgspec.field(default_factory=CliEventData)
 
 
-_quick = msgspec.json.Decoder(CliEvent).decode
-_UNREAD = re.compile(rb'\{"type":"(?:hook\.|system\.|assistant\.turn_|permission\.requested|session\.compaction)')
+_decode_fast = msgspec.json.Decoder(CliEvent).decode
+_UNUSED_EVENT = re.compile(rb'\{"type":"(?:hook\.|system\.|assistant\.turn_|permission\.requested|session\.compaction)')
 
 
 def decode_cli_event(line: bytes) -> list[CliEvent]:
     """Decodes the events of one line; returns none for an empty line or an unused event type. Raises BadLine, whose
     second argument contains the events that could be read."""
-    if _UNREAD.match(line) and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line:
+    if _UNUSED_EVENT.match(line) and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line:
         return []
     try:
-        return [_quick(line)]
+        return [_decode_fast(line)]
     except DECODE_ERRORS:
         return decode_broken_line(line, CliEvent)

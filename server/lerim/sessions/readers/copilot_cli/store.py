@@ -28,10 +28,10 @@ from lerim.sessions.readers.engine import (
 if TYPE_CHECKING:
     from lerim.sessions.model import Readable
 
-_STATE = "session-state"
-_HISTORY = "history-session-state"
-_EVENTS = "events.jsonl"
-_SIDE = 64 * 1024
+_STATE_FOLDER = "session-state"
+_HISTORY_FOLDER = "history-session-state"
+_EVENTS_NAME = "events.jsonl"
+_SIDE_FILE_BYTES = 64 * 1024
 
 
 def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
@@ -40,26 +40,26 @@ def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents
     If a session has both a folder and a file, only the folder counts. Returns empty contents if there is no such
     folder.
     """
-    found = StoreContents()
-    seen: set[str] = set()
-    listed = list_folder(root / _STATE, found.problems)
-    for entry in sorted(listed, key=lambda entry: entry.name.endswith(".jsonl")):
+    contents = StoreContents()
+    sessions_in_folders: set[str] = set()
+    entries = list_folder(root / _STATE_FOLDER, contents.problems)
+    for entry in sorted(entries, key=lambda entry: entry.name.endswith(".jsonl")):
         if entry.name.endswith(".jsonl"):
-            if (stem := entry.name.removesuffix(".jsonl")) not in seen:
-                _add(entry, stem, found)
+            if (stem := entry.name.removesuffix(".jsonl")) not in sessions_in_folders:
+                _add_transcript(entry, stem, contents)
         elif is_folder(entry):
-            for inner in list_folder(Path(entry.path), found.problems):
-                if inner.name == _EVENTS:
-                    seen.add(entry.name)
-                    _add(inner, entry.name, found)
-    for entry in list_folder(root / _HISTORY, found.problems):
+            for inner in list_folder(Path(entry.path), contents.problems):
+                if inner.name == _EVENTS_NAME:
+                    sessions_in_folders.add(entry.name)
+                    _add_transcript(inner, entry.name, contents)
+    for entry in list_folder(root / _HISTORY_FOLDER, contents.problems):
         if entry.name.endswith(".json"):
-            _add(entry, entry.name.removesuffix(".json").removeprefix("session_"), found)
-    return found
+            _add_transcript(entry, entry.name.removesuffix(".json").removeprefix("session_"), contents)
+    return contents
 
 
-def _add(entry: os.DirEntry[str], native_id: str, found: StoreContents) -> None:
-    found.transcripts.extend(stat_transcript("copilot", entry, native_id, found.problems))
+def _add_transcript(entry: os.DirEntry[str], native_id: str, contents: StoreContents) -> None:
+    contents.transcripts.extend(stat_transcript("copilot", entry, native_id, contents.problems))
 
 
 def probe_cli_folder(transcript: Transcript) -> str:
@@ -72,27 +72,29 @@ def probe_cli_folder(transcript: Transcript) -> str:
         cwd = (event.data.context.cwd if event.data.context else "") or event.data.cwd
         if cwd:
             return without_nul(cwd)[:4096]
-    return _beside(path, "cwd")[:4096]
+    return _read_workspace_field(path, "cwd")[:4096]
 
 
 def open_cli_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> Readable:
     """Returns a reading of a session that continues where `resume` ended."""
     if transcript.path.suffix == ".json":
         return WholeReading(transcript, partial(load_cli_history, brief=brief), resume)
-    title = make_title(_beside(transcript.path, "name") or _beside(transcript.path, "summary"))
+    title = make_title(
+        _read_workspace_field(transcript.path, "name") or _read_workspace_field(transcript.path, "summary")
+    )
     return CopilotReading(transcript, resume, brief=brief, title=title)
 
 
-def _beside(path: Path, field: str) -> str:
+def _read_workspace_field(path: Path, field: str) -> str:
     """Returns a field of the `workspace.yaml` next to a session's events; '' if it is not there."""
-    if path.name != _EVENTS:
+    if path.name != _EVENTS_NAME:
         return ""
     try:
         with open_buffered(path.with_name("workspace.yaml")) as file:
-            lines = file.read(_SIDE).decode("utf-8", "replace").split("\n")
-        told = next((line for line in lines if line.startswith(f"{field}:")), "")
-        value = yaml.safe_load(told)
+            lines = file.read(_SIDE_FILE_BYTES).decode("utf-8", "replace").split("\n")
+        matching = next((line for line in lines if line.startswith(f"{field}:")), "")
+        value = yaml.safe_load(matching)
     except (OSError, yaml.YAMLError, ValueError, RecursionError):
         return ""
-    said = value.get(field) if isinstance(value, dict) else None
-    return without_nul(said) if isinstance(said, str) else ""
+    text = value.get(field) if isinstance(value, dict) else None
+    return without_nul(text) if isinstance(text, str) else ""

@@ -208,7 +208,9 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         if not self._has_several_records:
             self._tally_before = self._tally.snapshot()
 
-    def _begin_turn(self, role: Role, kind: TurnKind, native_id: str, *, aside: bool, key: str = "") -> TurnDraft:
+    def _begin_turn(
+        self, role: Role, kind: TurnKind, native_id: str, *, is_sidechain: bool, key: str = ""
+    ) -> TurnDraft:
         """Begins a turn, at this line or at the earlier one kept in `_open_start`."""
         first, before = self._open_start or (self._line_offset, self._tally_before)
         self._open_start = None
@@ -227,7 +229,7 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
                 time=self._time,
                 cwd=tally.cwd,
                 branch=tally.branch,
-                sidechain=aside,
+                sidechain=is_sidechain,
                 message_key=key,
             )
         )

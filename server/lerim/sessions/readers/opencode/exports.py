@@ -31,19 +31,19 @@ EXPORT_FOLDER = "export"
 _HEAD_BYTES = 64 * 1024
 """More than the session record takes, which comes first."""
 _BEGINNING = re.compile(r'\s*\{\s*"info"\s*:\s*(?=\{)')
-_OWN = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
+_DATA_FOLDER_NAMES = re.compile(r"storage|auth\.json|mcp-auth\.json|opencode[^/]{0,200}\.db")
 """Names that identify OpenCode's data folder. No file directly in it is opened to look for exports, because its own
 files contain keys."""
 
 
-def find_exports(root: Path, inside: Iterable[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
+def find_exports(root: Path, entries: Iterable[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
     """Returns the exported sessions of a store, newest first, including several exports of one session. `inside` lists
     the folder `root`."""
-    here = list(inside)
-    own = any(_OWN.fullmatch(entry.name) for entry in here)
-    files = [*([] if own else here), *list_folder(root / EXPORT_FOLDER, problems)]
-    found = [one for entry in files if entry.name.endswith(".json") and (one := _export(entry, problems))]
-    return sorted(found, key=lambda one: one.mtime_ns, reverse=True)
+    listed = list(entries)
+    is_data_folder = any(_DATA_FOLDER_NAMES.fullmatch(entry.name) for entry in listed)
+    files = [*([] if is_data_folder else listed), *list_folder(root / EXPORT_FOLDER, problems)]
+    exports = [one for entry in files if entry.name.endswith(".json") and (one := _read_export(entry, problems))]
+    return sorted(exports, key=lambda one: one.mtime_ns, reverse=True)
 
 
 def convert_to_utf8(data: bytes) -> bytes:
@@ -54,7 +54,7 @@ def convert_to_utf8(data: bytes) -> bytes:
     return data.removeprefix(codecs.BOM_UTF8)
 
 
-def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | None:
+def _read_export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | None:
     """Returns the transcript of an exported file, under the session's own id; None for any other file."""
     file_stat = stat_regular_file("opencode", entry, problems)
     if file_stat is None:
@@ -68,10 +68,10 @@ def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | No
             what = f"This file cannot be read: {reason_of(error)}"
             problems.append(Problem("unreadable", entry.path, what))
         return None
-    begins = _BEGINNING.match(head)
-    if begins is None:
+    opening = _BEGINNING.match(head)
+    if opening is None:
         return None
-    info = _info(head, begins.end())
+    info = _decode_info(head, opening.end())
     cwd = without_nul(info.directory)
     session = without_nul(info.id)[:200] or path.stem
     return Transcript(
@@ -86,7 +86,7 @@ def _export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript | No
     )
 
 
-def _info(head: str, start: int) -> OpenCodeInfo:
+def _decode_info(head: str, start: int) -> OpenCodeInfo:
     """Decodes the session record that begins at `start`; returns an empty one if it is damaged, which is reported when
     the session is read."""
     try:

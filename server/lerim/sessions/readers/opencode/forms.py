@@ -34,7 +34,7 @@ FILE_LIMIT = 64 * 1024 * 1024
 REQUIRED_COLUMNS = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "session_id", "data"}}
 """The columns without which no conversation can be read, by table."""
 
-_TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
+_USED_TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
 
 
 class OpenCodePiece(NamedTuple):
@@ -48,10 +48,10 @@ class OpenCodePiece(NamedTuple):
 
 
 class ForkOrigin(NamedTuple):
-    """The message that a fork's message was copied from; `child`: it is in the session of a subagent."""
+    """The message that a fork's message was copied from; `is_subagent`: it is in the session of a subagent."""
 
     id: str
-    child: bool
+    is_subagent: bool
 
 
 @dataclass(slots=True)
@@ -66,47 +66,47 @@ class StoredSession:
     problems: list[Problem] = field(default_factory=list)
     origins: dict[str, ForkOrigin] = field(default_factory=dict)
 
-    def say(self, message: bytes | msgspec.Raw, native_id: str, where: str) -> None:
+    def add_message(self, message: bytes | msgspec.Raw, native_id: str, where: str) -> None:
         """Adds a message; `native_id` is its id if the store keeps it outside the record."""
         try:
-            found = parse_object(message, OpenCodeMessage)
+            record = parse_object(message, OpenCodeMessage)
         except ValueError:
-            self.lost("message", where)
+            self.report_lost("message", where)
             return
-        found.id = without_nul(native_id or found.id)
-        if found.id:
-            self.messages.append(found)
+        record.id = without_nul(native_id or record.id)
+        if record.id:
+            self.messages.append(record)
 
-    def add(self, part: bytes | msgspec.Raw, native_id: str, message: str, where: str, *, brief: bool) -> None:
+    def add_part(self, part: bytes | msgspec.Raw, native_id: str, message: str, where: str, *, brief: bool) -> None:
         """Adds a part of a message."""
         try:
-            found = parse_object(part, OpenCodePart)
+            record = parse_object(part, OpenCodePart)
         except ValueError:
-            self.lost("part", where)
+            self.report_lost("part", where)
             return
-        kind = found.type or ""
-        if kind not in _TYPES or (brief and kind == "reasoning"):
+        kind = record.type or ""
+        if kind not in _USED_TYPES or (brief and kind == "reasoning"):
             return
-        if kind == "text" and (found.synthetic or found.ignored):
+        if kind == "text" and (record.synthetic or record.ignored):
             kind = "synthetic"
-        call = parse_opencode_call(found, brief=brief) if kind == "tool" else None
-        said = _label(found) if kind == "file" else without_nul(found.text)
-        self.pieces.setdefault(message, []).append(OpenCodePiece(native_id or without_nul(found.id), kind, said, call))
+        call = parse_opencode_call(record, brief=brief) if kind == "tool" else None
+        text = _file_label(record) if kind == "file" else without_nul(record.text)
+        self.pieces.setdefault(message, []).append(OpenCodePiece(native_id or without_nul(record.id), kind, text, call))
 
-    def lost(self, what: str, where: str) -> None:
+    def report_lost(self, what: str, where: str) -> None:
         """Reports a record that cannot be read."""
         self.problems.append(Problem("bad-record", where, f"A {what} of this session could not be read: skipped"))
 
-    def ordered(self) -> StoredSession:
+    def sort(self) -> StoredSession:
         """Sorts the messages and their pieces chronologically and returns the session. Ids begin with the time, but
         start over every 795 days, so messages are sorted by their time first."""
         self.messages.sort(key=lambda one: ((one.time and one.time.created) or 0, one.id or ""))
-        for found in self.pieces.values():
-            found.sort(key=lambda one: one.id)
+        for pieces in self.pieces.values():
+            pieces.sort(key=lambda one: one.id)
         return self
 
 
-def _label(part: OpenCodePart) -> str:
+def _file_label(part: OpenCodePart) -> str:
     image = (part.mime or "").startswith("image/")
     return "image" if image else without_nul(part.filename) or without_nul(part.mime) or "file"
 
@@ -115,38 +115,38 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
     """Loads the session of a transcript. Raises TranscriptError if none of it can be read."""
     if transcript.store_key:
         problems: list[Problem] = []
-        kept = live.read_database(transcript.path, lambda db: _rows(db, transcript, brief=brief), problems)
-        kept.problems += problems
-        return kept.ordered()
-    data = _session_file(transcript.path)
+        stored = live.read_database(transcript.path, lambda db: _load_rows(db, transcript, brief=brief), problems)
+        stored.problems += problems
+        return stored.sort()
+    data = _read_session_text(transcript.path)
     if data is None:
         raise TranscriptError(
             "This session is too long to be read", where=str(transcript.path), todo="Export it again."
         )
     try:
-        info, export = _opened(data)
+        info, export = _parse_session(data)
     except ValueError as error:
         what = "This session cannot be read: its file is damaged or incomplete"
         todo = "Lerim tries again when the file changes."
         raise TranscriptError(what, where=str(transcript.path), todo=todo) from error
-    kept = StoredSession(info)
+    stored = StoredSession(info)
     if export is None:
-        _files(kept, transcript, brief=brief)
+        _add_files(stored, transcript, brief=brief)
     else:
-        _exported(kept, export, transcript.path, brief=brief)
-    return kept.ordered()
+        _add_exported(stored, export, transcript.path, brief=brief)
+    return stored.sort()
 
 
 def find_stored_folder(path: Path) -> str:
     """Returns the working folder of a session in an old file or an export; '' if it is unknown."""
     try:
-        info, export = _opened(_session_file(path) or b"")
+        info, export = _parse_session(_read_session_text(path) or b"")
     except (TranscriptError, ValueError):
         return ""
-    return without_nul(info.directory) or (_worktree(path.parents[2], info) if export is None else "")
+    return without_nul(info.directory) or (_find_worktree(path.parents[2], info) if export is None else "")
 
 
-def _opened(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
+def _parse_session(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
     """Decodes a session's own record, and the export that contains it if the data is one. Raises ValueError."""
     export = parse_object(data, OpenCodeExport)
     if bytes(export.info) == b"null":
@@ -154,37 +154,37 @@ def _opened(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
     return parse_object(export.info, OpenCodeInfo), export
 
 
-def _rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> StoredSession:
-    session, place = transcript.store_key, transcript.place
-    wanted = ("parent_id", "project_id", "directory", "title", "version", "time_created", "time_updated", "revert")
-    found = list(
-        read_rows(db, "session", select_columns(table_columns(db, "session"), wanted), "id = ?", (session,), [])
+def _load_rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> StoredSession:
+    session, where = transcript.within, transcript.place
+    optional = ("parent_id", "project_id", "directory", "title", "version", "time_created", "time_updated", "revert")
+    rows = list(
+        read_rows(db, "session", select_columns(table_columns(db, "session"), optional), "id = ?", (session,), [])
     )
-    if not found:
+    if not rows:
         raise TranscriptError(
-            "This session is not in its database, or its row is damaged", where=place, todo="Look for it in OpenCode."
+            "This session is not in its database, or its row is damaged", where=where, todo="Look for it in OpenCode."
         )
-    parent, project, directory, title, version, created, updated, revert = found[0]
+    parent, project, directory, title, version, created, updated, revert = rows[0]
     info = OpenCodeInfo(
         session, column_text(parent), column_text(project), column_text(directory), column_text(title),
-        column_text(version), OpenCodeTimes(column_number(created), column_number(updated)), _revert(revert),
+        column_text(version), OpenCodeTimes(column_number(created), column_number(updated)), _parse_revert(revert),
     )  # fmt: skip
-    kept = StoredSession(info)
+    stored = StoredSession(info)
     if not info.directory and "worktree" in table_columns(db, "project"):
-        kept.worktree = "".join(
+        stored.worktree = "".join(
             column_text(one) for (one,) in read_rows(db, "project", "worktree", "id = ?", (column_text(project),), [])
         )
-    _said(db, kept, "session_id = ?", "session_id = ?", session, place, brief=brief)
-    return kept
+    _add_rows(db, stored, "session_id = ?", "session_id = ?", session, where, brief=brief)
+    return stored
 
 
-def _said(
+def _add_rows(
     db: sqlite3.Connection,
-    kept: StoredSession,
+    stored: StoredSession,
     message_where: str,
     part_where: str,
     value: str,
-    place: str,
+    where: str,
     *,
     brief: bool,
 ) -> None:
@@ -192,42 +192,42 @@ def _said(
     if REQUIRED_COLUMNS["message"] <= table_columns(db, "message"):
         lost: list[int] = []
         for native_id, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
-            kept.say(_json(data), column_text(native_id), f"{place} {column_text(native_id)}")
+            stored.add_message(_encode_cell(data), column_text(native_id), f"{where} {column_text(native_id)}")
         for row in lost:
-            kept.lost("message", f"{place} row {row}")
+            stored.report_lost("message", f"{where} row {row}")
     if REQUIRED_COLUMNS["part"] <= table_columns(db, "part"):
         lost = []
         for native_id, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost):
-            kept.add(
-                _json(data),
+            stored.add_part(
+                _encode_cell(data),
                 column_text(native_id),
                 column_text(message),
-                f"{place} {column_text(native_id)}",
+                f"{where} {column_text(native_id)}",
                 brief=brief,
             )
         for row in lost:
-            kept.lost("part", f"{place} row {row}")
+            stored.report_lost("part", f"{where} row {row}")
 
 
 def load_message_row(db: sqlite3.Connection, message: str) -> StoredSession:
     """Loads one message of any session from the database, with `brief`."""
-    kept = StoredSession(OpenCodeInfo())
-    _said(db, kept, "id = ?", "message_id = ?", message, "", brief=True)
-    return kept.ordered()
+    stored = StoredSession(OpenCodeInfo())
+    _add_rows(db, stored, "id = ?", "message_id = ?", message, "", brief=True)
+    return stored.sort()
 
 
-def select_columns(there: frozenset[str], wanted: tuple[str, ...]) -> str:
+def select_columns(columns: frozenset[str], wanted: tuple[str, ...]) -> str:
     """Returns the columns to select, with NULL for those that this version of the table does not have."""
-    return ", ".join(name if name in there else "NULL" for name in wanted)
+    return ", ".join(name if name in columns else "NULL" for name in wanted)
 
 
-def _json(value: object) -> bytes:
+def _encode_cell(value: object) -> bytes:
     return value if isinstance(value, bytes) else column_text(value).encode()
 
 
-def _revert(value: object) -> Revert | None:
+def _parse_revert(value: object) -> Revert | None:
     try:
-        return parse_object(_json(value), Revert) if value else None
+        return parse_object(_encode_cell(value), Revert) if value else None
     except ValueError:
         return None
 
@@ -235,33 +235,33 @@ def _revert(value: object) -> Revert | None:
 # --- old files ---------------------------------------------------------------------------------------------------
 
 
-def _files(kept: StoredSession, transcript: Transcript, *, brief: bool) -> None:
+def _add_files(stored: StoredSession, transcript: Transcript, *, brief: bool) -> None:
     """Adds the messages and parts stored next to a session's old file; file names are their ids, as in OpenCode itself.
 
     Half-written files belong to the newest message: they are left out, and read again when they are complete.
     """
     storage = transcript.path.parents[2]
-    kept.info.id = transcript.session_id
-    if not kept.info.directory:
-        kept.worktree = _worktree(storage, kept.info)
-    said = sorted(_named(storage / "message" / transcript.session_id, kept))
-    for path in said:
-        _file_said(kept, path, storage, newest=path == said[-1], brief=brief)
+    stored.info.id = transcript.session_id
+    if not stored.info.directory:
+        stored.worktree = _find_worktree(storage, stored.info)
+    message_paths = sorted(_list_json_files(storage / "message" / transcript.session_id, stored))
+    for path in message_paths:
+        _add_message_file(stored, path, storage, is_newest=path == message_paths[-1], brief=brief)
 
 
-def _file_said(kept: StoredSession, path: Path, storage: Path, *, newest: bool, brief: bool) -> None:
-    if (data := _part_of(kept, path, quiet=newest)) is not None:
-        kept.say(data, path.stem, str(path))
-    for part in _named(storage / "part" / path.stem, kept):
-        if (data := _part_of(kept, part, quiet=newest)) is not None:
-            kept.add(data, part.stem, path.stem, str(part), brief=brief)
+def _add_message_file(stored: StoredSession, path: Path, storage: Path, *, is_newest: bool, brief: bool) -> None:
+    if (data := _read_record_file(stored, path, is_newest=is_newest)) is not None:
+        stored.add_message(data, path.stem, str(path))
+    for part in _list_json_files(storage / "part" / path.stem, stored):
+        if (data := _read_record_file(stored, part, is_newest=is_newest)) is not None:
+            stored.add_part(data, part.stem, path.stem, str(part), brief=brief)
 
 
 def list_session_infos(project: Path) -> Iterator[OpenCodeInfo]:
     """Yields the sessions of a project that have their own files in the folder `project`; skips unreadable ones."""
-    for path in _named(project, StoredSession(OpenCodeInfo())):
+    for path in _list_json_files(project, StoredSession(OpenCodeInfo())):
         try:
-            info = parse_object(_file(path) or b"", OpenCodeInfo)
+            info = parse_object(_read_limited(path) or b"", OpenCodeInfo)
         except (TranscriptError, ValueError):  # reported when that session itself is read
             continue
         info.id = path.stem
@@ -270,54 +270,56 @@ def list_session_infos(project: Path) -> Iterator[OpenCodeInfo]:
 
 def list_message_heads(storage: Path, session: str) -> Iterator[OpenCodeMessage]:
     """Yields the messages of a session without their parts; skips unreadable ones."""
-    kept = StoredSession(OpenCodeInfo())
-    for path in _named(storage / "message" / session, kept):
-        if (data := _part_of(kept, path, quiet=True)) is not None:
-            kept.say(data, path.stem, str(path))
-        while kept.messages:
-            yield kept.messages.pop()
+    stored = StoredSession(OpenCodeInfo())
+    for path in _list_json_files(storage / "message" / session, stored):
+        if (data := _read_record_file(stored, path, is_newest=True)) is not None:
+            stored.add_message(data, path.stem, str(path))
+        while stored.messages:
+            yield stored.messages.pop()
 
 
 def load_message_file(storage: Path, session: str, message: str) -> StoredSession:
     """Loads one message of any session from old files, with `brief`."""
-    kept = StoredSession(OpenCodeInfo())
-    _file_said(kept, storage / "message" / session / f"{message}.json", storage, newest=True, brief=True)
-    return kept.ordered()
+    stored = StoredSession(OpenCodeInfo())
+    _add_message_file(stored, storage / "message" / session / f"{message}.json", storage, is_newest=True, brief=True)
+    return stored.sort()
 
 
-def _named(folder: Path, kept: StoredSession) -> Iterator[Path]:
-    yield from (Path(entry.path) for entry in list_folder(folder, kept.problems) if entry.name.endswith(".json"))
+def _list_json_files(folder: Path, stored: StoredSession) -> Iterator[Path]:
+    yield from (Path(entry.path) for entry in list_folder(folder, stored.problems) if entry.name.endswith(".json"))
 
 
-def _part_of(kept: StoredSession, path: Path, *, quiet: bool) -> bytes | None:
+def _read_record_file(stored: StoredSession, path: Path, *, is_newest: bool) -> bytes | None:
     try:
-        data = _file(path)
+        data = _read_limited(path)
     except TranscriptError as error:
         if not isinstance(error.__cause__, FileNotFoundError):  # deleted in the meantime
-            kept.problems.append(Problem("unreadable", str(path), error.message))
+            stored.problems.append(Problem("unreadable", str(path), error.message))
         return None
     if data is None:
-        kept.lost("record that is too long", str(path))
-    elif quiet and not data.rstrip().endswith(b"}"):
+        stored.report_lost("record that is too long", str(path))
+    elif is_newest and not data.rstrip().endswith(b"}"):
         return None
     return data
 
 
-def _worktree(storage: Path, info: OpenCodeInfo) -> str:
+def _find_worktree(storage: Path, info: OpenCodeInfo) -> str:
     name = Path(without_nul(info.project_id)).name
     try:
-        return without_nul(parse_object(_file(storage / "project" / f"{name}.json") or b"", OpenCodeProject).worktree)
+        return without_nul(
+            parse_object(_read_limited(storage / "project" / f"{name}.json") or b"", OpenCodeProject).worktree
+        )
     except (TranscriptError, ValueError):  # the session is still read; only its folder stays unknown
         return ""
 
 
-def _session_file(path: Path) -> bytes | None:
+def _read_session_text(path: Path) -> bytes | None:
     """Returns the content of a session file or export as UTF-8, or None if it is too long."""
-    data = _file(path)
+    data = _read_limited(path)
     return None if data is None else convert_to_utf8(data)
 
 
-def _file(path: Path) -> bytes | None:
+def _read_limited(path: Path) -> bytes | None:
     """Returns the content of a file, or None if it is too long. Raises TranscriptError if it cannot be read."""
     try:
         with open_buffered(path) as file:
@@ -330,34 +332,34 @@ def _file(path: Path) -> bytes | None:
 # --- exports -----------------------------------------------------------------------------------------------------
 
 
-def _exported(kept: StoredSession, export: OpenCodeExport, path: Path, *, brief: bool) -> None:
+def _add_exported(stored: StoredSession, export: OpenCodeExport, path: Path, *, brief: bool) -> None:
     """Adds the messages of an export. Programs that cut secrets out of exports also cut out ids, so that many messages
     share one: each gets a distinct id again, and parts keep their order."""
-    for at, raw in enumerate(split_json_array(export.messages)):
+    for index, raw in enumerate(split_json_array(export.messages)):
         try:
-            both = parse_object(raw, ExportedMessage)
+            exported = parse_object(raw, ExportedMessage)
         except ValueError:
-            kept.lost("message", f"{path}@{at}")
+            stored.report_lost("message", f"{path}@{index}")
             continue
-        before = len(kept.messages)
-        kept.say(both.info, "", f"{path}@{at}")
-        if len(kept.messages) > before:
-            message = kept.messages[-1]
-            message.id = name = f"{message.id}@{at}" if message.id in kept.pieces else message.id or ""
-            kept.pieces[name] = []
-            for part in split_json_array(both.parts):
-                kept.add(part, "", name, f"{path}@{at}", brief=brief)
-            kept.pieces[name] = _in_order(kept.pieces[name])
+        count_before = len(stored.messages)
+        stored.add_message(exported.info, "", f"{path}@{index}")
+        if len(stored.messages) > count_before:
+            message = stored.messages[-1]
+            message.id = message_id = f"{message.id}@{index}" if message.id in stored.pieces else message.id or ""
+            stored.pieces[message_id] = []
+            for part in split_json_array(exported.parts):
+                stored.add_part(part, "", message_id, f"{path}@{index}", brief=brief)
+            stored.pieces[message_id] = _with_increasing_ids(stored.pieces[message_id])
 
 
-def _in_order(found: list[OpenCodePiece]) -> list[OpenCodePiece]:
+def _with_increasing_ids(pieces: list[OpenCodePiece]) -> list[OpenCodePiece]:
     """Returns the parts of a message with ids that increase in the order of the parts."""
-    out: list[OpenCodePiece] = []
-    own = ""
-    for at, one in enumerate(found):
-        if not out or one.id > out[-1].id:
-            own = one.id
-            out.append(one)
+    ordered: list[OpenCodePiece] = []
+    last_id = ""
+    for index, one in enumerate(pieces):
+        if not ordered or one.id > ordered[-1].id:
+            last_id = one.id
+            ordered.append(one)
         else:
-            out.append(one._replace(id=f"{own}~{at:06d}"))
-    return out
+            ordered.append(one._replace(id=f"{last_id}~{index:06d}"))
+    return ordered

@@ -21,7 +21,7 @@ from lerim.sessions.readers.opencode import forms
 from lerim.sessions.readers.opencode.exports import find_exports
 from lerim.sessions.readers.opencode.forks import find_originals
 from lerim.sessions.readers.opencode.forms import select_columns
-from lerim.sessions.readers.opencode.turns import fold_session
+from lerim.sessions.readers.opencode.turns import build_loaded_session
 
 __all__ = ["list_database", "open_session", "probe_folder", "scan_root"]
 
@@ -30,7 +30,7 @@ MESSAGE_BYTES = 16 * 1024
 reading more."""
 
 _DATABASE = re.compile(r"opencode(?:-[A-Za-z0-9._-]{1,100})?\.db")
-_LAST = 2
+_OPEN_MESSAGES = 2
 """Number of messages that may still be written: the newest answer, and a prompt waiting behind it."""
 
 
@@ -41,46 +41,48 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     A session in both a database and a file is found in both, under one id. Of several files, old files take precedence
     over exports, and newer exports over older ones. `folders` is not used: sessions name their own.
     """
-    found = StoreContents()
+    contents = StoreContents()
     if root.exists() and not root.is_dir():
-        found.databases.extend(live.find_databases("opencode", [root], found.problems))
-        return found
-    inside = list_folder(root, found.problems)
-    named = [Path(entry.path) for entry in inside if _DATABASE.fullmatch(entry.name)]
-    found.databases.extend(live.find_databases("opencode", named, found.problems))
+        contents.databases.extend(live.find_databases("opencode", [root], contents.problems))
+        return contents
+    entries = list_folder(root, contents.problems)
+    database_paths = [Path(entry.path) for entry in entries if _DATABASE.fullmatch(entry.name)]
+    contents.databases.extend(live.find_databases("opencode", database_paths, contents.problems))
     storage = root / "storage"
-    for project in list_folder(storage / "session", found.problems):
-        for entry in list_folder(Path(project.path), found.problems):
+    for project in list_folder(storage / "session", contents.problems):
+        for entry in list_folder(Path(project.path), contents.problems):
             if entry.name.endswith(".json"):
-                _add(storage, Path(entry.path), found)
-    there = {one.session_id for one in found.transcripts}
-    for one in find_exports(root, inside, found.problems):
-        (found.copies if one.session_id in there else found.transcripts).append(one)
-        there.add(one.session_id)
-    return found
+                _add_file_session(storage, Path(entry.path), contents)
+    listed_ids = {one.session_id for one in contents.transcripts}
+    for one in find_exports(root, entries, contents.problems):
+        (contents.copies if one.session_id in listed_ids else contents.transcripts).append(one)
+        listed_ids.add(one.session_id)
+    return contents
 
 
-def _add(storage: Path, path: Path, found: StoreContents) -> None:
+def _add_file_session(storage: Path, path: Path, contents: StoreContents) -> None:
     """Adds a session in old files. Its own file is seldom written, so its newest messages show whether it grew."""
     try:
-        known = path.stat()
-        if not stat.S_ISREG(known.st_mode):
+        file_stat = path.stat()
+        if not stat.S_ISREG(file_stat.st_mode):
             raise OSError(errno.EINVAL, "it is not a file")
-        messages = [one for one in list_folder(storage / "message" / path.stem, found.problems) if one.is_file()]
-        stamps = [(known.st_size, known.st_mtime_ns)]
-        for message in messages[-_LAST:]:
+        messages = [one for one in list_folder(storage / "message" / path.stem, contents.problems) if one.is_file()]
+        stamps = [(file_stat.st_size, file_stat.st_mtime_ns)]
+        for message in messages[-_OPEN_MESSAGES:]:
             stamps.append(_stamp(message))
-            stamps += [_stamp(part) for part in list_folder(storage / "part" / Path(message.path).stem, found.problems)]
+            stamps += [
+                _stamp(part) for part in list_folder(storage / "part" / Path(message.path).stem, contents.problems)
+            ]
     except OSError as error:
         what = f"This session cannot be read: {reason_of(error)}"
-        found.problems.append(Problem("unreadable", str(path), what))
+        contents.problems.append(Problem("unreadable", str(path), what))
         return
-    found.transcripts.append(
+    contents.transcripts.append(
         Transcript(
             platform="opencode",
             path=path,
             session_id=path.stem,
-            size=known.st_size + MESSAGE_BYTES * len(messages),
+            size=file_stat.st_size + MESSAGE_BYTES * len(messages),
             mtime_ns=max(when for _, when in stamps),
             inode=_digest(stamps),
         )
@@ -89,14 +91,14 @@ def _add(storage: Path, path: Path, found: StoreContents) -> None:
 
 def _stamp(entry: os.DirEntry[str]) -> tuple[int, int]:
     try:
-        known = entry.stat()
+        file_stat = entry.stat()
     except FileNotFoundError:  # deleted in the meantime
         return (0, 0)
-    return (known.st_size, known.st_mtime_ns)
+    return (file_stat.st_size, file_stat.st_mtime_ns)
 
 
-def _digest(what: object) -> int:
-    return zlib.crc32(repr(what).encode())
+def _digest(value: object) -> int:
+    return zlib.crc32(repr(value).encode())
 
 
 def list_database(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
@@ -104,34 +106,34 @@ def list_database(database: Database, folders: Sequence[str]) -> tuple[list[Tran
     messages and of the newest messages' parts, because the session's own time does not change while an answer is being
     written. Raises TranscriptError if the database cannot be read."""
     problems: list[Problem] = []
-    found = live.read_database(database.path, lambda db: _sessions(db, database.path), problems)
-    transcripts, lost = found
-    if lost:
-        what = f"{lost} rows of this database are damaged; sessions may be incomplete"
+    result = live.read_database(database.path, lambda db: _list_rows(db, database.path), problems)
+    transcripts, lost_count = result
+    if lost_count:
+        what = f"{lost_count} rows of this database are damaged; sessions may be incomplete"
         problems.append(Problem("bad-record", str(database.path), what))
     return live.keep_newest_sessions(database, transcripts, lambda one: (one.mtime_ns, one.size), problems), problems
 
 
-def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int]:
+def _list_rows(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int]:
     lost: list[int] = []
-    there = table_columns(db, "session")
-    if "id" not in there and not is_table_missing(db, "session"):
+    columns = table_columns(db, "session")
+    if "id" not in columns and not is_table_missing(db, "session"):
         return [], 0
-    needed = {"session": {"id"}, **forms.REQUIRED_COLUMNS}
-    if not all(names <= table_columns(db, table) for table, names in needed.items()):
+    required = {"session": {"id"}, **forms.REQUIRED_COLUMNS}
+    if not all(names <= table_columns(db, table) for table, names in required.items()):
         raise live.missing_tables_error(path)
-    news = _news(db, lost)
-    wanted = ("parent_id", "directory", "time_updated", "revert")
-    found: list[Transcript] = []
+    stamps = _read_message_stamps(db, lost)
+    optional = ("parent_id", "directory", "time_updated", "revert")
+    transcripts: list[Transcript] = []
     for native_id, parent, directory, updated, revert in read_rows(
-        db, "session", f"id, {select_columns(there, wanted)}", "true", (), lost
+        db, "session", f"id, {select_columns(columns, optional)}", "true", (), lost
     ):
         session = column_text(native_id)
         if not session:
             continue
-        messages, when, parts = news.get(session, (0, 0, ()))
+        messages, when, parts = stamps.get(session, (0, 0, ()))
         newest = max(column_number(updated), when, *(part[1] for part in parts), 0)
-        found.append(
+        transcripts.append(
             Transcript(
                 platform="opencode",
                 path=path,
@@ -144,34 +146,34 @@ def _sessions(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], int
                 cwd=column_text(directory),
             )
         )
-    return found, len(lost)
+    return transcripts, len(lost)
 
 
-_News = dict[str, tuple[int, int, tuple[tuple[int, int], ...]]]
+_MessageStamps = dict[str, tuple[int, int, tuple[tuple[int, int], ...]]]
 """For each session: the number of messages, when the last of them changed, and the number and time of the newest
 messages' parts."""
 
 
-def _news(db: sqlite3.Connection, lost: list[int]) -> _News:
-    there = table_columns(db, "message")
-    if not {"id", "session_id"} <= there:
+def _read_message_stamps(db: sqlite3.Connection, lost: list[int]) -> _MessageStamps:
+    columns = table_columns(db, "message")
+    if not {"id", "session_id"} <= columns:
         return {}
-    wanted = f"id, session_id, {select_columns(there, ('time_created', 'time_updated'))}"
-    seen: dict[str, tuple[int, int, list[tuple[int, str]]]] = {}
-    for native_id, session, created, updated in read_rows(db, "message", wanted, "true", (), lost):
-        count, when, newest = seen.get(column_text(session), (0, 0, []))
-        this = (column_number(created), column_text(native_id))
-        if len(newest) < _LAST or this > newest[-1]:
-            newest = nlargest(_LAST, [*newest, this])
-        seen[column_text(session)] = (count + 1, max(when, column_number(updated)), newest)
-    by_message = _indexed(db)
+    selection = f"id, session_id, {select_columns(columns, ('time_created', 'time_updated'))}"
+    newest_messages: dict[str, tuple[int, int, list[tuple[int, str]]]] = {}
+    for native_id, session, created, updated in read_rows(db, "message", selection, "true", (), lost):
+        count, changed, newest = newest_messages.get(column_text(session), (0, 0, []))
+        message = (column_number(created), column_text(native_id))
+        if len(newest) < _OPEN_MESSAGES or message > newest[-1]:
+            newest = nlargest(_OPEN_MESSAGES, [*newest, message])
+        newest_messages[column_text(session)] = (count + 1, max(changed, column_number(updated)), newest)
+    has_index = _can_find_parts(db)
     return {
-        session: (count, when, tuple(_parts(db, one) for _, one in newest) if by_message else ())
-        for session, (count, when, newest) in seen.items()
+        session: (count, changed, tuple(_stamp_parts(db, one) for _, one in newest) if has_index else ())
+        for session, (count, changed, newest) in newest_messages.items()
     }
 
 
-def _indexed(db: sqlite3.Connection) -> bool:
+def _can_find_parts(db: sqlite3.Connection) -> bool:
     """Returns whether the parts of a message can be found without reading all parts, as in every version of
     OpenCode."""
     if not {"message_id", "time_updated"} <= table_columns(db, "part"):
@@ -180,12 +182,12 @@ def _indexed(db: sqlite3.Connection) -> bool:
     return any("INDEX" in column_text(step[3]) for step in plan)
 
 
-def _parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:
+def _stamp_parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:
     try:
-        told = db.execute("SELECT count(*), max(time_updated) FROM part WHERE message_id = ?", (message,)).fetchone()
+        row = db.execute("SELECT count(*), max(time_updated) FROM part WHERE message_id = ?", (message,)).fetchone()
     except sqlite3.DatabaseError:  # a damaged page, reported when the session is read
         return (0, 0)
-    return (column_number(told[0]), column_number(told[1]))
+    return (column_number(row[0]), column_number(row[1]))
 
 
 def probe_folder(transcript: Transcript) -> str:
@@ -201,6 +203,6 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 
 def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
-    kept = forms.load_stored_session(transcript, brief=brief)
-    kept.origins = find_originals(transcript, kept)
-    return fold_session(transcript, kept)
+    stored = forms.load_stored_session(transcript, brief=brief)
+    stored.origins = find_originals(transcript, stored)
+    return build_loaded_session(transcript, stored)

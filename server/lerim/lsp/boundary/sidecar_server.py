@@ -1,9 +1,9 @@
-"""Where pygls ends and our code begins: what arrives is checked here, what leaves as an error is safe here.
+"""The pygls server: validates incoming messages and makes outgoing errors safe.
 
-- Parameters of our own messages stay plain dictionaries until the handler's type is known (pygls would mangle them),
-  and a message of the wrong shape is answered with -32602 (pygls would never answer it).
-- An error's text reaches the editor only if it is one of ours; a traceback never does.
-- Errors outside a request are logged; pygls would pop each up in the person's face.
+- Parameters of our own messages stay plain dictionaries until the handler's type is known (pygls would convert them
+  to objects of its own), and a message of the wrong shape is answered with -32602 (pygls would not answer it).
+- Only the text of our own errors reaches the editor; tracebacks never do.
+- Errors outside a request are logged; pygls would show each one in a pop-up.
 """
 
 # ruff: noqa: TID251 - the two files that may
@@ -39,9 +39,9 @@ from lerim.lsp.boundary.messages import (
     INVALID_REQUEST,
     FrameReader,
     RpcMessage,
-    RpcRefusal,
+    RpcRejection,
+    check_lifecycle,
     parse_message,
-    refuse_untimely,
 )
 from lerim.lsp.boundary.stdin_reader import read_stdin
 from lerim.lsp.protocol import encode_json, redact_text
@@ -55,26 +55,26 @@ INTERNAL_ERROR = -32603
 
 
 class UntrustedError(LerimError):
-    """The workspace is in Restricted Mode: memories are shown, nothing else is done."""
+    """The workspace is in Restricted Mode, in which Lerim only shows memories."""
 
     code = "untrusted"
 
 
 class EditorRequestError(LerimError):
-    """The editor did not do what the sidecar asked of it."""
+    """A request from the sidecar to the editor failed."""
 
     code = "editor"
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedResult:
-    """A result that is JSON already."""
+    """A result already encoded as JSON."""
 
     json: bytes
 
 
 class SidecarProtocol(LanguageServerProtocol):
-    """pygls' protocol with our documents, and results that were encoded in another thread."""
+    """The pygls protocol with our `Documents` and support for results encoded in another thread."""
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
         if error is not None or not isinstance(result, EncodedResult):
@@ -84,32 +84,33 @@ class SidecarProtocol(LanguageServerProtocol):
             self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def receive(self, body: bytes) -> None:
-        """Handles one message. A request that cannot be handled is answered with the reason; the log hears of anything
-        else that cannot."""
+        """Handles one message. An invalid request is answered with an error; any other invalid message is logged."""
         message = parse_message(body)
-        if isinstance(message, RpcRefusal):
-            self.refuse(message)
+        if isinstance(message, RpcRejection):
+            self.reject_message(message)
         elif message is not None:
-            late = refuse_untimely(message, initialized=self._workspace is not None, shut_down=self._shutdown)
-            refusal = late or self._handled(message)
-            if refusal is not None and message.method is not None and message.id is not None:
-                self.refuse(refusal)
+            lifecycle_error = check_lifecycle(
+                message, initialized=self._workspace is not None, shut_down=self._shutdown
+            )
+            rejection = lifecycle_error or self._try_handle(message)
+            if rejection is not None and message.method is not None and message.id is not None:
+                self.reject_message(rejection)
 
-    def _handled(self, message: RpcMessage) -> RpcRefusal | None:
+    def _try_handle(self, message: RpcMessage) -> RpcRejection | None:
         try:
             self.handle_message(self.structure_message(message.data))
         except (JsonRpcInvalidParams, RecursionError):
-            return RpcRefusal(message.id, INVALID_PARAMS, f"{str(message.method)[:100]}: wrong parameters.")
+            return RpcRejection(message.id, INVALID_PARAMS, f"{str(message.method)[:100]}: wrong parameters.")
         except Exception as error:
             log.warning("A message was not handled: %s at %s.", type(error).__name__, error_location(error))
-            return RpcRefusal(message.id, INVALID_REQUEST, "The message was not understood.")
+            return RpcRejection(message.id, INVALID_REQUEST, "The message was not understood.")
         return None
 
-    def refuse(self, refusal: RpcRefusal) -> None:
-        """Answers with an error."""
-        log.warning("A message was refused (%d): %s", refusal.code, refusal.message)
+    def reject_message(self, rejection: RpcRejection) -> None:
+        """Answers a message with an error."""
+        log.warning("A message was refused (%d): %s", rejection.code, rejection.message)
         if self.writer is not None:
-            answer = refusal.encoded()
+            answer = rejection.encode_answer()
             self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(answer), answer))
 
     @property
@@ -124,7 +125,7 @@ class SidecarProtocol(LanguageServerProtocol):
 
 
 class SidecarServer(LanguageServer):
-    """A language server whose inner errors go to the log, named and without their text."""
+    """A language server that logs internal errors by type, without their text."""
 
     protocol: SidecarProtocol
 
@@ -134,16 +135,16 @@ class SidecarServer(LanguageServer):
         return self.protocol.workspace
 
     def serve(self, source: BinaryIO, output: BinaryIO) -> None:
-        """Answers what comes from `source` until the editor is gone."""
+        """Reads messages from `source` and writes answers to `output` until the editor closes the connection."""
         self.protocol.set_writer(StdoutWriter(output))
         with contextlib.suppress(BrokenPipeError, KeyboardInterrupt, SystemExit):
             asyncio.run(self._answer(source, output))
 
     async def _answer(self, source: BinaryIO, output: BinaryIO) -> None:
         frames = FrameReader(await read_stdin(source, output))
-        while (body := await frames.next()) is not None:
-            if isinstance(body, RpcRefusal):
-                self.protocol.refuse(body)
+        while (body := await frames.read_next()) is not None:
+            if isinstance(body, RpcRejection):
+                self.protocol.reject_message(body)
             else:
                 self.protocol.receive(body)
 
@@ -153,16 +154,18 @@ class SidecarServer(LanguageServer):
 
 
 def make_converter() -> cattrs.Converter:
-    """pygls' converter, but parameters and results of messages it does not know stay dictionaries."""
-    made: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
+    """The pygls converter, except that parameters and results of unknown messages stay dictionaries."""
+    converter: cattrs.Converter = default_converter()  # type: ignore[no-untyped-call]
     for message in (JsonRPCRequestMessage, JsonRPCNotification):
-        made.register_structure_hook(message, lambda raw, kind: kind(**{"params": None, **raw}))
-    made.register_structure_hook(JsonRPCResponseMessage, lambda raw, kind: kind(**{"result": None, **raw}))
-    return made
+        converter.register_structure_hook(message, lambda raw, params_type: params_type(**{"params": None, **raw}))
+    converter.register_structure_hook(
+        JsonRPCResponseMessage, lambda raw, params_type: params_type(**{"result": None, **raw})
+    )
+    return converter
 
 
 def make_server(name: str, version: str) -> SidecarServer:
-    """A server with nothing registered."""
+    """Makes a server without any handlers."""
     return SidecarServer(
         name,
         version,
@@ -175,22 +178,23 @@ def make_server(name: str, version: str) -> SidecarServer:
 def register_request(
     server: SidecarServer,
     method: str,
-    kind: type[P],
+    params_type: type[P],
     handler: Callable[[P], Awaitable[object]],
     run: Callable[[Callable[[object], bytes], object], Awaitable[bytes]],
 ) -> None:
-    """Registers a request of our own: typed parameters in, any frozen object out, errors made safe.
+    """Registers one of our own requests. Its handler takes a `params_type` and returns any frozen object.
 
-    `run` does work in another thread: thousands of candidates are encoded there while hovers are answered.
+    `run` runs a function in another thread: encoding thousands of candidates must not delay hovers. Errors reach the
+    editor as `guard_request` describes.
     """
 
     async def answer(params: P) -> EncodedResult:
         return EncodedResult(await run(encode_json, await handler(params)))
 
-    # Annotated as `object`, the parameter would be taken by pygls for the server itself.
+    # Annotated as `object`, pygls would pass the server itself as the first parameter.
     async def call(raw: Any) -> Any:
         try:
-            params = msgspec.convert(raw if raw is not None else {}, kind)
+            params = msgspec.convert(raw if raw is not None else {}, params_type)
         except msgspec.ValidationError as error:
             raise JsonRpcInvalidParams(f"{method}: {error}"[:300]) from None
         return await guard_request(method, answer(params))
@@ -199,39 +203,39 @@ def register_request(
 
 
 async def ask_editor(server: SidecarServer, method: str, params: object) -> object:
-    """What the editor answers to a request of our own: plain JSON. Cancelled, the request is taken back.
+    """Sends one of our own requests to the editor and returns its answer as plain JSON.
 
-    pygls is not told of that: it would cancel its own record of the request, and trip over an answer that comes late.
-    Raises EditorError where the editor has no answer.
+    If this task is cancelled, the request is cancelled in the editor. The pygls future is left alone: if it were
+    cancelled, pygls would fail on a late answer. Raises EditorRequestError if the editor answers with an error.
     """
     loop = asyncio.get_running_loop()
-    answered: asyncio.Future[object] = loop.create_future()
-    number = uuid.uuid4().hex
+    response: asyncio.Future[object] = loop.create_future()
+    request_id = uuid.uuid4().hex
 
-    def settle(result: object, error: BaseException | None) -> None:
-        if answered.done():
+    def set_outcome(result: object, error: BaseException | None) -> None:
+        if response.done():
             return
         if error is None:
-            answered.set_result(result)
+            response.set_result(result)
         else:
-            answered.set_exception(EditorRequestError(f"{method} failed in the editor: {type(error).__name__}."))
+            response.set_exception(EditorRequestError(f"{method} failed in the editor: {type(error).__name__}."))
 
-    def came(request: Future[object]) -> None:
+    def on_response(request: Future[object]) -> None:
         if request.cancelled():  # the editor shuts the server down
             return
         error = request.exception()
-        loop.call_soon_threadsafe(settle, None if error else request.result(), error)
+        loop.call_soon_threadsafe(set_outcome, None if error else request.result(), error)
 
-    server.protocol.send_request(method, params, msg_id=number).add_done_callback(came)
+    server.protocol.send_request(method, params, msg_id=request_id).add_done_callback(on_response)
     try:
-        return await answered
+        return await response
     except asyncio.CancelledError:
-        server.cancel_request(types.CancelParams(id=number))
+        server.cancel_request(types.CancelParams(id=request_id))
         raise
 
 
 async def guard_request(method: str, work: Awaitable[R]) -> R:
-    """Awaits `work`; what it raises leaves as a JSON-RPC error with a safe message, `data.kind` and `data.diff`."""
+    """Awaits `work`. Exceptions become JSON-RPC errors with a safe message, `data.kind` and `data.diff`."""
     try:
         return await work
     except LerimError as error:
@@ -241,8 +245,10 @@ async def guard_request(method: str, work: Awaitable[R]) -> R:
     except Exception as error:
         from lerim.jobs import explain_unusable_home
 
-        if (known := explain_unusable_home(error)) is not None:
-            raise JsonRpcException(str(known).replace("\n", " ")[:500], LERIM_ERROR, {"kind": known.code}) from None
+        if (home_error := explain_unusable_home(error)) is not None:
+            raise JsonRpcException(
+                str(home_error).replace("\n", " ")[:500], LERIM_ERROR, {"kind": home_error.code}
+            ) from None
         log.error("%s failed: %s at %s.", method, type(error).__name__, error_location(error))
         raise JsonRpcException(
             f"{method} stopped at an unexpected {type(error).__name__}. See Lerim: Show Log.",
@@ -252,13 +258,13 @@ async def guard_request(method: str, work: Awaitable[R]) -> R:
 
 
 def make_rpc_error(error: LerimError) -> JsonRpcException:
-    """One of our errors as the protocol's."""
+    """Converts one of our errors to a JSON-RPC error, with secrets redacted."""
     data = {"kind": error.code, **({"diff": redact_text(error.diff)} if error.diff else {})}
     return JsonRpcException(redact_text(str(error)).replace("\n", " ")[:500], LERIM_ERROR, data)
 
 
 def error_location(error: BaseException) -> str:
-    """Where an error was raised, `file.py:12 in name`, without its message."""
+    """The place an error was raised, such as `file.py:12 in name`, without its message."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
