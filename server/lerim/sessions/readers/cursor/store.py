@@ -55,7 +55,7 @@ def probe_folder(transcript: Transcript) -> str:
     if transcript.cwd:
         return transcript.cwd
     try:
-        if transcript.within and transcript.path.name != _CLI_DATABASE:
+        if transcript.store_key and transcript.path.name != _CLI_DATABASE:
             return chats.find_chat_folder(transcript)
         load = cli.load_cli_chat if transcript.store_key else agents.load_agent_transcript
         return next(iter(load(transcript, brief=True).session.cwds), "")
