@@ -27,7 +27,7 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import UsageError
 from lerim.memory import MAX_FILE, Feedback, LearningKind
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, joining
+from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
 
 __all__ = ["memory_app"]
 
@@ -206,7 +206,7 @@ def merge_command(
     place = find_review_paths(repo, own)
     memory_id = make_memory_id_finder(place)(memory_id)
     path = place.store().path_of(memory_id) or place.project.memory_dir / "decisions" / f"{memory_id}.md"
-    look = joining.merge_conflict(place, path, preview=True)
+    look = merge_conflict(place, path, preview=True)
     if not as_json:
         output.show_difference(look.diff)
         if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Join them so?")):
@@ -215,7 +215,7 @@ def merge_command(
     if as_json and not yes:
         output.show_json(MergedFileOutput(look.diff))
         return
-    done = joining.merge_conflict(place, path).result
+    done = merge_conflict(place, path).result
     assert done is not None
     if as_json:
         output.show_json(MergedFileOutput(look.diff, make_result_view(memory_id, done)))

@@ -70,7 +70,9 @@ from lerim.review import (
     Target,
     acts,
     candidate_view,
-    suggestions,
+    make_earlier_result_lookup,
+    preview_suggestion,
+    suggested_places,
     try_write_run,
 )
 from lerim.review import queue as review
@@ -270,7 +272,7 @@ class _Job:
             waiting = self.taken_back(waiting, found)
         waits = {(one.targets, _about(one)): one for one in waiting}
         room = MOST_WAITING - len(waiting)
-        met_before = suggestions.make_earlier_result_lookup(self.place)
+        met_before = make_earlier_result_lookup(self.place)
         for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
             if self.cancelled():
                 return
@@ -340,7 +342,7 @@ class _Job:
         """Proposes one, accepts it where the review is automatic, and notes what became of it; why it was not proposed.
         Of a dry run, what would be."""
         if self.options.dry_run:
-            self.proposals.append(suggestions.preview_suggestion(self.place, suggestion))
+            self.proposals.append(preview_suggestion(self.place, suggestion))
             return None
         suggestion = self.worded(suggestion)
         outcome = review.propose_suggestion(self.place, suggestion)
@@ -424,4 +426,4 @@ def find_stale_memories(live: Iterable[Stored], standings: Mapping[str, Drift]) 
 def _about(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
     """What is to become of which memories, whatever their texts are by now."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
-    return one.action, ids, suggestions.suggested_places(one.action, one.record)
+    return one.action, ids, suggested_places(one.action, one.record)

@@ -17,11 +17,10 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
 from lerim.memory import MAX_FILE, Value, record
-from lerim.review.candidates import Proposal
-from lerim.review.choices import RecordedAnswer
+from lerim.review.candidates import Proposal, redacted_diff
+from lerim.review.comparing import RecordedAnswer
 from lerim.review.ledger import Action, ActionKind, ClaimState, FileChange, JudgmentKind, Ledger, open_ledger
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.rewrite import redacted_diff
 
 MAX_ANY_FILE = 4 * MAX_FILE
 _UNFINISHED = "An action was interrupted and could not be finished: {} The next action tries again."

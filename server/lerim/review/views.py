@@ -9,8 +9,7 @@ import msgspec
 from lerim.memory import EvidenceView, Primitive, Scope, Stored, evidence_views, format_time, redact_record
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
-from lerim.review.choices import ANSWERS, NeighbourAnswer
-from lerim.review.compare import Near
+from lerim.review.comparing import ANSWERS, Near, NeighbourAnswer
 from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 
 

@@ -11,11 +11,11 @@ from lerim.memory import Store, is_later, merge_file_texts, parse_record, split_
 from lerim.process_shell import format_command_line
 from lerim.project import find_half_removed_paths, read_merge_stages
 from lerim.review import actions
-from lerim.review.acts import file_change, perform_act
+from lerim.review.acts.held_memory import file_change, perform_act
+from lerim.review.candidates import redacted_diff
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.rewrite import redacted_diff
 
 _FOLDER = ".lerim/memory/"
 

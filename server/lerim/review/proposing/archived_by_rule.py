@@ -12,8 +12,8 @@ from datetime import datetime
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.memory import Store, Stored, Uses, find_unwanted_reason
 from lerim.review.ledger import Ledger, LedgerClaim
+from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.suggestions import SUGGESTION_PREFIX
 
 _ARCHIVE = f"{SUGGESTION_PREFIX}archive:"
 

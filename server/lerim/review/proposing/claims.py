@@ -13,14 +13,22 @@ from lerim.extraction import Candidate
 from lerim.memory import MAX_FILE, MemoryFilters, MemoryRecord, MemorySearch, Store, Stored, Uses, new_id
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, add_repeat, candidate_text, new_record, parse_candidate
-from lerim.review.choices import ACTIONS
-from lerim.review.compare import LOOKED_AT, SHOWN, Near, find_neighbours, says_the_same, suggest_from_words
+from lerim.review.comparing import (
+    ACTIONS,
+    LOOKED_AT,
+    SHOWN,
+    Fingerprint,
+    Near,
+    find_neighbours,
+    is_reread,
+    says_the_same,
+    suggest_from_words,
+)
 from lerim.review.ledger import Ledger, LedgerClaim
-from lerim.review.rejected import Fingerprint, is_reread
-from lerim.review.restore import find_archived_by_rule
+from lerim.review.proposing.archived_by_rule import find_archived_by_rule
+from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.suggestions import SUGGESTION_PREFIX
 
 _OVER = MemoryFilters(statuses=("superseded", "resolved", "archived"))
 _ACCEPTED = "It was accepted before."

@@ -27,9 +27,16 @@ from lerim.memory import (
     status_of,
     strip_quotes,
 )
-from lerim.review.candidates import Proposal
+from lerim.review.candidates import (
+    Proposal,
+    ended_text,
+    is_answered,
+    name_ended,
+    naming_text,
+    referring_text,
+    updated_text,
+)
 from lerim.review.ledger import FileChange
-from lerim.review.rewrite import ended_text, is_answered, name_ended, naming_text, referring_text, updated_text
 
 Verify = Callable[[MemoryRecord, Sequence[MemoryRecord]], MemoryRecord]
 """Gives a record back as verified: now, or as the memories it takes over were."""

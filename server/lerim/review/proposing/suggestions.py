@@ -14,8 +14,8 @@ from lerim.errors import StaleError
 from lerim.memory import MemoryRecord, Stored, slug
 from lerim.review import actions
 from lerim.review.candidates import Proposal, ProposedAction, Target, join_lines, parse_candidate, suggestion_text
+from lerim.review.comparing import Fingerprint
 from lerim.review.ledger import Ledger, LedgerClaim, open_ledger
-from lerim.review.rejected import Fingerprint
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 

@@ -16,7 +16,7 @@ from datetime import datetime
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.extraction import Candidate
 from lerim.memory import MemoryRecord, MemorySearch, Store, Stored, normalise_claim, strip_boilerplate, word_stems
-from lerim.review.choices import NeighbourAnswer
+from lerim.review.comparing.neighbour_choices import NeighbourAnswer
 
 SHOWN = 3
 """How many neighbours of a candidate are shown."""
