@@ -262,6 +262,6 @@ def _project_index_location(project: Project, home: Home) -> IndexLocation | Non
     if not state.is_dir():
         return None
     name = "memories.sqlite3"
-    if project.main is not None and project.root != project.main:
+    if project.main_worktree is not None and project.root != project.main_worktree:
         name = f"memories-{hashlib.sha256(str(project.root).encode('utf-8', 'replace')).hexdigest()[:8]}.sqlite3"
     return IndexLocation(state / "index" / name, state if state == private else state.parent, private)
