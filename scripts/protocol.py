@@ -21,12 +21,11 @@ from lerim.lsp.features import asking, maintaining, syncing
 from lerim.lsp.protocol import core, memories, models
 from lerim.lsp.protocol.sessions import Role
 from lerim.lsp.server import REQUESTS
-from lerim.lsp.window import pending
 from lerim.lsp.window.state import Sidecar
 from lerim.memory import record
 from lerim.models import editor
 from lerim.review.candidates import ProposedAction
-from lerim.review.choices import NeighbourAnswer
+from lerim.review.comparing import NeighbourAnswer
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GENERATED = REPOSITORY / "extension" / "src" / "protocol" / "generated.ts"
@@ -37,7 +36,7 @@ import { notification, request } from "./message";
 """
 SIDECAR_NOTIFICATIONS = {
     core.SYNC_PROGRESS: syncing.SyncProgressParams,
-    core.CANDIDATES_CHANGED: pending.CandidatesChangedParams,
+    core.CANDIDATES_CHANGED: core.CandidatesChangedParams,
     core.MEMORIES_CHANGED: core.MemoriesChangedParams,
     core.WATCH_FOLDERS: core.WatchFoldersParams,
     core.MAINTAIN_PROGRESS: maintaining.MaintainProgressParams,
@@ -47,14 +46,14 @@ SIDECAR_NOTIFICATIONS = {
 EXTENSION_NOTIFICATIONS = {
     core.LOOK_AROUND: core.NoParams,
     core.EDITOR_MODELS: models.EditorModelsParams,
-    core.MODEL_PART: models.ModelPart,
+    core.MODEL_PART: models.ModelPartParams,
 }
 """Notifications of the extension."""
-SIDECAR_REQUESTS = {core.ASK_MODEL: (models.AskModelParams, models.AskedView)}
+SIDECAR_REQUESTS = {core.ASK_MODEL: (models.AskModelParams, models.ModelAnswerView)}
 """Requests of the sidecar: what it sends, and what the extension answers."""
 LITERALS = {
     "NeighbourAnswer": NeighbourAnswer,
-    "By": memories.By,
+    "MemoryGrouping": memories.MemoryGrouping,
     "Feedback": memories.Feedback,
     "Primitive": record.Primitive,
     "ProposedAction": ProposedAction,
@@ -62,7 +61,7 @@ LITERALS = {
     "Scope": record.Scope,
     "Speaker": record.Speaker,
     "Stage": Stage,
-    "Why": editor.RefusalReason,
+    "RefusalReason": editor.RefusalReason,
 }
 """Literal types that get a name of their own: JSON Schema has no names for them."""
 

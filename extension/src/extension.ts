@@ -1,9 +1,9 @@
 import * as vscode from "vscode";
 import { registerCommands } from "./register";
 import { Context } from "./sidecar/context";
-import { Merging } from "./commands/merging";
+import { ConflictMerger } from "./commands/merging";
 import { ModelWatch } from "./sidecar/modelwatch";
-import { Turns } from "./commands/turns";
+import { TurnOpener } from "./commands/turns";
 import { AgentsTree } from "./views/agents/host";
 import { AskPanel } from "./views/ask/host";
 import { MemoriesView } from "./views/memories/host";
@@ -16,16 +16,16 @@ let context: Context | undefined;
 export function activate(extension: vscode.ExtensionContext): void {
   const owner = new Context(extension);
   context = owner;
-  // before the panel listens: the sidecar must know of the trust before it is asked for candidates
-  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.background(owner.configurationChanged().then(() => owner.keysChanged()))));
+  // registered before the panel's listener: the sidecar must know about the trust before candidates are requested
+  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.runInBackground(owner.configurationChanged().then(() => owner.keysChanged()))));
   const transcripts = new Transcripts(owner);
-  const turns = new Turns(owner, transcripts);
+  const turns = new TurnOpener(owner, transcripts);
   const review = new ReviewPanel(owner, turns);
   const sessions = new SessionsView(owner);
   const agents = new AgentsTree(owner);
   const memories = new MemoriesView(owner);
   const ask = new AskPanel(owner, turns);
-  const merging = new Merging(owner);
+  const merging = new ConflictMerger(owner);
   extension.subscriptions.push(
     owner,
     transcripts,
@@ -37,22 +37,22 @@ export function activate(extension: vscode.ExtensionContext): void {
     ask,
     merging,
     new ModelWatch(owner),
-    extension.secrets.onDidChange(() => owner.background(owner.keysChanged())),
+    extension.secrets.onDidChange(() => owner.runInBackground(owner.keysChanged())),
     registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("lerim")) owner.background(owner.settingsChanged());
+      if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.settingsChanged());
     }),
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) owner.lookAround();
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
-      if (!owner.isRunning) owner.background(owner.startIfUseful());
+      if (!owner.isRunning) owner.runInBackground(owner.startIfSupported());
     }),
   );
-  owner.background(owner.startIfUseful());
+  owner.runInBackground(owner.startIfSupported());
 }
 
-/** Waits for the sidecar to end, so that closing the window leaves no process. */
+/** Waits until the sidecar has ended, so that closing the window leaves no process behind. */
 export async function deactivate(): Promise<void> {
   await context?.stop();
 }

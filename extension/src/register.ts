@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { actOn, changeKind, editMemory, promoteMemory } from "./commands/acts";
+import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
 import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
 import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
 import { actOnJob, connectAgent, disconnectAgent } from "./commands/connect";
@@ -7,12 +7,12 @@ import type { Context } from "./sidecar/context";
 import { showDebugInformation } from "./commands/debug";
 import { maintainRoot } from "./commands/maintain";
 import { openMemory, searchMemories, showFileMemories } from "./commands/memories";
-import type { Merging } from "./commands/merging";
+import type { ConflictMerger } from "./commands/merging";
 import { NotRunning } from "./editor/notrunning";
 import { chooseRoot, rootFolders } from "./editor/roots";
 import { searchSessions } from "./commands/sessionsearch";
 import { syncRoot } from "./commands/sync";
-import type { Turns } from "./commands/turns";
+import type { TurnOpener } from "./commands/turns";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
 import { conflictOf, handleOf, type MemoriesView } from "./views/memories/host";
@@ -20,27 +20,27 @@ import type { ReviewPanel } from "./views/review/host";
 import type { SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
 
-/** What commands act on. */
+/** The views and panels that commands act on. */
 export interface Views {
-  readonly turns: Turns;
+  readonly turns: TurnOpener;
   readonly review: ReviewPanel;
   readonly transcripts: Transcripts;
   readonly sessions: SessionsView;
   readonly agents: AgentsTree;
   readonly memories: MemoriesView;
   readonly ask: AskPanel;
-  readonly merging: Merging;
+  readonly merging: ConflictMerger;
 }
 
-/** Registers every command; an error of one is shown once, with the log a click away. */
+/** Registers all commands. An error of a command is shown once, with a button for the log. */
 export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, merging }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
     "lerim.openReview": async (value) => {
-      const wanted = parseReview(value);
-      const root = rootFolders().find(({ uri }) => uri.toString() === wanted?.root) ?? (await chooseRoot());
-      if (root !== undefined) await review.show(root, wanted?.id);
+      const requested = parseReview(value);
+      const root = rootFolders().find(({ uri }) => uri.toString() === requested?.root) ?? (await chooseRoot());
+      if (root !== undefined) await review.show(root, requested?.id);
     },
     "lerim.searchMemories": () => searchMemories(context),
     "lerim.openMemory": (handle) => {
@@ -65,7 +65,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.refreshSessions": () => sessions.refresh(),
     "lerim.moreSessions": (node) => sessions.more(node),
     "lerim.showAllSessions": async () => {
-      await context.started();
+      await context.ensureStarted();
       sessions.showEverywhere(true);
     },
     "lerim.showOwnSessions": () => sessions.showEverywhere(false),
@@ -87,17 +87,17 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.memoriesByFreshness": () => memories.show("freshness"),
     "lerim.refreshMemories": () => memories.refresh(),
     "lerim.moreMemories": (node) => memories.more(node),
-    "lerim.editMemory": (target) => editMemory(context, handleIn(target)),
-    "lerim.promoteMemory": (target) => promoteMemory(context, handleIn(target)),
-    "lerim.changeKind": (target) => changeKind(context, handleIn(target)),
-    "lerim.archiveMemory": (target) => actOn(context, handleIn(target), { action: "archive" }),
-    "lerim.restoreMemory": (target) => actOn(context, handleIn(target), { action: "restore" }),
-    "lerim.globalizeMemory": (target) => actOn(context, handleIn(target), { action: "globalize" }),
-    "lerim.verifyMemory": (target) => actOn(context, handleIn(target), { action: "verify" }),
-    "lerim.memoryUseful": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "useful" }),
-    "lerim.memoryWrong": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "wrong" }),
-    "lerim.memoryOutdated": (target) => actOn(context, handleIn(target), { action: "feedback", feedback: "outdated" }),
-    "lerim.deleteTheme": (target) => actOn(context, handleIn(target), { action: "delete" }),
+    "lerim.editMemory": (target) => editMemory(context, parseHandle(target)),
+    "lerim.promoteMemory": (target) => promoteMemory(context, parseHandle(target)),
+    "lerim.changeKind": (target) => changeKind(context, parseHandle(target)),
+    "lerim.archiveMemory": (target) => actOnMemory(context, parseHandle(target), { action: "archive" }),
+    "lerim.restoreMemory": (target) => actOnMemory(context, parseHandle(target), { action: "restore" }),
+    "lerim.globalizeMemory": (target) => actOnMemory(context, parseHandle(target), { action: "globalize" }),
+    "lerim.verifyMemory": (target) => actOnMemory(context, parseHandle(target), { action: "verify" }),
+    "lerim.memoryUseful": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "useful" }),
+    "lerim.memoryWrong": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "wrong" }),
+    "lerim.memoryOutdated": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "outdated" }),
+    "lerim.deleteTheme": (target) => actOnMemory(context, parseHandle(target), { action: "delete" }),
     "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
     "lerim.maintain": () => maintainRoot(context, review),
     "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
@@ -109,22 +109,22 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.restart": () => context.restart(true),
   };
   return vscode.Disposable.from(
-    ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, (...args: unknown[]) => guarded(context, () => command(...args)))),
+    ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, (...args: unknown[]) => runCommand(context, () => command(...args)))),
   );
 }
 
-/** The memory a link or a row names; undefined where the command was called from the palette. Throws for anything else. */
-function handleIn(target: unknown): string | undefined {
+/** The handle given by a link or a row; undefined if the command was called from the palette. Throws for anything else. */
+function parseHandle(target: unknown): string | undefined {
   const handle = handleOf(target) ?? target;
   if (handle === undefined || isToken(handle)) return handle;
   throw new Error("This link is broken.");
 }
 
-async function guarded(context: Context, command: () => unknown): Promise<void> {
+async function runCommand(context: Context, command: () => unknown): Promise<void> {
   try {
     await command();
   } catch (error) {
-    if (error instanceof NotRunning) return; // told already
+    if (error instanceof NotRunning) return; // the person has already been informed
     const message = error instanceof Error ? error.message : String(error);
     context.output.error(message);
     void vscode.window.showErrorMessage(`Lerim: ${message}`, "Show Log").then((choice) => {

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
-import { actOn, changeKind, editMemory, promoteMemory } from "../../extension/src/commands/acts";
+import { actOnMemory, changeKind, editMemory, promoteMemory } from "../../extension/src/commands/acts";
 import { maintainRoot } from "../../extension/src/commands/maintain";
-import { Merging } from "../../extension/src/commands/merging";
+import { ConflictMerger } from "../../extension/src/commands/merging";
 import * as protocol from "../../extension/src/protocol";
 import { candidate, FakeContext, memory } from "./fakes/sidecar";
 import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
-const done: protocol.ActedView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
+const done: protocol.MemoryActView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
 let context: FakeContext;
 
 beforeEach(() => {
@@ -23,7 +23,7 @@ const acted = (): unknown[] => context.asked.filter(({ method }) => method === "
 test("an act is carried out on what the link names, and its message can undo it", async () => {
   context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false }));
   answers.choices.push("Undo");
-  await actOn(context, "h1", { action: "archive" });
+  await actOnMemory(context, "h1", { action: "archive" });
   expect(acted()).toEqual([{ id: "h1", action: "archive" }]);
   expect(shown.messages[0]).toMatchObject({ text: "Lerim: Archived: Use uv", choices: ["Undo", "Open"] });
   await expect.poll(() => context.asked.at(-1)).toEqual({ method: "lerim/review/undo", params: { root, action: "a1" } });
@@ -35,16 +35,16 @@ test("an undo that is refused is told", async () => {
     throw new Error("x.md was changed meanwhile.");
   });
   answers.choices.push("Undo");
-  await actOn(context, "h1", { action: "archive" });
+  await actOnMemory(context, "h1", { action: "archive" });
   await expect.poll(() => shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: x.md was changed meanwhile." });
 });
 
 test("without a link the memory open in the editor is meant, else the one the person finds", async () => {
   window.activeTextEditor = { document: { uri: Uri.file("/repo/.lerim/memory/archived/decisions/m.md") } };
-  await actOn(context, undefined, { action: "restore" });
+  await actOnMemory(context, undefined, { action: "restore" });
   window.activeTextEditor = { document: { uri: Uri.file("/repo/src/a.py") } };
   context.answer(protocol.memorySearch, () => ({ memories: [memory("found")] }));
-  const acting = actOn(context, undefined, { action: "verify" });
+  const acting = actOnMemory(context, undefined, { action: "verify" });
   await expect.poll(() => shown.quickPicks[0]?.items.length).toBe(1);
   expect(shown.quickPicks[0]?.placeholder).toContain("kind: tag: file: is: since:");
   shown.quickPicks[0]?.accept(0);
@@ -54,7 +54,7 @@ test("without a link the memory open in the editor is meant, else the one the pe
 
 test("who chooses no memory changes none", async () => {
   context.answer(protocol.memorySearch, () => ({ memories: [memory("found")] }));
-  const acting = actOn(context, undefined, { action: "archive" });
+  const acting = actOnMemory(context, undefined, { action: "archive" });
   await expect.poll(() => shown.quickPicks.length).toBe(1);
   shown.quickPicks[0]?.hide();
   await acting;
@@ -85,7 +85,7 @@ test("a question becomes a decision under the words the person gives, a memory a
 
 test("both sides of a conflict are joined once the person has seen how", async () => {
   context.answer(protocol.memoryMerge, ({ preview }) => ({ diff: "-<<<<<<<", acted: preview ? null : done }));
-  const merging = new Merging(context);
+  const merging = new ConflictMerger(context);
   const conflict = { root, path: "/repo/.lerim/memory/decisions/m.md" };
   await merging.merge(conflict);
   expect(context.asked.map(({ params }) => (params as protocol.MergeParams).preview)).toEqual([true]);

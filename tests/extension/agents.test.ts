@@ -9,7 +9,7 @@ import { answers, reset, shown, type TreeItem, workspace } from "./fakes/vscode"
 type Owner = ConstructorParameters<typeof AgentsTree>[0];
 
 const job: protocol.JobView = { job: 7, kind: "extract", state: "dead", tries: 3, id: "s1", title: "Mend the cart", error: "It is torn." };
-const done: protocol.DoneView = { ok: true, message: "Done." };
+const done: protocol.OutcomeView = { ok: true, message: "Done." };
 
 let context: FakeContext;
 let tree: AgentsTree;

@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
+import { ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type Place, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
 import type { Command } from "../../extension/src/sidecar/environment";
 import { BootstrapError } from "../../extension/src/sidecar/failure";
 import type { Outcome, RunOptions } from "../../extension/src/sidecar/process";
@@ -302,7 +302,7 @@ test("environments of earlier locks are deleted unless a living window uses them
 
 test("a mark of use is taken back", async () => {
   const folder = dirname(dirname(await ensureEnvironment(place, tools())));
-  const unmark = await markUsed(folder);
+  const unmark = await markInUse(folder);
   expect(await readdir(join(folder, "used"))).toEqual([String(process.pid)]);
   await unmark();
   expect(await readdir(join(folder, "used"))).toEqual([]);

@@ -26,7 +26,7 @@ function choices(options = all, changes: Partial<protocol.ChoicesView> = {}): vo
   context.answer(protocol.modelChoices, () => ({ model: "", provider: "none", billed: false, budgetUsd: 1, options, problems: [], ...changes }));
 }
 
-function answersWith(...trials: Partial<protocol.TrialView>[]): void {
+function answersWith(...trials: Partial<protocol.ModelTestView>[]): void {
   context.answer(protocol.modelTest, () => ({ ok: true, message: "", code: "", model: "openrouter:openai/gpt-5-nano", seconds: 1.24, tokens: 40, cost: 0.00002, ...trials.shift() }));
 }
 
@@ -244,7 +244,7 @@ test("a key is forgotten, and the sidecar starts without it", async () => {
   expect(shown.messages.at(-1)?.text).toBe("Lerim: ZAI_API_KEY was deleted from the editor's secret storage.");
 });
 
-const found = (title: string): protocol.FoundView => ({ primitive: "decision", title, quote: "" });
+const found = (title: string): protocol.ProposalView => ({ primitive: "decision", title, quote: "" });
 const trial: protocol.SessionTrialView = { ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s1", rules: [found("One")], found: [found("Two"), found("Three")], seconds: 9.5, tokens: 1200, cost: null, again: 4 };
 
 function withAgent(answer: Partial<protocol.SessionTrialView> = {}): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { guarded, taskkill } from "../../extension/src/sidecar/guard";
-import { healthCommand, installCommands, isRecent, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/src/sidecar/environment";
+import { withGuard, taskkill } from "../../extension/src/sidecar/guard";
+import { healthCommand, installCommands, isSupportedVersion, parseProbe, probeCommand, pythonCandidates, sidecarCommand, sidecarEnvironment, toolEnvironment, venvPython } from "../../extension/src/sidecar/environment";
 
 test.each([
   ["win32", { file: "py", args: ["-3"] }],
@@ -29,7 +29,7 @@ test.each([
 });
 
 test("a guard is run by the editor's own executable, and what it starts comes after what is its own", () => {
-  const { file, args } = guarded({ file: "py", args: ["-3", "-I"] }, "C:\\Code\\Code.exe", { SystemRoot: "C:\\Windows" });
+  const { file, args } = withGuard({ file: "py", args: ["-3", "-I"] }, "C:\\Code\\Code.exe", { SystemRoot: "C:\\Windows" });
   expect(file).toBe("C:\\Code\\Code.exe");
   expect([args[0], ...args.slice(2)]).toEqual(["-e", "--", "C:\\Windows\\System32\\taskkill.exe", "py", "-3", "-I"]);
 });
@@ -57,7 +57,7 @@ test.each([
   [[2, 7, 18], false],
   [[4, 0, 0], false],
 ] as const)("Python %j is recent enough: %s", (version, recent) => {
-  expect(isRecent({ path: "p", version })).toBe(recent);
+  expect(isSupportedVersion({ path: "p", version })).toBe(recent);
 });
 
 test("the interpreter of an environment stands where each system puts it", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { acquireLock, isHeld, type LockOptions } from "../../extension/src/sidecar/envlock";
-import { startOf } from "../../extension/src/sidecar/process";
+import { processStart } from "../../extension/src/sidecar/process";
 
 let home: string;
 let path: string;
@@ -63,7 +63,7 @@ test("one window at a time holds it", async () => {
 });
 
 test.runIf(isLinux)("a holder that lives keeps it, however long the computer slept", async () => {
-  await heldBy(`${process.pid}_${await startOf("linux", process.pid)}_other`);
+  await heldBy(`${process.pid}_${await processStart("linux", process.pid)}_other`);
   expect(await waits()).toBe(true);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BootstrapError, type Cause, causeOf } from "../../extension/src/sidecar/failure";
+import { BootstrapError, type Cause, findCause } from "../../extension/src/sidecar/failure";
 
 const outputs: readonly (readonly [Cause, string])[] = [
   ["no-venv", "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu systems, you need to install the python3-venv\npackage"],
@@ -26,7 +26,7 @@ const outputs: readonly (readonly [Cause, string])[] = [
 ];
 
 test.each(outputs)("%s is read from %j", (cause, output) => {
-  expect(causeOf(output)).toBe(cause);
+  expect(findCause(output)).toBe(cause);
 });
 
 test("every cause has a sentence of its own that ends", () => {

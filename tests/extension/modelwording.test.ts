@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { consentText, dollars, modelFace, modelText, sessionTrialText, waitsText } from "../../extension/src/text/modelwording";
+import { consentText, dollars, modelSummary, modelText, sessionTrialText, waitingText } from "../../extension/src/text/modelwording";
 import type { WaitingWork } from "../../extension/src/protocol";
-import { statusFace } from "../../extension/src/sidecar/status";
+import { statusDisplay } from "../../extension/src/sidecar/status";
 import { modelView, report } from "./fakes/sidecar";
 
 const nano = "openrouter:openai/gpt-5-nano";
@@ -10,9 +10,9 @@ const problem = (code: string, message: string): { code: string; path: string; m
 
 test("amounts are told in cents", () => {
   expect([0, 0.004, 0.02, 1].map(dollars)).toEqual(["$0.00", "less than $0.01", "$0.02", "$1.00"]);
-  expect(waitsText(waits)).toBe("3 sessions waiting, about $0.02");
-  expect(waitsText({ sessions: 1, cost: 0.001 })).toBe("1 session waiting, less than $0.01");
-  expect(waitsText({ sessions: 2, cost: null })).toBe("2 sessions waiting");
+  expect(waitingText(waits)).toBe("3 sessions waiting, about $0.02");
+  expect(waitingText({ sessions: 1, cost: 0.001 })).toBe("1 session waiting, less than $0.01");
+  expect(waitingText({ sessions: 2, cost: null })).toBe("2 sessions waiting");
 });
 
 test("consent is asked with what would be sent and what it costs", () => {
@@ -21,32 +21,32 @@ test("consent is asked with what would be sent and what it costs", () => {
 });
 
 test("the tooltip names the model, what today cost and what waits; the text stays short", () => {
-  const face = modelFace([modelView({ model: nano, provider: "openrouter", allowed: true, todayUsd: 0.12, waits: { ...waits, why: "" } })]);
+  const face = modelSummary([modelView({ model: nano, provider: "openrouter", allowed: true, todayUsd: 0.12, waits: { ...waits, why: "" } })]);
   expect(face).toEqual({ lines: [`Model: ${nano}`, "Today: $0.12 of $1.00", "3 sessions waiting, about $0.02"], usedUp: false });
-  expect(statusFace({ kind: "ready" }, 3, "", face)).toMatchObject({
+  expect(statusDisplay({ kind: "ready" }, 3, "", face)).toMatchObject({
     text: "$(checklist) Lerim 3",
     tooltip: `Lerim: 3 candidates to review\nModel: ${nano}\nToday: $0.12 of $1.00\n3 sessions waiting, about $0.02`,
   });
 });
 
 test("a budget that is used up shows in the status bar", () => {
-  const face = modelFace([modelView({ model: nano, provider: "openrouter", todayUsd: 1, waits: { ...waits, why: "budget" } })]);
+  const face = modelSummary([modelView({ model: nano, provider: "openrouter", todayUsd: 1, waits: { ...waits, why: "budget" } })]);
   expect(face.lines.at(-1)).toBe("3 sessions waiting, about $0.02: today's budget is used up");
-  expect(statusFace({ kind: "ready" }, 3, "", face)?.text).toBe("$(checklist) Lerim 3 $(circle-slash)");
-  expect(modelFace([modelView({ model: nano, waits: { ...waits, sessions: 0, why: "budget" } })]).lines).toContain("Today's budget is used up");
+  expect(statusDisplay({ kind: "ready" }, 3, "", face)?.text).toBe("$(checklist) Lerim 3 $(circle-slash)");
+  expect(modelSummary([modelView({ model: nano, waits: { ...waits, sessions: 0, why: "budget" } })]).lines).toContain("Today's budget is used up");
 });
 
 test("what waits in several projects is summed, and their model named once", () => {
   const view = modelView({ model: nano, provider: "openrouter", waits });
-  expect(modelFace([view, view]).lines).toEqual([`Model: ${nano}`, "Today: $0.00 of $1.00", "6 sessions waiting, about $0.04: the next sync you start asks for your consent"]);
+  expect(modelSummary([view, view]).lines).toEqual([`Model: ${nano}`, "Today: $0.00 of $1.00", "6 sessions waiting, about $0.04: the next sync you start asks for your consent"]);
 });
 
 test("without a model nothing is said to wait, and without a limit that is told", () => {
-  expect(modelFace([modelView({ waits: { ...waits, cost: null, model: "", why: "none" } })]).lines).toEqual(["Model: none, rules only"]);
-  expect(modelFace([modelView({ provider: "auto" })]).lines).toEqual(["Model: auto"]);
-  expect(modelFace([modelView({ model: nano, todayUsd: 0.5, budgetUsd: 0 })]).lines[1]).toBe("Today: $0.50, no limit");
-  expect(modelFace([])).toEqual({ lines: [], usedUp: false });
-  expect(modelFace([modelView({ provider: "zai", problems: [problem("model-key", "There is no key for zai.")] })]).lines).toEqual(["Model: zai", "There is no key for zai."]);
+  expect(modelSummary([modelView({ waits: { ...waits, cost: null, model: "", why: "none" } })]).lines).toEqual(["Model: none, rules only"]);
+  expect(modelSummary([modelView({ provider: "auto" })]).lines).toEqual(["Model: auto"]);
+  expect(modelSummary([modelView({ model: nano, todayUsd: 0.5, budgetUsd: 0 })]).lines[1]).toBe("Today: $0.50, no limit");
+  expect(modelSummary([])).toEqual({ lines: [], usedUp: false });
+  expect(modelSummary([modelView({ provider: "zai", problems: [problem("model-key", "There is no key for zai.")] })]).lines).toEqual(["Model: zai", "There is no key for zai."]);
 });
 
 const usage = { calls: 12, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost: 0.034, unpriced: 0, seconds: 1 };

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isAlive, run, startOf, startTicks } from "../../extension/src/sidecar/process";
+import { isAlive, run, processStart, startTicks } from "../../extension/src/sidecar/process";
 
 const node = process.execPath;
 const env = { PATH: process.env["PATH"] ?? "" };
@@ -86,10 +86,10 @@ test("what the guard needs is not in the environment of what it starts", async (
 
 test("the start of a process is told by the system, and differs between processes", async () => {
   expect(startTicks("42 (a) b) c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20")).toBe("777");
-  const own = await startOf(process.platform, process.pid);
-  expect(await startOf(process.platform, process.pid)).toBe(own);
-  expect(await startOf(process.platform, 2 ** 30)).toBe("");
-  expect(await startOf("win32", process.pid)).toBe("");
+  const own = await processStart(process.platform, process.pid);
+  expect(await processStart(process.platform, process.pid)).toBe(own);
+  expect(await processStart(process.platform, 2 ** 30)).toBe("");
+  expect(await processStart("win32", process.pid)).toBe("");
   if (process.platform === "linux") expect(own).toMatch(/^\d+$/);
 });
 

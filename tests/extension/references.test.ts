@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openReference, rangeOf } from "../../extension/src/editor/references";
-import { isUseful, repositoryOf } from "../../extension/src/editor/roots";
+import { openReference, findDeclaration } from "../../extension/src/editor/references";
+import { isSupportedFolder, repositoryOf } from "../../extension/src/editor/roots";
 import { Range, reset, shown, Uri } from "./fakes/vscode";
 
 let repo: string;
@@ -35,23 +35,23 @@ test("a link in the repository that leads outside is refused", async () => {
 });
 
 test("a symbol is found where it is declared once, else the file opens at its start", () => {
-  type Symbols = Parameters<typeof rangeOf>[0];
+  type Symbols = Parameters<typeof findDeclaration>[0];
   const symbol = (name: string, line: number, ...children: unknown[]): unknown => ({ name, selectionRange: new Range(line, 0, line, 1), children });
   // SAFETY: as far as a symbol is read
   const symbols = [symbol("App", 3, symbol("run(self)", 5), symbol("twice", 7)), symbol("twice", 9)] as unknown as Symbols;
-  expect(rangeOf(symbols, "run")).toMatchObject({ startLine: 5 });
-  expect(rangeOf(symbols, "twice")).toBeUndefined();
-  expect(rangeOf(symbols, "gone")).toBeUndefined();
+  expect(findDeclaration(symbols, "run")).toMatchObject({ startLine: 5 });
+  expect(findDeclaration(symbols, "twice")).toBeUndefined();
+  expect(findDeclaration(symbols, "gone")).toBeUndefined();
 });
 
 test("the sidecar is useful in a repository, below one, and where memories lie", async () => {
   const bare = await realpath(await mkdtemp(join(tmpdir(), "lerim-test-")));
   try {
     expect(await repositoryOf(join(repo, "src"))).toBe(repo);
-    expect(await isUseful(join(repo, "src"))).toBe(true);
-    expect(await isUseful(bare)).toBe(false);
+    expect(await isSupportedFolder(join(repo, "src"))).toBe(true);
+    expect(await isSupportedFolder(bare)).toBe(false);
     await mkdir(join(bare, ".lerim"));
-    expect(await isUseful(bare)).toBe(true);
+    expect(await isSupportedFolder(bare)).toBe(true);
   } finally {
     await rm(bare, { recursive: true, force: true });
   }

@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, test } from "vitest";
-import { keyVariables, Keys } from "../../extension/src/editor/secrets";
+import { keyVariables, ModelKeys } from "../../extension/src/editor/secrets";
 import { FakeSecrets } from "./fakes/sidecar";
 
 let secrets: FakeSecrets;
 let environ: Record<string, string>;
 let logged: string[];
-let keys: Keys;
+let keys: ModelKeys;
 
 beforeEach(() => {
   secrets = new FakeSecrets();
   environ = {};
   logged = [];
-  keys = new Keys(secrets, environ, (line) => logged.push(line));
+  keys = new ModelKeys(secrets, environ, (line) => logged.push(line));
 });
 
 test("the variables are those of the sidecar's providers", () => {
@@ -25,7 +25,7 @@ test("a stored key reaches the sidecar's environment where the person's own has 
   await keys.store("ZAI_API_KEY", "z-1");
   environ["ZAI_API_KEY"] = "mine";
   environ["OPENAI_API_KEY"] = " ";
-  expect(await keys.forStart(true)).toEqual({ LERIM_KEY_OPENAI_API_KEY: "sk-1" });
+  expect(await keys.loadForStart(true)).toEqual({ LERIM_KEY_OPENAI_API_KEY: "sk-1" });
   expect(keys.inEnvironment("ZAI_API_KEY")).toBe(true);
   expect(keys.inEnvironment("OPENAI_API_KEY")).toBe(false);
   expect(await keys.stored()).toEqual(["OPENAI_API_KEY", "ZAI_API_KEY"]);
@@ -33,16 +33,16 @@ test("a stored key reaches the sidecar's environment where the person's own has 
 
 test("in Restricted Mode no key leaves the storage", async () => {
   await keys.store("OPENAI_API_KEY", "sk-1");
-  expect(await keys.forStart(false)).toEqual({});
+  expect(await keys.loadForStart(false)).toEqual({});
 });
 
 test("a key that changed restarts the sidecar once, however often the change is told", async () => {
   let restarts = 0;
   const restart = async (): Promise<void> => {
     restarts++;
-    await keys.forStart(true);
+    await keys.loadForStart(true);
   };
-  await keys.forStart(true);
+  await keys.loadForStart(true);
   await keys.changed(true, restart);
   expect(restarts).toBe(0);
   await keys.store("OPENAI_API_KEY", "sk-1");
@@ -66,6 +66,6 @@ test("a restart that failed is tried again with the next change", async () => {
 
 test("a storage that is locked keeps nothing from starting, and is logged without a key", async () => {
   secrets.broken = true;
-  expect(await keys.forStart(true)).toEqual({});
+  expect(await keys.loadForStart(true)).toEqual({});
   expect(logged[0]).toBe("OPENROUTER_API_KEY could not be read from the editor's secret storage: the keyring is locked");
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { linkCommands } from "../../extension/src/editor/arguments";
-import { forJobs, defaults, readSettings } from "../../extension/src/editor/settings";
+import { jobSettings, defaults, readSettings } from "../../extension/src/editor/settings";
 
 interface Manifest {
   readonly engines: { readonly vscode: string };
@@ -101,18 +101,18 @@ test("a workspace can neither choose a model nor where it is, nor what may be sp
 });
 
 test("of the model's settings the sidecar is told those the person set", () => {
-  expect(forJobs(defaults)).toEqual({});
+  expect(jobSettings(defaults)).toEqual({});
   const set: Record<string, unknown> = { "model.provider": "editor", "model.name": " copilot/gpt-4o ", "budget.perDayUsd": 0 };
   const { settings, rejected } = readSettings({ get: (key) => set[key] });
   expect(rejected).toEqual([]);
-  expect(forJobs(settings)).toEqual({ "model.provider": "editor", "model.name": "copilot/gpt-4o", "budget.perDayUsd": 0 });
+  expect(jobSettings(settings)).toEqual({ "model.provider": "editor", "model.name": "copilot/gpt-4o", "budget.perDayUsd": 0 });
 });
 
 test("a provider, gate or budget that cannot be is left out and named", () => {
   const set: Record<string, unknown> = { "model.provider": 3, "extract.gate": "some", "budget.perDayUsd": -1 };
   const { settings, rejected } = readSettings({ get: (key) => set[key] });
   expect(rejected).toEqual(["lerim.model.provider", "lerim.extract.gate", "lerim.budget.perDayUsd"]);
-  expect(forJobs(settings)).toEqual({});
+  expect(jobSettings(settings)).toEqual({});
 });
 
 test("of the model's settings the sidecar is told what cannot be used, so that no model is asked elsewhere than was meant", () => {

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
-import { lensesOnSymbols, placeOf } from "../../extension/src/editor/symbols";
+import { placeLensesOnSymbols, findSymbolRange } from "../../extension/src/editor/symbols";
 import { answers, Range, reset, Uri } from "./fakes/vscode";
 
 beforeEach(reset);
 
-type Symbols = Parameters<typeof placeOf>[0];
+type Symbols = Parameters<typeof findSymbolRange>[0];
 
 function symbol(name: string, line: number, ...children: unknown[]): unknown {
   const range = new Range(line, 0, line, name.length);
@@ -13,7 +13,7 @@ function symbol(name: string, line: number, ...children: unknown[]): unknown {
 
 function lineOf(symbols: unknown[], name: string): number | undefined {
   // SAFETY: a document symbol is read by its name, selection range and children only
-  return placeOf(symbols as Symbols, name)?.start.line;
+  return findSymbolRange(symbols as Symbols, name)?.start.line;
 }
 
 test("a symbol is found by its name, or by its name within another", () => {
@@ -47,7 +47,7 @@ interface Lens {
 }
 
 /** The lines on which lenses stand when the sidecar found `save` on line 7; the first is the file's own. */
-async function lensLines(middleware: ReturnType<typeof lensesOnSymbols>, document: unknown): Promise<number[]> {
+async function lensLines(middleware: ReturnType<typeof placeLensesOnSymbols>, document: unknown): Promise<number[]> {
   const lenses: Lens[] = [{ range: new Range(0, 0, 0, 0) }, { range: new Range(7, 0, 7, 0), data: { symbol: "save", found: true } }];
   type Provide = NonNullable<typeof middleware.provideCodeLenses>;
   // SAFETY: the middleware reads a document's address, and a lens's range and data only
@@ -57,17 +57,17 @@ async function lensLines(middleware: ReturnType<typeof lensesOnSymbols>, documen
 
 test("a lens stands where VS Code sees its symbol", async () => {
   answers.symbols.push([symbol("load", 0), symbol("save", 5)]);
-  expect(await lensLines(lensesOnSymbols(), { uri: Uri.file("/repo/a.py") })).toEqual([0, 5]);
+  expect(await lensLines(placeLensesOnSymbols(), { uri: Uri.file("/repo/a.py") })).toEqual([0, 5]);
 });
 
 test("a symbol VS Code does not see, or sees twice, is left to the file's own lens", async () => {
   answers.symbols.push([symbol("load", 0)], [symbol("A", 0, symbol("save", 1)), symbol("B", 3, symbol("save", 4))]);
-  expect(await lensLines(lensesOnSymbols(), { uri: Uri.file("/repo/a.py") })).toEqual([0]);
-  expect(await lensLines(lensesOnSymbols(), { uri: Uri.file("/repo/b.py") })).toEqual([0]);
+  expect(await lensLines(placeLensesOnSymbols(), { uri: Uri.file("/repo/a.py") })).toEqual([0]);
+  expect(await lensLines(placeLensesOnSymbols(), { uri: Uri.file("/repo/b.py") })).toEqual([0]);
 });
 
 test("where VS Code knows no symbols the sidecar's place is taken, until VS Code knew some once", async () => {
-  const middleware = lensesOnSymbols();
+  const middleware = placeLensesOnSymbols();
   const document = { uri: Uri.file("/repo/a.py") };
   answers.symbols.push(undefined, [], [symbol("save", 5)], undefined);
   expect(await lensLines(middleware, document)).toEqual([0, 7]);

@@ -1,18 +1,18 @@
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
-import { Turns } from "../../extension/src/commands/turns";
+import { TurnOpener } from "../../extension/src/commands/turns";
 import { FakeContext } from "./fakes/sidecar";
 import { reset, shown, Uri, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 let opened: [string, string][];
-let turns: Turns;
+let turns: TurnOpener;
 
 beforeEach(() => {
   reset();
   context = new FakeContext();
   opened = [];
-  turns = new Turns(context, {
+  turns = new TurnOpener(context, {
     open: (id, turn) => {
       opened.push([id, turn]);
       return Promise.resolve();

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { Status, statusFace } from "../../extension/src/sidecar/status";
+import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { kindOf, memoryDetail, pendingText, progressText, reportText } from "../../extension/src/text/wording";
 import { memory, report } from "./fakes/sidecar";
 import { act, reset, shown } from "./fakes/vscode";
@@ -32,12 +32,12 @@ test("a learning is called by its kind", () => {
 });
 
 test("the status item counts what waits, follows a sync and says what is wrong", () => {
-  expect(statusFace({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim 3", tooltip: "Lerim: 3 candidates to review", command: "lerim.openReview" });
-  expect(statusFace({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
-  expect(statusFace({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
-  expect(statusFace({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
-  expect(statusFace({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.restart");
-  expect(statusFace({ kind: "off" }, 3, "")).toBeUndefined();
+  expect(statusDisplay({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim 3", tooltip: "Lerim: 3 candidates to review", command: "lerim.openReview" });
+  expect(statusDisplay({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
+  expect(statusDisplay({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
+  expect(statusDisplay({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
+  expect(statusDisplay({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.restart");
+  expect(statusDisplay({ kind: "off" }, 3, "")).toBeUndefined();
   expect(pendingText(1)).toBe("1 candidate to review");
 });
 

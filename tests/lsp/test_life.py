@@ -15,7 +15,7 @@ import pytest
 
 from hang import HANG
 from lerim.lsp.protocol import core
-from lerim.lsp.server import LATE, create_server
+from lerim.lsp.server import LAZY_HANDLERS, create_server
 from lerim.paths import Home
 from window import Editor, server_environ, write_memory
 
@@ -162,6 +162,6 @@ def test_nothing_heavy_is_imported_before_initialize_is_answered() -> None:
 
 def test_every_handler_that_is_imported_late_is_there(isolated: Path) -> None:
     create_server(Home(isolated), {})
-    assert len(LATE) > 10
-    for module, name in LATE:
+    assert len(LAZY_HANDLERS) > 10
+    for module, name in LAZY_HANDLERS:
         assert callable(getattr(importlib.import_module(f"lerim.lsp.{module}"), name))

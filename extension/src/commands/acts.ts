@@ -1,15 +1,15 @@
-// What a person does to a memory by hand, from a hover, the Memories view or the palette; each act can be undone from its message.
+// Manual actions on memories, from a hover, the Memories view or the palette. The message of each action offers to undo it.
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { openFile, pickMemory } from "./memories";
 import { iconOf, kindOf } from "../text/wording";
 
-type Asks = Pick<Context, "request">;
-type Act = Omit<protocol.MemoryActParams, "id">;
+type Requester = Pick<Context, "request">;
+type MemoryAction = Omit<protocol.MemoryActParams, "id">;
 
-/** The memory that a command was given by its handle, else the one that is open in the editor, else one the person picks. */
-async function meant(context: Asks, handle: string | undefined): Promise<protocol.MemoryView | undefined> {
+/** The memory of `handle`, or else the one open in the editor, or else one the person picks. */
+async function findTarget(context: Requester, handle: string | undefined): Promise<protocol.MemoryView | undefined> {
   if (handle !== undefined) return context.request(protocol.memoryShow, { id: handle });
   const uri = vscode.window.activeTextEditor?.document.uri;
   if (uri !== undefined && uri.scheme === "file" && /[\\/]memory[\\/](?:archived[\\/])?\w+[\\/][^\\/]+\.md$/.test(uri.fsPath)) {
@@ -18,9 +18,9 @@ async function meant(context: Asks, handle: string | undefined): Promise<protoco
   return pickMemory(context);
 }
 
-/** Lerim: Edit Memory. Its title or tags in a box, its text in its own file. */
-export async function editMemory(context: Asks, handle: string | undefined): Promise<void> {
-  const memory = await meant(context, handle);
+/** Lerim: Edit Memory. The title or tags are edited in an input box, the text in the memory's file. */
+export async function editMemory(context: Requester, handle: string | undefined): Promise<void> {
+  const memory = await findTarget(context, handle);
   if (memory === undefined) return;
   const text = { label: "$(go-to-file) Edit the text", description: "in its file", part: "text" } as const;
   const title = { label: "$(edit) Change the title", description: memory.title, part: "title" } as const;
@@ -29,20 +29,20 @@ export async function editMemory(context: Asks, handle: string | undefined): Pro
   if (picked === undefined) return;
   if (picked.part === "text") return openFile(memory, null);
   const value = picked.part === "title" ? memory.title : memory.tags.join(", ");
-  const given = await vscode.window.showInputBox({
+  const entered = await vscode.window.showInputBox({
     title: picked.part === "title" ? "Title of the memory" : "Tags, separated by commas",
     value,
-    ignoreFocusOut: true, // what was typed is not lost to whatever takes the focus
+    ignoreFocusOut: true, // losing the focus must not discard what was typed
     validateInput: (now) => (picked.part === "title" && now.trim() === "" ? "A memory needs a title." : undefined),
   });
-  if (given === undefined || given === value) return;
-  const changed = picked.part === "title" ? { title: given.trim() } : { tags: tagsOf(given) };
-  await act(context, memory.handle, { action: "edit", ...changed });
+  if (entered === undefined || entered === value) return;
+  const changed = picked.part === "title" ? { title: entered.trim() } : { tags: parseTags(entered) };
+  await sendAction(context, memory.handle, { action: "edit", ...changed });
 }
 
-/** Lerim: Promote Question to Decision: under the title that the person gives what was decided. */
-export async function promoteMemory(context: Asks, handle: string | undefined): Promise<void> {
-  const memory = await meant(context, handle);
+/** Lerim: Promote Question to Decision. Asks for the title of the decision. */
+export async function promoteMemory(context: Requester, handle: string | undefined): Promise<void> {
+  const memory = await findTarget(context, handle);
   if (memory === undefined) return;
   const title = await vscode.window.showInputBox({
     title: "What was decided",
@@ -50,7 +50,7 @@ export async function promoteMemory(context: Asks, handle: string | undefined): 
     ignoreFocusOut: true,
     validateInput: (now) => (now.trim() === "" ? "A decision needs a title." : undefined),
   });
-  if (title !== undefined) await act(context, memory.handle, { action: "promote", title: title.trim() });
+  if (title !== undefined) await sendAction(context, memory.handle, { action: "promote", title: title.trim() });
 }
 
 const kinds = [
@@ -65,30 +65,30 @@ const kinds = [
 ] as const;
 
 /** Lerim: Change Memory Kind. */
-export async function changeKind(context: Asks, handle: string | undefined): Promise<void> {
-  const memory = await meant(context, handle);
+export async function changeKind(context: Requester, handle: string | undefined): Promise<void> {
+  const memory = await findTarget(context, handle);
   if (memory === undefined) return;
   const items = kinds
     .filter((kind) => kindOf(kind) !== kindOf(memory))
-    .map((kind) => ({ label: `${iconOf(kind)} ${kindOf(kind)}`, description: kind.kind === null ? "" : kind.primitive, what: kind }));
+    .map((kind) => ({ label: `${iconOf(kind)} ${kindOf(kind)}`, description: kind.kind === null ? "" : kind.primitive, action: kind }));
   const picked = await vscode.window.showQuickPick(items, { placeHolder: `“${memory.title}” is a ${kindOf(memory)}. Choose its kind` });
   if (picked === undefined) return;
-  const { primitive, kind } = picked.what;
-  await act(context, memory.handle, { action: "kind", primitive, ...(kind === null ? {} : { kind }) });
+  const { primitive, kind } = picked.action;
+  await sendAction(context, memory.handle, { action: "kind", primitive, ...(kind === null ? {} : { kind }) });
 }
 
-/** An act that needs nothing but the memory. */
-export async function actOn(context: Asks, handle: string | undefined, what: Act): Promise<void> {
-  const memory = handle ?? (await meant(context, undefined))?.handle;
-  if (memory !== undefined) await act(context, memory, what);
+/** Performs an action that needs no further input. */
+export async function actOnMemory(context: Requester, handle: string | undefined, action: MemoryAction): Promise<void> {
+  const memory = handle ?? (await findTarget(context, undefined))?.handle;
+  if (memory !== undefined) await sendAction(context, memory, action);
 }
 
-async function act(context: Asks, handle: string, what: Act): Promise<void> {
-  await tellActed(context, await context.request(protocol.memoryAct, { id: handle, ...what }));
+async function sendAction(context: Requester, handle: string, action: MemoryAction): Promise<void> {
+  await showActionResult(context, await context.request(protocol.memoryAct, { id: handle, ...action }));
 }
 
-/** Says what was done, with Undo; a refusal is told as one. */
-export async function tellActed(context: Asks, acted: protocol.ActedView): Promise<void> {
+/** Shows the result of an action, with Undo. Throws if the sidecar refused it. */
+export async function showActionResult(context: Requester, acted: protocol.MemoryActView): Promise<void> {
   const { ok, message, action, path, root } = acted;
   if (!ok) throw new Error(message);
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];
@@ -105,6 +105,6 @@ export async function tellActed(context: Asks, acted: protocol.ActedView): Promi
   await Promise.resolve();
 }
 
-function tagsOf(text: string): string[] {
+function parseTags(text: string): string[] {
   return [...new Set(text.split(",").map((tag) => tag.trim()).filter((tag) => tag !== ""))];
 }

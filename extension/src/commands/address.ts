@@ -1,4 +1,4 @@
-/** Why a text cannot be the address of a model's service; undefined when it can. The sidecar checks it once more. */
+/** Why a text cannot be the address of a model service; undefined if it can. The sidecar checks it again. */
 export function addressFault(text: string): string | undefined {
   let url: URL;
   try {

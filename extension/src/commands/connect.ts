@@ -3,10 +3,10 @@ import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { agentDescription } from "../text/sessionwording";
 
-type Asking = Pick<Context, "request">;
+type Requester = Pick<Context, "request">;
 
 /** Lerim: Connect Agent. Reads an agent's sessions from its usual place, or from a folder the person picks. */
-export async function connectAgent(context: Asking, platform: string | undefined): Promise<boolean> {
+export async function connectAgent(context: Requester, platform: string | undefined): Promise<boolean> {
   const agent = await chooseAgent(context, platform, "Choose an agent to connect", () => true);
   if (agent === undefined) return false;
   const usual = { label: "Default location", description: agent.stores.map(({ path }) => path).join(", ") };
@@ -19,36 +19,36 @@ export async function connectAgent(context: Asking, platform: string | undefined
     if (picked === undefined) return false;
     path = picked.fsPath;
   }
-  return act(context, { platform: agent.platform, action: "connect", path });
+  return sendConnect(context, { platform: agent.platform, action: "connect", path });
 }
 
-/** Lerim: Disconnect Agent. Its sessions are read no more; what was read of them stays. */
-export async function disconnectAgent(context: Asking, platform: string | undefined): Promise<boolean> {
+/** Lerim: Disconnect Agent. Its sessions are no longer read; what was read before is kept. */
+export async function disconnectAgent(context: Requester, platform: string | undefined): Promise<boolean> {
   const agent = await chooseAgent(context, platform, "Choose an agent to disconnect", ({ state }) => state !== "removed");
-  return agent === undefined ? false : act(context, { platform: agent.platform, action: "disconnect", path: null });
+  return agent === undefined ? false : sendConnect(context, { platform: agent.platform, action: "disconnect", path: null });
 }
 
-async function act(context: Asking, params: protocol.ConnectParams): Promise<boolean> {
+async function sendConnect(context: Requester, params: protocol.ConnectParams): Promise<boolean> {
   const { ok, message } = await context.request(protocol.connect, params);
   void vscode.window.showInformationMessage(`Lerim: ${message}`);
   return ok;
 }
 
 async function chooseAgent(
-  context: Asking,
+  context: Requester,
   platform: string | undefined,
   placeHolder: string,
-  fits: (agent: protocol.AgentView) => boolean,
+  isEligible: (agent: protocol.AgentView) => boolean,
 ): Promise<protocol.AgentView | undefined> {
   const { agents } = await context.request(protocol.agents, { root: null });
-  const named = agents.find((agent) => agent.platform === platform);
-  if (named !== undefined) return named;
-  const items = agents.filter(fits).map((agent) => ({ label: agent.name, description: agentDescription(agent), agent }));
+  const requested = agents.find((agent) => agent.platform === platform);
+  if (requested !== undefined) return requested;
+  const items = agents.filter(isEligible).map((agent) => ({ label: agent.name, description: agentDescription(agent), agent }));
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.agent;
 }
 
-/** Runs a job once more, or leaves it alone for good. */
-export async function actOnJob(context: Asking, job: number | undefined, action: "retry" | "skip"): Promise<boolean> {
+/** Retries or skips a job of the queue. */
+export async function actOnJob(context: Requester, job: number | undefined, action: "retry" | "skip"): Promise<boolean> {
   const chosen = job ?? (await chooseJob(context, action));
   if (chosen === undefined) return false;
   const { ok, message } = await context.request(protocol.queueAct, { job: chosen, action });
@@ -56,7 +56,7 @@ export async function actOnJob(context: Asking, job: number | undefined, action:
   return ok;
 }
 
-async function chooseJob(context: Asking, action: "retry" | "skip"): Promise<number | undefined> {
+async function chooseJob(context: Requester, action: "retry" | "skip"): Promise<number | undefined> {
   const { jobs } = await context.request(protocol.agents, { root: null });
   if (jobs.length === 0) {
     void vscode.window.showInformationMessage("Lerim: No jobs have failed in this repository.");

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 
-/** Lerim: Debug Information. A document with what a bug report needs; it names paths and counts, no memory's text. */
+/** Lerim: Debug Information. Opens a document for bug reports with paths and counts, but no text of a memory. */
 export async function showDebugInformation(context: Context): Promise<void> {
   const { packageJSON } = context.extension.extension as { packageJSON: { version?: string } };
   const lines = [

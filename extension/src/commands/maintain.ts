@@ -4,15 +4,15 @@ import { maintainedText } from "../text/memorywording";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 
-/** Lerim: Maintain. Looks through the memories with progress and Cancel, then says what it proposes. */
+/** Lerim: Maintain. Maintains the memories with progress and Cancel, then shows what it proposes. */
 export async function maintainRoot(context: Pick<Context, "request" | "on" | "output">, review: { show(folder: vscode.WorkspaceFolder): Promise<void> }): Promise<void> {
   const folder = await chooseRoot();
   if (folder === undefined) return;
   const root = folder.uri.toString();
   const options = { location: vscode.ProgressLocation.Notification, title: `Maintaining the memories of ${folder.name}`, cancellable: true };
   const report = await vscode.window.withProgress(options, async (progress, token) => {
-    const listening = context.on(protocol.maintainProgress, (told) => {
-      if (told.root === root) progress.report({ message: progressText(told) });
+    const listening = context.on(protocol.maintainProgress, (event) => {
+      if (event.root === root) progress.report({ message: progressText(event) });
     });
     try {
       return await context.request(protocol.maintain, { root, dryRun: false }, token);

@@ -9,58 +9,58 @@ interface MemoryItem extends vscode.QuickPickItem {
   readonly memory: { readonly path: string };
 }
 
-interface FoundItem extends vscode.QuickPickItem {
+interface SearchResultItem extends vscode.QuickPickItem {
   readonly memory: protocol.MemoryView;
 }
 
 const searchLimit = 50;
-/** What the sidecar understands in a query. */
+/** The filters of a query, as shown to the person. */
 const filters = "kind: tag: file: is: since:";
 
 /** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. */
 export async function searchMemories(context: Pick<Context, "request">): Promise<void> {
   const root = await rootOrNull();
-  if (root !== undefined) await listFound(context, root, `Search memories by words, symbols or paths, and with ${filters}`, (memory) => openFile(memory, root));
+  if (root !== undefined) await showSearchList(context, root, `Search memories by words, symbols or paths, and with ${filters}`, (memory) => openFile(memory, root));
 }
 
-/** A memory that the person looks for and chooses; undefined when they chose none. */
+/** Lets the person search for a memory and choose it; undefined if they chose none. */
 export async function pickMemory(context: Pick<Context, "request">): Promise<protocol.MemoryView | undefined> {
   const root = await rootOrNull();
   if (root === undefined) return undefined;
   return new Promise((resolve, reject) => {
-    const chosen = (memory: protocol.MemoryView): Promise<void> => {
+    const onChosen = (memory: protocol.MemoryView): Promise<void> => {
       resolve(memory);
       return Promise.resolve();
     };
-    listFound(context, root, `Choose a memory. Search by words, symbols or paths, and with ${filters}`, chosen, () => resolve(undefined)).catch(reject);
+    showSearchList(context, root, `Choose a memory. Search by words, symbols or paths, and with ${filters}`, onChosen, () => resolve(undefined)).catch(reject);
   });
 }
 
-async function listFound(context: Pick<Context, "request">, root: string | null, placeholder: string, chosen: (memory: protocol.MemoryView) => Promise<void>, hidden?: () => void): Promise<void> {
-  await searchList<FoundItem>(
+async function showSearchList(context: Pick<Context, "request">, root: string | null, placeholder: string, onChosen: (memory: protocol.MemoryView) => Promise<void>, onHidden?: () => void): Promise<void> {
+  await searchList<SearchResultItem>(
     placeholder,
     async (query, cancel) => {
       const { memories } = await context.request(protocol.memorySearch, { root, query, limit: searchLimit }, cancel);
-      return { items: memories.map(rankedItem), title: memories.length === 0 ? "No matching memories" : undefined };
+      return { items: memories.map(searchResultItem), title: memories.length === 0 ? "No matching memories" : undefined };
     },
-    ({ memory }) => chosen(memory),
-    hidden,
+    ({ memory }) => onChosen(memory),
+    onHidden,
   );
 }
 
-function rankedItem(memory: protocol.MemoryView): FoundItem {
+function searchResultItem(memory: protocol.MemoryView): SearchResultItem {
   return { label: iconOf(memory), description: memory.title, detail: memoryDetail(memory), alwaysShow: true, memory };
 }
 
-function titledItem(memory: protocol.MemoryView): MemoryItem {
+function memoryItem(memory: protocol.MemoryView): MemoryItem {
   return { label: `${iconOf(memory)} ${memory.title}`, detail: memoryDetail(memory), memory };
 }
 
-function listedItem(memory: protocol.TitleView): MemoryItem {
+function titleItem(memory: protocol.TitleView): MemoryItem {
   return { label: `${iconOf(memory)} ${memory.title}`, detail: titleDetail(memory), memory };
 }
 
-/** Lerim: Open Memory. Without a handle: a list of all. */
+/** Lerim: Open Memory. Without a handle, lists all memories. */
 export async function openMemory(context: Pick<Context, "request">, handle: string | undefined): Promise<void> {
   if (handle !== undefined) {
     await openFile(await context.request(protocol.memoryShow, { id: handle }), null);
@@ -68,11 +68,11 @@ export async function openMemory(context: Pick<Context, "request">, handle: stri
   }
   const root = await rootOrNull();
   if (root === undefined) return;
-  await pickAndOpen((await allTitles(context, root)).map(listedItem), root, "Open a memory");
+  await pickAndOpen((await loadAllTitles(context, root)).map(titleItem), root, "Open a memory");
 }
 
-/** Every memory's title, asked for in parts; one that moved between two parts is there once. */
-async function allTitles(context: Pick<Context, "request">, root: string | null): Promise<protocol.TitleView[]> {
+/** The titles of all memories, requested page by page. A memory that moves between two pages is listed once. */
+async function loadAllTitles(context: Pick<Context, "request">, root: string | null): Promise<protocol.TitleView[]> {
   const found = new Map<string, protocol.TitleView>();
   let start = 0;
   for (;;) {
@@ -83,10 +83,10 @@ async function allTitles(context: Pick<Context, "request">, root: string | null)
   }
 }
 
-/** The memories of one file, from a code lens. */
+/** Lists the memories of one file, from a code lens. */
 export async function showFileMemories(context: Pick<Context, "request">, uri: string): Promise<void> {
   const { memories } = await context.request(protocol.memoryForFile, { uri });
-  await pickAndOpen(memories.map(titledItem), null, "Memories of this file");
+  await pickAndOpen(memories.map(memoryItem), null, "Memories of this file");
 }
 
 async function pickAndOpen(items: readonly MemoryItem[], root: string | null, placeHolder: string): Promise<void> {
@@ -108,7 +108,7 @@ export function fileUri(path: string, root: string | null): vscode.Uri {
   return absolute || root === null ? vscode.Uri.file(path) : vscode.Uri.joinPath(vscode.Uri.parse(root), path);
 }
 
-/** The root searched in; null (the person's global memories) when no folder is open, undefined when the person chose none. */
+/** The root to search; null (global memories only) if no folder is open, undefined if the person chose none. */
 async function rootOrNull(): Promise<string | null | undefined> {
   return rootFolders().length === 0 ? null : (await chooseRoot())?.uri.toString();
 }

@@ -1,48 +1,49 @@
 import * as vscode from "vscode";
 
-const typingMs = 120;
+const searchDelayMs = 120;
 
-/** What a query found, and what stands above the list. */
-export interface Found<Item> {
+/** The items a query found, and the title above the list. */
+export interface SearchResults<Item> {
   readonly items: readonly Item[];
   readonly title: string | undefined;
 }
 
 /**
- * A list that follows what a person types, in the order of the sidecar; Enter opens what is chosen. VS Code moves items whose label
- * matches the typed text to the top: what is matched by the sidecar therefore stands in an item's description, which is not. `hidden` is called when the list goes, also after a choice.
+ * A quick pick that searches while the person types and keeps the sidecar's order; Enter opens the chosen item. VS Code moves items
+ * whose label matches the typed text to the top, so the matched text belongs in an item's description, which does not affect the order.
+ * `onHidden` is called when the list closes, also after a choice.
  */
 export async function searchList<Item extends vscode.QuickPickItem>(
   placeholder: string,
-  find: (query: string, cancel: vscode.CancellationToken) => Promise<Found<Item>>,
+  find: (query: string, cancel: vscode.CancellationToken) => Promise<SearchResults<Item>>,
   open: (chosen: Item) => Promise<void>,
-  hidden: () => void = () => undefined,
+  onHidden: () => void = () => undefined,
 ): Promise<void> {
   const pick = vscode.window.createQuickPick<Item>();
   pick.placeholder = placeholder;
   let cancel = new vscode.CancellationTokenSource();
   let timer: NodeJS.Timeout | undefined;
-  const look = async (query: string): Promise<void> => {
+  const runSearch = async (query: string): Promise<void> => {
     cancel.cancel();
     cancel.dispose();
-    const own = (cancel = new vscode.CancellationTokenSource());
+    const source = (cancel = new vscode.CancellationTokenSource());
     pick.busy = true;
     try {
-      const { items, title } = await find(query, own.token);
-      if (own.token.isCancellationRequested) return;
+      const { items, title } = await find(query, source.token);
+      if (source.token.isCancellationRequested) return;
       pick.items = items;
       pick.title = title;
     } catch (error) {
-      if (own.token.isCancellationRequested) return;
+      if (source.token.isCancellationRequested) return;
       pick.items = [];
       pick.title = `Search failed: ${error instanceof Error ? error.message : String(error)}`;
     } finally {
-      if (!own.token.isCancellationRequested) pick.busy = false;
+      if (!source.token.isCancellationRequested) pick.busy = false;
     }
   };
   pick.onDidChangeValue((value) => {
     clearTimeout(timer);
-    timer = setTimeout(() => void look(value), typingMs);
+    timer = setTimeout(() => void runSearch(value), searchDelayMs);
   });
   pick.onDidAccept(() => {
     const [chosen] = pick.selectedItems;
@@ -56,8 +57,8 @@ export async function searchList<Item extends vscode.QuickPickItem>(
     cancel.cancel();
     cancel.dispose();
     pick.dispose();
-    hidden();
+    onHidden();
   });
   pick.show();
-  await look("");
+  await runSearch("");
 }

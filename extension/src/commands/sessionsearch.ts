@@ -17,20 +17,20 @@ export async function searchSessions(
   everywhere: boolean,
   open: (id: string, turn: string) => Promise<void>,
 ): Promise<void> {
-  const first = everywhere ? "Search the sessions of this machine" : "Search the sessions of this window's repositories";
+  const defaultTitle = everywhere ? "Search the sessions of this machine" : "Search the sessions of this window's repositories";
   await searchList<HitItem>(
     "Search what was said by words, and with agent:codex repo:shop branch:main file:src/a.py model:opus since:7d failed:",
     async (query, cancel) => {
-      if (query.trim() === "") return { items: [], title: first };
+      if (query.trim() === "") return { items: [], title: defaultTitle };
       const { hits, problems } = await context.request(protocol.sessionsSearch, { query, everywhere, limit: searchLimit }, cancel);
-      const title = problems.length > 0 ? problems.join(" ") : hits.length === 0 ? "No matches" : first;
-      return { items: hits.map((hit) => itemOf(hit, context.extension.extensionUri)), title };
+      const title = problems.length > 0 ? problems.join(" ") : hits.length === 0 ? "No matches" : defaultTitle;
+      return { items: hits.map((hit) => makeItem(hit, context.extension.extensionUri)), title };
     },
     ({ hit }) => open(hit.id, hit.turn),
   );
 }
 
-function itemOf(hit: protocol.HitView, extension: vscode.Uri): HitItem {
+function makeItem(hit: protocol.HitView, extension: vscode.Uri): HitItem {
   return {
     label: "",
     iconPath: agentIcon(extension, hit.platform),

@@ -6,10 +6,10 @@ import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 import { progressText, reportText } from "../text/wording";
 
-type Syncing = Pick<Context, "request" | "output" | "settings" | "status" | "onSyncProgress">;
+type SyncContext = Pick<Context, "request" | "output" | "settings" | "status" | "onSyncProgress">;
 
-/** Lerim: Sync. Reads the project's new sessions with progress and Cancel, and says what came of it. */
-export async function syncRoot(context: Syncing, root: string | undefined): Promise<void> {
+/** Lerim: Sync. Reads the project's new sessions with progress and Cancel, and shows the result. */
+export async function syncRoot(context: SyncContext, root: string | undefined): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     void vscode.window.showInformationMessage("Lerim does not sync in Restricted Mode. Trust this workspace to sync it.", "Manage Trust").then((choice) => {
       if (choice !== undefined) void vscode.commands.executeCommand("workbench.trust.manage");
@@ -18,40 +18,40 @@ export async function syncRoot(context: Syncing, root: string | undefined): Prom
   }
   const chosen = root ?? (await chooseRoot())?.uri.toString();
   if (chosen === undefined) return;
-  let report = await followed(context, chosen);
-  if (report !== undefined && (await agreed(context, report))) report = (await followed(context, chosen)) ?? report;
-  if (report !== undefined) await announce(context, report);
+  let report = await syncWithProgress(context, chosen);
+  if (report !== undefined && (await askConsent(context, report))) report = (await syncWithProgress(context, chosen)) ?? report;
+  if (report !== undefined) await showReport(context, report);
 }
 
-function followed(context: Syncing, root: string): Thenable<protocol.SyncReport | undefined> {
+function syncWithProgress(context: SyncContext, root: string): Thenable<protocol.SyncReport | undefined> {
   return vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title: "Lerim: Sync", cancellable: true },
     (progress, token) => runSync(context, root, progress, token),
   );
 }
 
-/** Whether the person agreed just now to pay for the model that the sessions wait for. Only a sync they asked for asks them. */
-async function agreed(context: Syncing, { waits }: protocol.SyncReport): Promise<boolean> {
+/** Asks for consent to pay for the model that sessions wait for; whether it was given. Only a sync the person started asks. */
+async function askConsent(context: SyncContext, { waits }: protocol.SyncReport): Promise<boolean> {
   if (waits.why !== "consent" || waits.sessions === 0) return false;
-  const yes = "Allow";
-  if ((await vscode.window.showInformationMessage(consentText(waits), { modal: true }, yes)) !== yes) return false;
+  const allow = "Allow";
+  if ((await vscode.window.showInformationMessage(consentText(waits), { modal: true }, allow)) !== allow) return false;
   await context.request(protocol.modelAllow, { label: waits.model });
   return true;
 }
 
-/** The report; undefined when the person cancelled and the sidecar had none to give. */
+/** Runs a sync with progress. Returns its report; undefined if the person cancelled and there is none. */
 async function runSync(
-  context: Syncing,
+  context: SyncContext,
   root: string,
   progress: vscode.Progress<{ message?: string; increment?: number }>,
   token: vscode.CancellationToken,
 ): Promise<protocol.SyncReport | undefined> {
-  let shown = 0;
-  const follow = context.onSyncProgress((event) => {
+  let reportedShare = 0;
+  const subscription = context.onSyncProgress((event) => {
     if (event.root !== root) return;
     const share = event.sessionsTotal > 0 ? Math.floor((100 * event.sessionsDone) / event.sessionsTotal) : 0;
-    progress.report({ message: progressText(event), increment: Math.max(share - shown, 0) });
-    shown = Math.max(share, shown);
+    progress.report({ message: progressText(event), increment: Math.max(share - reportedShare, 0) });
+    reportedShare = Math.max(share, reportedShare);
   });
   context.status.setSyncing(root, "starting");
   try {
@@ -63,12 +63,12 @@ async function runSync(
     }
     throw error;
   } finally {
-    follow.dispose();
+    subscription.dispose();
     context.status.setSyncing(root, "");
   }
 }
 
-async function announce(context: Syncing, report: protocol.SyncReport): Promise<void> {
+async function showReport(context: SyncContext, report: protocol.SyncReport): Promise<void> {
   const model = modelText(report, context.settings["model.provider"] === "");
   const text = [reportText(report), model.text].filter((part) => part !== "").join(" ");
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
@@ -82,10 +82,10 @@ async function announce(context: Syncing, report: protocol.SyncReport): Promise<
   const choice = await vscode.window.showInformationMessage(`Lerim: ${text}`, ...actions);
   if (choice === "Open Review") await vscode.commands.executeCommand("lerim.openReview");
   if (choice === "Show Log") context.output.show();
-  if (choice !== undefined) await mends[choice]?.();
+  if (choice !== undefined) await fixActions[choice]?.();
 }
 
-const mends: Partial<Record<string, () => Thenable<unknown>>> = {
+const fixActions: Partial<Record<string, () => Thenable<unknown>>> = {
   "Choose Model": () => vscode.commands.executeCommand("lerim.chooseModel"),
   "Enter Key": () => vscode.commands.executeCommand("lerim.enterModelKey"),
   "Change Budget": () => openSetting("lerim.budget.perDayUsd"),

@@ -5,10 +5,10 @@ import * as protocol from "../protocol";
 
 const scheme = "lerim-turn";
 
-/** Opens turns: in the transcript viewer, or, of one that is gone, what is known of it as a read-only document. */
-export class Turns implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  /** What was just told of a turn that is gone; taken by the document that is made of it. */
-  readonly #told = new Map<string, string>();
+/** Opens turns in the transcript viewer. A turn that no longer exists is described in a read-only document. */
+export class TurnOpener implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  /** The descriptions of missing turns, by URI, while their documents are being opened. */
+  readonly #missingTurns = new Map<string, string>();
   readonly #provider = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
 
   constructor(
@@ -21,17 +21,17 @@ export class Turns implements vscode.TextDocumentContentProvider, vscode.Disposa
     const view = await this.context.request(protocol.turn, target);
     if (view.found === "catalog") return this.transcripts.open(view.id, view.turn);
     const uri = turnUri(view);
-    this.#told.set(uri.toString(), view.text);
+    this.#missingTurns.set(uri.toString(), view.text);
     try {
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
     } finally {
-      this.#told.delete(uri.toString());
+      this.#missingTurns.delete(uri.toString());
     }
   }
 
-  /** Called by VS Code, also for a tab that was open before the window was. */
+  /** Called by VS Code, also for a tab restored from an earlier session. */
   provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.#told.get(uri.toString()) ?? "Open this turn again from the memory or candidate it belongs to.";
+    return this.#missingTurns.get(uri.toString()) ?? "Open this turn again from the memory or candidate it belongs to.";
   }
 
   dispose(): void {

@@ -1,80 +1,80 @@
 import * as vscode from "vscode";
-import type { AskedView, AskModelParams, EditorModelView, Why } from "../protocol";
+import type { ModelAnswerView, AskModelParams, EditorModelView, RefusalReason } from "../protocol";
 
 const justification = "Lerim reads your coding sessions with it, to find the decisions and learnings in them.";
-/** Jobs are told of the models in an environment variable, which is small on Windows. */
-const mostModels = 64;
-const mostText = 60;
-const mostAnswer = 400_000;
-/** More than a token ever has on average. */
-const charactersOfToken = 16;
-const mostMessage = 300;
-const settleMs = 300;
+/** Jobs receive the models in an environment variable, whose size is limited on Windows. */
+const maxModels = 64;
+const maxNameLength = 60;
+const maxAnswerLength = 400_000;
+/** An upper bound for the average number of characters per token. */
+const maxCharactersPerToken = 16;
+const maxMessageLength = 300;
+const changeDelayMs = 300;
 
 type Access = Pick<vscode.LanguageModelAccessInformation, "canSendRequest" | "onDidChange">;
 
-/** The editor's own language models: which there are, and the sidecar's questions to them. */
+/** The editor's own language models: lists them and answers the sidecar's questions with them. */
 export class EditorModels implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
-  /** There may be other models, or the person allowed one. */
+  /** Fires when the models may have changed, or the person allowed one. */
   readonly onChanged = this.#changed.event;
-  readonly #told = new Set<string>();
-  /** Of each model about which the editor asks the person just now: the request that made it ask. */
-  readonly #consents = new Map<string, Thenable<unknown>>();
+  readonly #offeredIds = new Set<string>();
+  /** By model id, the request for which the editor is asking the person's consent. */
+  readonly #pendingConsents = new Map<string, Thenable<unknown>>();
   readonly #listeners: vscode.Disposable[];
-  #settling: NodeJS.Timeout | undefined;
+  #changeTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly access: Access,
     private readonly log: (line: string) => void,
   ) {
     const changed = (): void => {
-      clearTimeout(this.#settling);
-      this.#settling = setTimeout(() => this.#changed.fire(), settleMs);
+      clearTimeout(this.#changeTimer);
+      this.#changeTimer = setTimeout(() => this.#changed.fire(), changeDelayMs);
     };
-    const lm = vscode.lm as typeof vscode.lm | undefined; // editors made from VS Code may leave it out
+    const lm = vscode.lm as typeof vscode.lm | undefined; // editors based on VS Code may lack it
     this.#listeners = lm === undefined ? [] : [lm.onDidChangeChatModels(changed), access.onDidChange(changed)];
   }
 
-  /** The models as the sidecar is told of them; none in Restricted Mode. */
+  /** The models offered to the sidecar; none in Restricted Mode. */
   async offered(): Promise<EditorModelView[]> {
     if (!vscode.workspace.isTrusted) return [];
-    const models = (await this.#models()).slice(0, mostModels).map((model) => ({
-      id: idOf(model),
-      vendor: short(model.vendor),
-      family: short(model.family),
-      version: short(model.version),
-      name: short(model.name),
+    const models = (await this.#models()).slice(0, maxModels).map((model) => ({
+      id: modelId(model),
+      vendor: shorten(model.vendor),
+      family: shorten(model.family),
+      version: shorten(model.version),
+      name: shorten(model.name),
       maxInputTokens: Number.isSafeInteger(model.maxInputTokens) ? model.maxInputTokens : 0,
       allowed: this.access.canSendRequest(model) ?? null,
     }));
-    for (const { id } of models) this.#told.add(id);
+    for (const { id } of models) this.#offeredIds.add(id);
     return models;
   }
 
-  /** The answer to one question, or why there is none; nothing is thrown. `hear` is told its words as they come. */
-  async ask(params: AskModelParams, token: vscode.CancellationToken, hear: (text: string) => void = () => undefined): Promise<AskedView> {
-    if (!vscode.workspace.isTrusted) return refused("no-permission");
-    const model = (await this.#models()).find((one) => idOf(one) === params.model);
-    if (token.isCancellationRequested) return refused("cancelled");
-    if (model === undefined) return refused(this.#told.has(params.model) ? "gone" : "not-found");
-    if (!params.explicit && this.access.canSendRequest(model) !== true) return refused("no-permission");
+  /** Answers one question, or says why it cannot; never throws. `onText` gets the answer piece by piece. */
+  async ask(params: AskModelParams, token: vscode.CancellationToken, onText: (text: string) => void = () => undefined): Promise<ModelAnswerView> {
+    if (!vscode.workspace.isTrusted) return makeRefusal("no-permission");
+    const model = (await this.#models()).find((one) => modelId(one) === params.model);
+    if (token.isCancellationRequested) return makeRefusal("cancelled");
+    if (model === undefined) return makeRefusal(this.#offeredIds.has(params.model) ? "gone" : "not-found");
+    if (!params.explicit && this.access.canSendRequest(model) !== true) return makeRefusal("no-permission");
     const source = new vscode.CancellationTokenSource();
     const listeners: vscode.Disposable[] = [];
-    const stopped = new Promise<AskedView>((resolve) => {
-      const stop = (why: Why): void => {
-        resolve(refused(why)); // first: a model that listens may answer with what it has
+    const stopAnswer = new Promise<ModelAnswerView>((resolve) => {
+      const stop = (why: RefusalReason): void => {
+        resolve(makeRefusal(why)); // before cancelling: the model may answer with what it has
         source.cancel();
       };
       listeners.push(
         token.onCancellationRequested(() => stop("cancelled")),
         vscode.lm.onDidChangeChatModels(async () => {
-          if (!(await this.#models()).some((one) => idOf(one) === params.model)) stop("gone");
+          if (!(await this.#models()).some((one) => modelId(one) === params.model)) stop("gone");
         }),
       );
     });
     try {
-      return await Promise.race([stopped, this.#answer(model, params, source, hear)]);
+      return await Promise.race([stopAnswer, this.#answer(model, params, source, onText)]);
     } finally {
       for (const listener of listeners) listener.dispose();
       source.dispose();
@@ -82,7 +82,7 @@ export class EditorModels implements vscode.Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.#settling);
+    clearTimeout(this.#changeTimer);
     for (const listener of this.#listeners) listener.dispose();
     this.#changed.dispose();
   }
@@ -91,43 +91,43 @@ export class EditorModels implements vscode.Disposable {
     model: vscode.LanguageModelChat,
     { system, prompt, maxTokens, token }: AskModelParams,
     source: vscode.CancellationTokenSource,
-    hear: (text: string) => void,
-  ): Promise<AskedView> {
-    const most = Math.min(mostAnswer, maxTokens === null ? mostAnswer : maxTokens * charactersOfToken);
-    // there is no role for instructions: they are the first thing the user says
+    onText: (text: string) => void,
+  ): Promise<ModelAnswerView> {
+    const maxLength = Math.min(maxAnswerLength, maxTokens === null ? maxAnswerLength : maxTokens * maxCharactersPerToken);
+    // the API has no system role, so the instructions are the first user message
     const messages = [system, prompt].filter((text) => text !== "").map((text) => vscode.LanguageModelChatMessage.User(text));
     let text = "";
     try {
       const response = await this.#send(model, messages, source.token);
       for await (const part of response.text) {
         text += part;
-        if (token !== "" && text.length < most) hear(part);
-        if (text.length < most) continue;
+        if (token !== "" && text.length < maxLength) onText(part);
+        if (text.length < maxLength) continue;
         source.cancel();
         break;
       }
     } catch (error) {
-      return refusal(error);
+      return toRefusal(error);
     }
-    return { text: text.slice(0, most), why: "", message: "" };
+    return { text: text.slice(0, maxLength), why: "", message: "" };
   }
 
-  /** Sends a request. While the editor asks the person about the model, other questions wait for what they say. */
+  /** Sends a request. While the editor asks for consent to use the model, further requests wait for the answer. */
   async #send(model: vscode.LanguageModelChat, messages: vscode.LanguageModelChatMessage[], token: vscode.CancellationToken): Promise<vscode.LanguageModelChatResponse> {
-    const id = idOf(model);
+    const id = modelId(model);
     const send = (): Thenable<vscode.LanguageModelChatResponse> => model.sendRequest(messages, { justification }, token);
     if (this.access.canSendRequest(model) === true) return send();
-    const first = this.#consents.get(id);
+    const first = this.#pendingConsents.get(id);
     if (first !== undefined) {
-      await first; // their no is this one's, too
+      await first; // a denial applies to this request, too
       return send();
     }
     const sent = send();
-    this.#consents.set(id, sent);
+    this.#pendingConsents.set(id, sent);
     try {
       return await sent;
     } finally {
-      this.#consents.delete(id);
+      this.#pendingConsents.delete(id);
     }
   }
 
@@ -135,30 +135,30 @@ export class EditorModels implements vscode.Disposable {
     try {
       return await vscode.lm.selectChatModels();
     } catch (error) {
-      this.log(`The editor's models could not be listed: ${messageOf(error)}`);
+      this.log(`The editor's models could not be listed: ${errorMessage(error)}`);
       return [];
     }
   }
 }
 
-function idOf(model: vscode.LanguageModelChat): string {
-  return `${short(model.vendor)}/${short(model.id)}`;
+function modelId(model: vscode.LanguageModelChat): string {
+  return `${shorten(model.vendor)}/${shorten(model.id)}`;
 }
 
-function short(text: string): string {
-  return text.slice(0, mostText);
+function shorten(text: string): string {
+  return text.slice(0, maxNameLength);
 }
 
-function refused(why: Why, message = ""): AskedView {
+function makeRefusal(why: RefusalReason, message = ""): ModelAnswerView {
   return { text: "", why, message };
 }
 
-function refusal(error: unknown): AskedView {
-  return refused(reason(error), messageOf(error));
+function toRefusal(error: unknown): ModelAnswerView {
+  return makeRefusal(refusalReason(error), errorMessage(error));
 }
 
-/** Quota and rate limits have no code of their own: providers say them in an error's name or message. */
-function reason(error: unknown): Why {
+/** Quotas and rate limits have no error code; providers mention them in the error's name or message. */
+function refusalReason(error: unknown): RefusalReason {
   if (!(error instanceof vscode.LanguageModelError)) return "failed";
   if (error.code === "NoPermissions") return "no-permission";
   if (error.code === "NotFound") return "gone";
@@ -167,6 +167,6 @@ function reason(error: unknown): Why {
   return "failed";
 }
 
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, mostMessage);
+function errorMessage(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageLength);
 }

@@ -1,4 +1,4 @@
-/** A command cannot be carried out because the sidecar does not run; the person has been told, or knows. */
+/** A command failed because the sidecar is not running. The person has already been informed. */
 export class NotRunning extends Error {
   override readonly name = "NotRunning";
 

@@ -4,12 +4,12 @@ import * as vscode from "vscode";
 import { parseReference } from "./arguments";
 import { repositoryOf } from "./roots";
 
-/** Opens what a candidate or memory refers to, at its symbol if there is one. Refuses what is not inside the root. */
+/** Opens the file a candidate or memory refers to, at its symbol if there is one. Throws if it is outside the repository. */
 export async function openReference(root: string, reference: string): Promise<void> {
   const parsed = parseReference(reference);
   if (parsed === undefined) throw new Error(`"${reference}" does not name a file in this repository.`);
   const opened = vscode.Uri.parse(root);
-  // references count from the repository, which may lie above the opened folder
+  // references are relative to the repository, which may contain the opened folder
   const folder = vscode.Uri.file((await repositoryOf(opened.fsPath)) ?? opened.fsPath);
   const file = vscode.Uri.joinPath(folder, parsed.path);
   let inside: boolean;
@@ -20,18 +20,18 @@ export async function openReference(root: string, reference: string): Promise<vo
   }
   if (!inside) throw new Error(`${parsed.path} is outside the repository.`);
   const document = await vscode.workspace.openTextDocument(file);
-  const at = parsed.symbol === "" ? undefined : await symbolRange(file, parsed.symbol);
-  await vscode.window.showTextDocument(document, at === undefined ? { preview: true } : { preview: true, selection: at });
+  const range = parsed.symbol === "" ? undefined : await symbolRange(file, parsed.symbol);
+  await vscode.window.showTextDocument(document, range === undefined ? { preview: true } : { preview: true, selection: range });
 }
 
 async function symbolRange(file: vscode.Uri, symbol: string): Promise<vscode.Range | undefined> {
   const found = await vscode.commands.executeCommand<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>("vscode.executeDocumentSymbolProvider", file);
   const name = symbol.split(/[.:]+/).at(-1) ?? symbol;
-  return rangeOf(found ?? [], name);
+  return findDeclaration(found ?? [], name);
 }
 
-/** Where the symbol `name` is declared; undefined when it is not there or stands in several places. */
-export function rangeOf(symbols: readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[], name: string): vscode.Range | undefined {
+/** Where the symbol `name` is declared; undefined if there is no such symbol or more than one. */
+export function findDeclaration(symbols: readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[], name: string): vscode.Range | undefined {
   const ranges: vscode.Range[] = [];
   const waiting = [...symbols];
   for (let symbol = waiting.pop(); symbol !== undefined; symbol = waiting.pop()) {

@@ -7,7 +7,7 @@ export function rootFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
 }
 
-/** The root a command acts on: the active editor's, else the only one, else the one the person picks; undefined when there is none. */
+/** The root a command acts on: the active editor's, or the only one, or one the person picks; undefined if there is none. */
 export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> {
   const folders = rootFolders();
   const document = vscode.window.activeTextEditor?.document;
@@ -25,16 +25,16 @@ export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> 
   return picked?.folder;
 }
 
-/** The innermost repository a folder lies in; undefined when it lies in none. */
+/** The innermost repository that contains a folder; undefined if there is none. */
 export async function repositoryOf(folder: string): Promise<string | undefined> {
-  for (let place = folder; ; place = dirname(place)) {
-    if (await exists(join(place, ".git"))) return place;
-    if (dirname(place) === place) return undefined;
+  for (let parent = folder; ; parent = dirname(parent)) {
+    if (await exists(join(parent, ".git"))) return parent;
+    if (dirname(parent) === parent) return undefined;
   }
 }
 
-/** Whether a folder lies in a repository or holds memories itself. */
-export async function isUseful(folder: string): Promise<boolean> {
+/** Whether a folder is in a repository or contains memories itself. */
+export async function isSupportedFolder(folder: string): Promise<boolean> {
   return (await exists(join(folder, ".lerim"))) || (await repositoryOf(folder)) !== undefined;
 }
 

@@ -1,4 +1,4 @@
-// The extension's settings with every default; package.json is checked against `defaults` by a test.
+// The extension's settings with their defaults. A test compares `defaults` with package.json.
 
 export type CodeLensMode = "file" | "symbols" | "off";
 
@@ -9,18 +9,18 @@ export interface Settings {
   readonly statusBar: boolean;
   /** Seconds; 0 turns idle sync off. */
   readonly idleSeconds: number;
-  /** "": as the files of settings say. */
+  /** "": as in Lerim's settings files. */
   readonly review: "" | "ask" | "auto";
-  /** Path of an interpreter to use as it is; "" for our own environment. */
+  /** Path of the interpreter to use; "" for Lerim's own environment. */
   readonly python: string;
-  /** "" of these six, and null: as the files of settings say. */
+  /** For these six, "" and null mean: as in Lerim's settings files. */
   readonly "model.provider": string;
   readonly "model.name": string;
   readonly "model.baseUrl": string;
   readonly "extract.gate": "" | "all" | "signal";
-  /** What the person wants the model to heed, in their own words. */
+  /** The person's instructions for the model, in their own words. */
   readonly "extract.guidance": string;
-  /** US dollars; 0 is no bound. */
+  /** US dollars; 0 means no limit. */
   readonly "budget.perDayUsd": number | null;
   readonly "trace.server": "off" | "messages" | "verbose";
 }
@@ -45,7 +45,7 @@ export const defaults: Settings = {
 /** Larger documents are not sent to the sidecar. */
 export const maxFileKb = 512;
 
-/** What `vscode.workspace.getConfiguration("lerim")` gives us. */
+/** The part of `vscode.workspace.getConfiguration("lerim")` that is used. */
 export interface Configuration {
   get(key: string): unknown;
   inspect?(key: string): { readonly defaultValue?: unknown; readonly globalValue?: unknown } | undefined;
@@ -53,71 +53,71 @@ export interface Configuration {
 
 export interface ReadSettings {
   readonly settings: Settings;
-  /** Settings of the wrong type, which took their defaults. */
+  /** Settings of the wrong type, whose defaults are used. */
   readonly rejected: string[];
-  /** Settings with which the workspace allows more than the person does; the person's hold. */
+  /** Settings in which the workspace allows more than the user settings, which are used instead. */
   readonly widened?: string[];
-  /** What cannot be used of the model, by its name; the sidecar is told, so that it asks no model. */
+  /** Invalid model settings by name; they are sent to the sidecar, so that it asks no model. */
   readonly unusable?: Readonly<Record<string, unknown>>;
 }
 
-const ofModel = "model.";
+const modelPrefix = "model.";
 
-/** Settings as the person set them. A workspace comes with a clone: it may only narrow them. */
+/** Reads the settings. Workspace settings come with a clone, so they may only restrict the user settings. */
 export function readSettings(configuration: Configuration): ReadSettings {
   const rejected: string[] = [];
   const widened: string[] = [];
   const unusable: Record<string, unknown> = {};
-  /** The person's own value where the workspace's is wider. */
-  const narrowed = <T>(key: keyof Settings, value: T, fits: (value: unknown) => value is T, width: (value: T) => number): T => {
+  /** The user's value if the workspace's is more permissive. */
+  const restrictToUser = <T>(key: keyof Settings, value: T, isValid: (value: unknown) => value is T, permissiveness: (value: T) => number): T => {
     const inspected = configuration.inspect?.(key);
-    const own = inspected?.globalValue ?? inspected?.defaultValue;
-    if (!fits(own) || width(value) <= width(own)) return value;
+    const userValue = inspected?.globalValue ?? inspected?.defaultValue;
+    if (!isValid(userValue) || permissiveness(value) <= permissiveness(userValue)) return value;
     widened.push(`lerim.${key}`);
-    return own;
+    return userValue;
   };
-  const take = <T>(key: keyof Settings, fits: (value: unknown) => value is T, fallback: T): T => {
+  const readValue = <T>(key: keyof Settings, isValid: (value: unknown) => value is T, fallback: T): T => {
     const value = configuration.get(key);
     if (value === undefined || value === null) return fallback;
-    if (fits(value)) return value;
+    if (isValid(value)) return value;
     rejected.push(`lerim.${key}`);
-    if (key.startsWith(ofModel)) unusable[key] = value;
+    if (key.startsWith(modelPrefix)) unusable[key] = value;
     return fallback;
   };
   const settings: Settings = {
-    enabled: narrowed("enabled", take("enabled", isBoolean, defaults.enabled), isBoolean, Number),
-    hover: take("hover", isBoolean, defaults.hover),
-    codeLens: take("codeLens", isOneOf("file", "symbols", "off"), defaults.codeLens),
-    statusBar: take("statusBar", isBoolean, defaults.statusBar),
-    idleSeconds: narrowed("idleSeconds", take("idleSeconds", isAmount, defaults.idleSeconds), isAmount, (seconds) => (seconds === 0 ? -Infinity : -seconds)),
-    review: take("review", isOneOf("", "ask", "auto"), ""),
-    python: take("python", isString, defaults.python).trim(),
-    "model.provider": take("model.provider", isString, "").trim(),
-    "model.name": take("model.name", isString, "").trim(),
-    "model.baseUrl": take("model.baseUrl", isString, "").trim(),
-    "extract.gate": take("extract.gate", isOneOf("", "all", "signal"), ""),
-    "extract.guidance": take("extract.guidance", isString, "").trim(),
-    "budget.perDayUsd": take<number | null>("budget.perDayUsd", isAmount, null),
-    "trace.server": take("trace.server", isOneOf("off", "messages", "verbose"), defaults["trace.server"]),
+    enabled: restrictToUser("enabled", readValue("enabled", isBoolean, defaults.enabled), isBoolean, Number),
+    hover: readValue("hover", isBoolean, defaults.hover),
+    codeLens: readValue("codeLens", isOneOf("file", "symbols", "off"), defaults.codeLens),
+    statusBar: readValue("statusBar", isBoolean, defaults.statusBar),
+    idleSeconds: restrictToUser("idleSeconds", readValue("idleSeconds", isAmount, defaults.idleSeconds), isAmount, (seconds) => (seconds === 0 ? -Infinity : -seconds)),
+    review: readValue("review", isOneOf("", "ask", "auto"), ""),
+    python: readValue("python", isString, defaults.python).trim(),
+    "model.provider": readValue("model.provider", isString, "").trim(),
+    "model.name": readValue("model.name", isString, "").trim(),
+    "model.baseUrl": readValue("model.baseUrl", isString, "").trim(),
+    "extract.gate": readValue("extract.gate", isOneOf("", "all", "signal"), ""),
+    "extract.guidance": readValue("extract.guidance", isString, "").trim(),
+    "budget.perDayUsd": readValue<number | null>("budget.perDayUsd", isAmount, null),
+    "trace.server": readValue("trace.server", isOneOf("off", "messages", "verbose"), defaults["trace.server"]),
   };
-  for (const name of misspelt(configuration.get("model"))) {
-    rejected.push(`lerim.${ofModel}${name}`);
-    unusable[`${ofModel}${name}`] = null;
+  for (const name of findUnknownModelSettings(configuration.get("model"))) {
+    rejected.push(`lerim.${modelPrefix}${name}`);
+    unusable[`${modelPrefix}${name}`] = null;
   }
   return { settings, rejected, ...(widened.length > 0 && { widened }), ...(Object.keys(unusable).length > 0 && { unusable }) };
 }
 
-/** Names below `lerim.model` that are no settings: one may have been meant for the address. */
-function misspelt(model: unknown): string[] {
+/** Unknown names below `lerim.model`: one may be a misspelled address. */
+function findUnknownModelSettings(model: unknown): string[] {
   if (typeof model !== "object" || model === null) return [];
-  return Object.keys(model).filter((name) => !(`${ofModel}${name}` in defaults));
+  return Object.keys(model).filter((name) => !(`${modelPrefix}${name}` in defaults));
 }
 
-const ofJobs = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "extract.guidance", "budget.perDayUsd"] as const;
+const jobSettingKeys = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "extract.guidance", "budget.perDayUsd"] as const;
 
-/** What the person set about models and the review; the sidecar hands it to its jobs. */
-export function forJobs(settings: Settings): Partial<Pick<Settings, (typeof ofJobs)[number]>> {
-  return Object.fromEntries(ofJobs.map((key) => [key, settings[key]] as const).filter(([, value]) => value !== "" && value !== null));
+/** The settings for models and the review, which the sidecar passes to its jobs. */
+export function jobSettings(settings: Settings): Partial<Pick<Settings, (typeof jobSettingKeys)[number]>> {
+  return Object.fromEntries(jobSettingKeys.map((key) => [key, settings[key]] as const).filter(([, value]) => value !== "" && value !== null));
 }
 
 function isBoolean(value: unknown): value is boolean {

@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import type * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 
-/** Documents larger than `limit` bytes when they are opened are not sent to the sidecar, nor are hovers on them. */
+/** Middleware that ignores documents larger than `limit` bytes when opened: neither they nor hovers on them reach the sidecar. */
 export function limitSize(limit: number): Middleware {
   const skipped = new Set<string>();
   const isSkipped = (document: vscode.TextDocument): boolean => skipped.has(document.uri.toString());
   return {
     didOpen: async (document, next) => {
-      skipped.delete(document.uri.toString()); // a sidecar that was started again is told of all that is open
+      skipped.delete(document.uri.toString()); // a restarted sidecar gets all open documents again
       if (Buffer.byteLength(document.getText(), "utf8") > limit) skipped.add(document.uri.toString());
       else await next(document);
     },

@@ -4,22 +4,22 @@ import { notification, request } from "./message";
 
 export type Scope = "project" | "global";
 export type NeighbourAnswer = "same" | "replaces" | "changes" | "answers" | "keep";
-export type Why = "no-permission" | "blocked" | "quota" | "not-found" | "gone" | "cancelled" | "failed";
-export type By = "primitive" | "file" | "freshness";
 export type Primitive = "decision" | "learning" | "question" | "theme" | "summary";
 export type ProposedAction = "add" | "same" | "update" | "supersede" | "resolve" | "merge" | "archive" | "consolidate" | "refer" | "close";
 export type Speaker = "user" | "assistant" | "tool" | "web";
 export type Feedback = "useful" | "wrong" | "outdated";
 export type Role = "user" | "assistant";
+export type MemoryGrouping = "primitive" | "file" | "freshness";
+export type RefusalReason = "no-permission" | "blocked" | "quota" | "not-found" | "gone" | "cancelled" | "failed";
 /**
- * Nothing.
+ * No parameters.
  */
 export type NoParams = Record<string, never>;
 export type Stage = "looking" | "reading" | "learning" | "done" | "failed" | "cancelled";
 
 /**
- * One step with one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's; `choice` is for accepting
- * and, without one, the suggested answer is taken, else the new memory stands beside its neighbours.
+ * One action on one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's. `choice` is for accepting;
+ * without one, the suggested answer is used, or else the new memory is added beside its neighbours.
  */
 export interface ActParams {
   root: string;
@@ -31,7 +31,7 @@ export interface ActParams {
   choice?: ChoiceParams | null;
 }
 /**
- * A candidate's new words.
+ * A candidate's new text.
  */
 export interface Edit {
   title: string;
@@ -39,24 +39,13 @@ export interface Edit {
   tags: string[];
 }
 /**
- * What the person chose: the answer for this memory. `keep` needs none: the new memory stands beside all
- * neighbours. `hash` is the neighbour's as it was shown.
+ * The person's decision on how a candidate relates to an existing memory. `keep` needs no `memory`: the new one is
+ * added beside all neighbours. `hash` is that of the neighbour as it was shown.
  */
 export interface ChoiceParams {
   answer: NeighbourAnswer;
   memory?: string;
   hash?: string;
-}
-/**
- * What came of an act: `action` takes it back by `lerim/review/undo` of `root`.
- */
-export interface ActedView {
-  ok: boolean;
-  code: string;
-  message: string;
-  action: string | null;
-  path: string | null;
-  root: string;
 }
 /**
  * One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's,
@@ -110,14 +99,14 @@ export interface LastErrorView {
   time: string;
 }
 /**
- * Whose sessions are counted: those of a folder of the window, of its first repository where none is named.
+ * The folder whose sessions are counted; by default the window's first repository.
  */
 export interface AgentsParams {
   root?: string | null;
 }
 /**
- * Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: how many jobs are in each
- * state, and those in trouble.
+ * Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: the number of jobs in each
+ * state, and the jobs that failed.
  */
 export interface AgentsView {
   project: string;
@@ -128,7 +117,7 @@ export interface AgentsView {
   jobs: JobView[];
 }
 /**
- * A job that failed or was given up; `id` names its session.
+ * A job that failed or was given up; `id` is that of its session.
  */
 export interface JobView {
   job: number;
@@ -140,7 +129,7 @@ export interface JobView {
   error: string;
 }
 /**
- * The label of a model that is paid for, as `ModelView` has it.
+ * The label of a paid model, as in `ModelView`.
  */
 export interface AllowParams {
   label: string;
@@ -255,9 +244,9 @@ export interface AnswerParams {
   sentence: Sentence;
 }
 /**
- * A question to one of the editor's models. `explicit`: the person asked for the sync, so that the editor may ask
- * whether Lerim is allowed to use it. `token`: names the question in the parts of its answer, which are told as they
- * come; "" where these are not wanted.
+ * A question to one of the editor's models. `explicit`: the person started the sync, so the editor may ask for
+ * permission to use the model. `token` identifies the question in the streamed parts of its answer; "" for no
+ * streaming.
  */
 export interface AskModelParams {
   model: string;
@@ -268,8 +257,8 @@ export interface AskModelParams {
   token: string;
 }
 /**
- * A question of the person's. `token` names it in the notifications; `all`: drifted and ended memories count, too;
- * `passages`: no model is asked.
+ * A question of the person. `token` identifies it in notifications; `all`: include drifted and ended memories;
+ * `passages`: ask no model.
  */
 export interface AskParams {
   root: string;
@@ -279,15 +268,7 @@ export interface AskParams {
   passages?: boolean;
 }
 /**
- * The answer, or why there is none: then `why` is not empty and `message` is the editor's own.
- */
-export interface AskedView {
-  text?: string;
-  why?: Why | "";
-  message?: string;
-}
-/**
- * A tool call: one line, how it ended ('' where that is not kept), the exit code, and the rest of its text.
+ * A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text.
  */
 export interface CallView {
   title: string;
@@ -377,7 +358,7 @@ export interface SuggestedView {
   by: "claim" | "model";
 }
 /**
- * The list of what waits for review may have changed. `project` is the same for every folder of one project.
+ * The candidates that wait for review may have changed. `project` is the same for all folders of a project.
  */
 export interface CandidatesChangedParams {
   root: string;
@@ -385,8 +366,8 @@ export interface CandidatesChangedParams {
   pending: number;
 }
 /**
- * What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none;
- * `problems` keep it from being asked.
+ * All choices in display order. `model` is the label of the model in use, "" for none; `problems` prevent its
+ * use.
  */
 export interface ChoicesView {
   model: string;
@@ -397,12 +378,12 @@ export interface ChoicesView {
   problems: Problem[];
 }
 /**
- * One thing that can be chosen: `provider`, `model` and `baseUrl` are what the settings then say.
+ * One possible choice. Choosing it sets the settings `provider`, `model` and `baseUrl`.
  *
- * `model` of `none`, `auto` and `command` is "". `variables` may hold the key, `key` and `no-key` say whether one
- * does; `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a
- * local server its name or address, of an installed agent what its answers are paid with; the name of `auto` is what
- * it leads to now.
+ * `model` is "" for `none`, `auto` and `command`. `variables` are environment variables that may hold the key; the
+ * kinds `key` and `no-key` say whether one does. `billed`: paid by the token. `name` and `detail` are for display: the
+ * vendor of an editor's model, the name or address of a local server, or how an installed agent's answers are paid.
+ * The name of `auto` is the model it resolves to now.
  */
 export interface OptionView {
   kind: "address" | "agent" | "auto" | "command" | "editor" | "key" | "no-key" | "none" | "server";
@@ -416,7 +397,7 @@ export interface OptionView {
   chosen: boolean;
 }
 /**
- * An agent to connect, with the folder of its store (None: where it usually is), or to disconnect.
+ * An agent to connect or disconnect; `path` is the folder of its store (None is the usual place).
  */
 export interface ConnectParams {
   platform: string;
@@ -424,7 +405,7 @@ export interface ConnectParams {
   path?: string | null;
 }
 /**
- * A day of this machine's calendar (`2026-11-21`, '' for sessions without a time), and how many sessions ended on
+ * A day in local time (`2026-11-21`, '' for sessions without a time) and the number of sessions that ended on
  * it.
  */
 export interface DayView {
@@ -432,7 +413,7 @@ export interface DayView {
   sessions: number;
 }
 /**
- * Whose sessions: those of the window's repositories, or `everywhere` on this machine.
+ * Which sessions to include: those of the window's repositories, or those `everywhere` on this machine.
  */
 export interface DaysParams {
   everywhere?: boolean;
@@ -444,7 +425,7 @@ export interface DaysView {
   days: DayView[];
 }
 /**
- * What to put into a bug report: no text of any memory or transcript.
+ * Information for a bug report, without the text of any memory or transcript.
  */
 export interface DebugView {
   version: string;
@@ -457,7 +438,7 @@ export interface DebugView {
   startMs: number;
 }
 /**
- * One folder of the window, for `lerim/debug`; `key` is its project's, the same for each folder of one.
+ * One folder of the window, for `lerim/debug`. `key` is its project's, the same for all folders of a project.
  */
 export interface RootView {
   uri: string;
@@ -465,13 +446,6 @@ export interface RootView {
   project: string;
   memories: number;
   candidates: number;
-}
-/**
- * Whether something was done, and what to say of it.
- */
-export interface DoneView {
-  ok: boolean;
-  message: string;
 }
 /**
  * One signal that became no candidate, and why.
@@ -484,7 +458,7 @@ export interface DroppedView {
   detail: string;
 }
 /**
- * A model the editor offers. `id` is `vendor/id`; `allowed` is null where the person was not asked yet.
+ * A model the editor offers. `id` is `vendor/id`; `allowed` is null if the person was not asked yet.
  */
 export interface EditorModelView {
   id: string;
@@ -496,7 +470,7 @@ export interface EditorModelView {
   allowed?: boolean | null;
 }
 /**
- * Every model the editor offers now.
+ * All models the editor offers now.
  */
 export interface EditorModelsParams {
   models: EditorModelView[];
@@ -508,22 +482,14 @@ export interface FileParams {
   uri: string;
 }
 /**
- * A text to find in a session, to the letter but for case.
+ * A text to find in a session, literally but ignoring case.
  */
 export interface FindParams {
   id: string;
   text: string;
 }
 /**
- * One proposal of a trial.
- */
-export interface FoundView {
-  primitive: string;
-  title: string;
-  quote: string;
-}
-/**
- * A turn that matches a search; `id` is its session's.
+ * A turn that matches a search; `id` is that of its session.
  */
 export interface HitView {
   id: string;
@@ -536,14 +502,14 @@ export interface HitView {
   snippet: string;
 }
 /**
- * Matches, best first; `problems` are filters that were not understood.
+ * Matching turns, best first; `problems` are filters that were not understood.
  */
 export interface HitsView {
   hits: HitView[];
   problems: string[];
 }
 /**
- * What was left out of the review, newest first; `total` is how much there is.
+ * Items left out of the review, newest first; `total` counts all of them.
  */
 export interface LeftOutList {
   items: LeftOutView[];
@@ -572,7 +538,7 @@ export interface LeftOutView {
   scope: Scope;
 }
 /**
- * How much of what was left out is asked for, what was said last first; of one session, or of all.
+ * How many items left out of the review to list, newest first, of one session or of all.
  */
 export interface LeftOutParams {
   root: string;
@@ -602,7 +568,7 @@ export interface MaintainParams {
   dryRun?: boolean;
 }
 /**
- * How far a maintain job of a workspace folder's repository is. `total` 0: not counted.
+ * Progress of a maintenance job of a workspace folder's repository. `total` 0: unknown.
  */
 export interface MaintainProgressParams {
   root: string;
@@ -652,15 +618,15 @@ export interface StaleMemory {
   since: string;
 }
 /**
- * The memories of a workspace folder's repository changed; `memories` is how many there are.
+ * The memories of a workspace folder's repository changed; `memories` is their number.
  */
 export interface MemoriesChangedParams {
   root: string;
   memories: number;
 }
 /**
- * One act by hand on a memory, named by its handle. `edit` takes title, body and tags (None: as they are),
- * `promote` title and body, `kind` primitive and kind, `archive` a reason, `feedback` what the person thinks.
+ * One manual action on a memory, given by its handle. `edit` takes title, body and tags (None: unchanged),
+ * `promote` title and body, `kind` primitive and kind, `archive` a reason, `feedback` the person's opinion.
  */
 export interface MemoryActParams {
   id: string;
@@ -672,6 +638,17 @@ export interface MemoryActParams {
   kind?: string | null;
   feedback?: Feedback | null;
   reason?: string;
+}
+/**
+ * The result of a manual action. `lerim/review/undo` of `root` undoes `action`.
+ */
+export interface MemoryActView {
+  ok: boolean;
+  code: string;
+  message: string;
+  action: string | null;
+  path: string | null;
+  root: string;
 }
 /**
  * Memories, best match first.
@@ -705,7 +682,7 @@ export interface MemoryView {
   standing: "" | "drifted" | "gone";
 }
 /**
- * A memory file with git's conflict markers, by its path. `preview`: nothing is written.
+ * The path of a memory file with git conflict markers. `preview`: nothing is written.
  */
 export interface MergeParams {
   root: string;
@@ -713,18 +690,39 @@ export interface MergeParams {
   preview?: boolean;
 }
 /**
- * The change that joins both sides, as a difference; `acted` is what was done, None for a preview.
+ * The diff that merges both sides; `acted` is the result, None for a preview.
  */
 export interface MergeView {
   diff: string;
-  acted: ActedView | null;
+  acted: MemoryActView | null;
 }
 /**
- * The next words of an answer that is not whole yet.
+ * The answer, or the reason why there is none: then `why` is not empty and `message` is the editor's.
  */
-export interface ModelPart {
+export interface ModelAnswerView {
+  text?: string;
+  why?: RefusalReason | "";
+  message?: string;
+}
+/**
+ * The next part of an unfinished answer.
+ */
+export interface ModelPartParams {
   token: string;
   text: string;
+}
+/**
+ * The result of one tiny question. If not `ok`, `code` and `message` describe the error. `cost` is null if it is
+ * unknown or the model is not paid by the token.
+ */
+export interface ModelTestView {
+  ok: boolean;
+  message: string;
+  code: string;
+  model: string;
+  seconds: number;
+  tokens: number;
+  cost: number | null;
 }
 /**
  * The extraction model of a project, and today's spending. `model` is the model's label, "" if it is not known
@@ -758,16 +756,23 @@ export interface WaitingWork {
   why: "" | "budget" | "consent" | "gone" | "none";
 }
 /**
- * A session by the id of its view; `turn` is where to open it ('': at its start).
+ * A session by the id of its view; `turn` is where to open it ('' is its start).
  */
 export interface OpenParams {
   id: string;
   turn?: string;
 }
 /**
- * A session without its text: one letter a turn (p a prompt, s a person's own shell command, c a slash command, r a
- * reply), about how many characters each has, the position `at` of the turn asked for (-1: it is not in it), what is
- * to be said of the whole, and its summary in short ("" where it has none).
+ * Whether an action was performed, and a message about it.
+ */
+export interface OutcomeView {
+  ok: boolean;
+  message: string;
+}
+/**
+ * A session without its text. `kinds` has one letter per turn (p: prompt, s: shell command of the person, c: slash
+ * command, r: reply), `sizes` the approximate number of characters of each. `at` is the position of the requested turn
+ * (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none).
  */
 export interface OutlineView {
   session: SessionView;
@@ -778,9 +783,9 @@ export interface OutlineView {
   summary: string;
 }
 /**
- * A session as lists and the viewer's head show it: no secrets, no character that does not show. `files` are those
- * it touched; None where that, or the tokens, are not recorded. `parent` is the session that started a subagent's,
- * `parentMissing`: nothing was read of that one.
+ * A session as shown in lists and in the viewer's header. `files` is the number of files it touched; it and
+ * `tokens` are None if the agent does not record them. `parent` is the session that started a subagent's session;
+ * `parentMissing`: that one was not read.
  */
 export interface SessionView {
   id: string;
@@ -807,7 +812,7 @@ export interface SessionView {
   error: string;
 }
 /**
- * What a session's model calls took.
+ * The tokens used by a session's model calls.
  */
 export interface TokensView {
   input: number;
@@ -816,13 +821,21 @@ export interface TokensView {
   cacheWrite: number;
 }
 /**
- * The positions of turns, in order.
+ * Positions of turns, in ascending order.
  */
-export interface PlacesView {
+export interface PositionsView {
   positions: number[];
 }
 /**
- * Something that was left out, to be proposed anyway; `scope` is its own.
+ * One proposal of a trial.
+ */
+export interface ProposalView {
+  primitive: string;
+  title: string;
+  quote: string;
+}
+/**
+ * An item that was left out, to be proposed anyway; `scope` is the item's.
  */
 export interface ProposeParams {
   root: string;
@@ -830,15 +843,15 @@ export interface ProposeParams {
   scope?: Scope;
 }
 /**
- * A job of `lerim/agents` to run once more, or to leave alone.
+ * A job of `lerim/agents` to retry or skip.
  */
 export interface QueueParams {
   job: number;
   action: "retry" | "skip";
 }
 /**
- * What waits for review. `leftOut` is how much was left out of the review and is not proposed;
- * `undo` the action that can be taken back.
+ * The candidates that wait for review. `leftOut` counts the items left out of the review; `undo` is the action
+ * that can be undone.
  */
 export interface ReviewList {
   candidates: CandidateView[];
@@ -874,7 +887,7 @@ export interface RootParams {
   root: string;
 }
 /**
- * A query; no `root` searches every repository of the window.
+ * A query. Without `root`, every repository of the window is searched.
  */
 export interface SearchParams {
   query: string;
@@ -893,7 +906,7 @@ export interface SessionCounts {
   failed: number;
 }
 /**
- * Words and filters (`agent:codex since:7d`), as a person types them.
+ * Words and filters (`agent:codex since:7d`) as typed by the person.
  */
 export interface SessionSearchParams {
   query: string;
@@ -901,8 +914,8 @@ export interface SessionSearchParams {
   limit?: number;
 }
 /**
- * What the rules and the chosen model find in one session. Not `ok`: `code` is the error's, `message` says why;
- * "not-found" where no session waits for a model. `again` sessions wait besides.
+ * What the rules and the chosen model find in one session. If not `ok`, `code` and `message` describe the error;
+ * `code` is "not-found" if no session waits for a model. `again` is the number of other sessions that wait.
  */
 export interface SessionTrialView {
   ok: boolean;
@@ -910,15 +923,15 @@ export interface SessionTrialView {
   code: string;
   model: string;
   session: string;
-  rules: FoundView[];
-  found: FoundView[];
+  rules: ProposalView[];
+  found: ProposalView[];
   seconds: number;
   tokens: number;
   cost: number | null;
   again: number;
 }
 /**
- * A turn with its text, without `left` more characters.
+ * A turn with its text; `left` is the number of characters cut off.
  */
 export interface SessionTurn {
   turn: string;
@@ -930,7 +943,7 @@ export interface SessionTurn {
   calls: CallView[];
 }
 /**
- * The sessions of one day of `lerim/sessions/days`: those from `start` on, as many as fit into one answer.
+ * A page of the sessions of one day of `lerim/sessions/days`, from `start` on, as many as fit into one answer.
  */
 export interface SessionsParams {
   day: string;
@@ -938,7 +951,7 @@ export interface SessionsParams {
   start?: number;
 }
 /**
- * Some sessions of a day, newest first; `total` is how many there are.
+ * One page of a day's sessions, newest first; `total` counts all of them.
  */
 export interface SessionsView {
   sessions: SessionView[];
@@ -951,14 +964,14 @@ export interface ShowParams {
   id: string;
 }
 /**
- * What to sync. `explicit`: the person asked, so that the last exchange counts.
+ * What to sync. `explicit`: the person asked for it, so the last exchange of each session is included.
  */
 export interface SyncParams {
   root: string;
   explicit?: boolean;
 }
 /**
- * How far the sync of a workspace folder's repository is.
+ * Progress of the sync of a workspace folder's repository.
  */
 export interface SyncProgressParams {
   root: string;
@@ -1036,7 +1049,7 @@ export interface WaitingWork1 {
   why: "" | "budget" | "consent" | "gone" | "none";
 }
 /**
- * As much of a memory as a list of thousands shows.
+ * A memory as shown in a list of thousands.
  */
 export interface TitleView {
   id: string;
@@ -1050,21 +1063,21 @@ export interface TitleView {
   scope: Scope;
 }
 /**
- * Which of the titles: those from `start` on, as many as fit into one answer. No `root` is the whole window.
+ * A page of titles, from `start` on, as many as fit into one answer. Without `root`, of the whole window.
  */
 export interface TitlesParams {
   root?: string | null;
   start?: number;
 }
 /**
- * Some titles, newest first; `total` is how many there are.
+ * One page of titles, newest first; `total` counts all of them.
  */
 export interface TitlesView {
   memories: TitleView[];
   total: number;
 }
 /**
- * A row that holds others: `node` is what to ask with, `name` what it is of (a file's path, a primitive, …).
+ * A row with children: `node` identifies it in the next request, `name` is its file path, primitive and so on.
  */
 export interface TreeGroup {
   node: string;
@@ -1073,7 +1086,7 @@ export interface TreeGroup {
   count: number;
 }
 /**
- * A memory as a row shows it. `standing` is "fresh", "drifted", "gone" or "unknown"; `detail` says of what.
+ * A memory as a row shows it. `standing` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it.
  */
 export interface TreeMemory {
   id: string;
@@ -1090,17 +1103,17 @@ export interface TreeMemory {
   path: string;
 }
 /**
- * Which rows of the Memories view: those below `node` ("" is the top) from `start` on. No `root` is the person's
- * own memories alone.
+ * A page of rows of the Memories view: those below `node` ("" is the top), from `start` on. Without `root`, only
+ * the personal memories.
  */
 export interface TreeParams {
   root?: string | null;
-  by?: By;
+  by?: MemoryGrouping;
   node?: string;
   start?: number;
 }
 /**
- * What waits for review, as much of it as a row shows.
+ * A candidate as a row shows it.
  */
 export interface TreeProposal {
   id: string;
@@ -1112,7 +1125,7 @@ export interface TreeProposal {
   scope: Scope;
 }
 /**
- * Rows of the Memories view, in this order; `total` is how many the node has, of which an answer holds some.
+ * One page of rows of the Memories view, in this order; `total` counts all rows of the node.
  */
 export interface TreeView {
   groups: TreeGroup[];
@@ -1120,19 +1133,6 @@ export interface TreeView {
   memories: TreeMemory[];
   problems: Problem[];
   total: number;
-}
-/**
- * What came of one tiny question. Not `ok`: `code` is the error's, `message` says why. `cost` null: not known, or
- * not paid by the token.
- */
-export interface TrialView {
-  ok: boolean;
-  message: string;
-  code: string;
-  model: string;
-  seconds: number;
-  tokens: number;
-  cost: number | null;
 }
 /**
  * A turn by the handle of a hover's link, or by session and turn id.
@@ -1144,8 +1144,8 @@ export interface TurnParams {
   handle?: string;
 }
 /**
- * Where a turn stands: `id` names its session for `lerim/session/open`. Of one that is gone `title` and `text` say
- * whose it was. `session` and `turn` name it.
+ * The location of a turn. `id` is its session's for `lerim/session/open`; `session` and `turn` identify it. For a
+ * turn that no longer exists, `title` and `text` describe where it came from.
  */
 export interface TurnView {
   found: "catalog" | "gone";
@@ -1156,7 +1156,7 @@ export interface TurnView {
   turn: string;
 }
 /**
- * The turns of a session from position `start` on, at most `count`; `whole`: the first of them uncut.
+ * Up to `count` turns of a session from position `start` on; `whole`: the first one is not cut.
  */
 export interface TurnsParams {
   id: string;
@@ -1165,21 +1165,21 @@ export interface TurnsParams {
   whole?: boolean;
 }
 /**
- * Turns of a session from position `start` on, as many as fit into one answer.
+ * One page of the turns of a session, from position `start` on.
  */
 export interface TurnsView {
   start: number;
   turns: SessionTurn[];
 }
 /**
- * The action to take back; None is the last one.
+ * The action to undo; None is the last one.
  */
 export interface UndoParams {
   root: string;
   action?: string | null;
 }
 /**
- * The folders, by their URIs, that hold memories and candidates or will hold them.
+ * The URIs of the folders that hold memories and candidates, or will hold them.
  */
 export interface WatchFoldersParams {
   folders: string[];
@@ -1196,7 +1196,7 @@ export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titl
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
 export const memoryForFile = request<FileParams, MemoryList>("lerim/memory/forFile");
 export const memoryTree = request<TreeParams, TreeView>("lerim/memory/tree");
-export const memoryAct = request<MemoryActParams, ActedView>("lerim/memory/act");
+export const memoryAct = request<MemoryActParams, MemoryActView>("lerim/memory/act");
 export const memoryMerge = request<MergeParams, MergeView>("lerim/memory/merge");
 export const maintain = request<MaintainParams, MaintainReport>("lerim/maintain");
 export const ask = request<AskParams, Answer>("lerim/ask");
@@ -1206,17 +1206,17 @@ export const sessionsList = request<SessionsParams, SessionsView>("lerim/session
 export const sessionsSearch = request<SessionSearchParams, HitsView>("lerim/sessions/search");
 export const sessionOpen = request<OpenParams, OutlineView>("lerim/session/open");
 export const sessionTurns = request<TurnsParams, TurnsView>("lerim/session/turns");
-export const sessionFind = request<FindParams, PlacesView>("lerim/session/find");
+export const sessionFind = request<FindParams, PositionsView>("lerim/session/find");
 export const agents = request<AgentsParams, AgentsView>("lerim/agents");
-export const connect = request<ConnectParams, DoneView>("lerim/connect");
-export const queueAct = request<QueueParams, DoneView>("lerim/queue/act");
+export const connect = request<ConnectParams, OutcomeView>("lerim/connect");
+export const queueAct = request<QueueParams, OutcomeView>("lerim/queue/act");
 export const modelStatus = request<RootParams, ModelView>("lerim/model/status");
-export const modelAllow = request<AllowParams, DoneView>("lerim/model/allow");
+export const modelAllow = request<AllowParams, OutcomeView>("lerim/model/allow");
 export const modelChoices = request<NoParams, ChoicesView>("lerim/models");
-export const modelTest = request<NoParams, TrialView>("lerim/model/test");
+export const modelTest = request<NoParams, ModelTestView>("lerim/model/test");
 export const modelTry = request<RootParams, SessionTrialView>("lerim/model/try");
 export const debug = request<NoParams, DebugView>("lerim/debug");
-export const askModel = request<AskModelParams, AskedView>("lerim/askModel");
+export const askModel = request<AskModelParams, ModelAnswerView>("lerim/askModel");
 export const syncProgress = notification<SyncProgressParams>("lerim/syncProgress");
 export const candidatesChanged = notification<CandidatesChangedParams>("lerim/candidatesChanged");
 export const memoriesChanged = notification<MemoriesChangedParams>("lerim/memoriesChanged");
@@ -1225,4 +1225,4 @@ export const maintainProgress = notification<MaintainProgressParams>("lerim/main
 export const answer = notification<AnswerParams>("lerim/answer");
 export const lookAround = notification<NoParams>("lerim/lookAround");
 export const editorModels = notification<EditorModelsParams>("lerim/editorModels");
-export const modelPart = notification<ModelPart>("lerim/modelPart");
+export const modelPart = notification<ModelPartParams>("lerim/modelPart");

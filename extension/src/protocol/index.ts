@@ -1,4 +1,4 @@
-// The protocol between editor and sidecar (docs/PROTOCOL.md): what is generated from Python, and the settings, which only the editor writes.
+// The protocol between editor and sidecar (docs/PROTOCOL.md): the types generated from Python, and the settings, which only the editor writes.
 import type { CodeLensMode } from "../editor/settings";
 
 export * from "./generated";

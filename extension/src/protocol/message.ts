@@ -10,12 +10,12 @@ export interface Notification<P> {
   readonly types?: { readonly params: P };
 }
 
-/** A request of this method. */
+/** Makes the request with this method. */
 export function request<P, R>(method: string): Request<P, R> {
   return { method };
 }
 
-/** A notification of this method. */
+/** Makes the notification with this method. */
 export function notification<P>(method: string): Notification<P> {
   return { method };
 }

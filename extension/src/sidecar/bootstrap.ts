@@ -1,4 +1,4 @@
-// First start: makes Lerim's own Python environment from requirements.lock; later starts use it directly.
+// Creates Lerim's own Python environment from requirements.lock at the first start; later starts reuse it.
 import { createHash } from "node:crypto";
 import { access, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import {
   type Platform,
   healthCommand,
   installCommands,
-  isRecent,
+  isSupportedVersion,
   parseProbe,
   probeCommand,
   pythonCandidates,
@@ -22,38 +22,38 @@ import {
   venvPython,
 } from "./environment";
 import { acquireLock, isHeld } from "./envlock";
-import { BootstrapError, type Cause, causeOf } from "./failure";
+import { BootstrapError, type Cause, findCause } from "./failure";
 import type { Outcome, Run } from "./process";
 
 export interface Tools {
   readonly platform: Platform;
   readonly environ: Environ;
-  /** VS Code's `http.proxy`, "" for none. */
+  /** The setting `http.proxy` of VS Code; "" for none. */
   readonly proxy: string;
   readonly run: Run;
   readonly alive: (pid: number) => boolean;
   readonly signal: AbortSignal;
-  /** A short line for the person. */
+  /** Shows a short progress message. */
   readonly report: (message: string) => void;
   readonly log: (line: string) => void;
 }
 
 export interface Place {
   readonly lockFile: string;
-  /** The folder holding one environment a lock hash. */
+  /** The folder that contains one environment per lock file hash. */
   readonly environments: string;
 }
 
 const probeMs = 20_000;
 const healthMs = 60_000;
 
-/** The environment's folder: named after the lock, so that a new release with other packages makes a new one. */
+/** The environment's folder, named by the hash of the lock file, so that a release with other packages gets a new one. */
 export async function environmentFolder(place: Place): Promise<string> {
   const hash = createHash("sha256").update(await readFile(place.lockFile)).digest("hex");
   return join(place.environments, hash.slice(0, 16));
 }
 
-/** Whether `folder` holds a whole environment whose interpreter is still there. */
+/** Whether `folder` contains a complete environment whose interpreter still exists. */
 export async function isReady(platform: Platform, folder: string): Promise<boolean> {
   try {
     await access(join(folder, "ready"));
@@ -64,32 +64,32 @@ export async function isReady(platform: Platform, folder: string): Promise<boole
   }
 }
 
-/** The interpreter of our environment, made now if it is not there. Throws `BootstrapError`. */
+/** The interpreter of our environment, which is created if it does not exist. Throws `BootstrapError`. */
 export async function ensureEnvironment(place: Place, tools: Tools): Promise<string> {
   const folder = await environmentFolder(place);
   if (await isReady(tools.platform, folder)) return venvPython(tools.platform, folder);
-  return locked(place, folder, tools, async (cwd) =>
-    (await isReady(tools.platform, folder)) ? venvPython(tools.platform, folder) : make(folder, place.lockFile, cwd, tools));
+  return withSetupLock(place, folder, tools, async (cwd) =>
+    (await isReady(tools.platform, folder)) ? venvPython(tools.platform, folder) : createEnvironment(folder, place.lockFile, cwd, tools));
 }
 
-/** Whether our environment runs Python with all packages. It does not when the Python it was made with was upgraded or removed. */
+/** Whether our environment can import all packages. It cannot after its base Python was upgraded or removed. */
 export async function isHealthy(place: Place, tools: Tools): Promise<boolean> {
   const folder = await environmentFolder(place);
-  return (await stepper(folder, tools)(healthCommand(venvPython(tools.platform, folder)), healthMs)).code === 0;
+  return (await makeStepRunner(folder, tools)(healthCommand(venvPython(tools.platform, folder)), healthMs)).code === 0;
 }
 
-/** The interpreter of our environment, made anew unless another window has done so meanwhile. Throws `BootstrapError`. */
+/** The interpreter of our environment, which is recreated unless another window has just done so. Throws `BootstrapError`. */
 export async function repairEnvironment(place: Place, tools: Tools): Promise<string> {
   const folder = await environmentFolder(place);
-  return locked(place, folder, tools, async (cwd) => {
+  return withSetupLock(place, folder, tools, async (cwd) => {
     if ((await isReady(tools.platform, folder)) && (await isHealthy(place, tools))) return venvPython(tools.platform, folder);
     tools.log("The environment no longer works. Its Python may have been upgraded or removed. Creating it again.");
-    return make(folder, place.lockFile, cwd, tools);
+    return createEnvironment(folder, place.lockFile, cwd, tools);
   });
 }
 
-/** Works in an empty folder while no other window sets up the same environment. Throws `BootstrapError`. */
-async function locked(place: Place, folder: string, tools: Tools, work: (cwd: string) => Promise<string>): Promise<string> {
+/** Runs `work` in an empty folder, under a lock against other windows setting up the same environment. Throws `BootstrapError`. */
+async function withSetupLock(place: Place, folder: string, tools: Tools, work: (cwd: string) => Promise<string>): Promise<string> {
   try {
     await mkdir(place.environments, { recursive: true });
     const release = await acquireLock(`${folder}.lock`, {
@@ -100,7 +100,7 @@ async function locked(place: Place, folder: string, tools: Tools, work: (cwd: st
     try {
       // an empty folder of our own: nothing in a workspace (a module, a uv.toml, a python.exe) can be picked up
       const cwd = await mkdtemp(join(tmpdir(), "lerim-"));
-      return await work(cwd).finally(() => tidy(removeFolder(cwd), tools));
+      return await work(cwd).finally(() => logIfFailed(removeFolder(cwd), tools));
     } finally {
       await release().catch((error: unknown) => tools.log(`The setup lock could not be removed: ${String(error)}`));
     }
@@ -108,16 +108,16 @@ async function locked(place: Place, folder: string, tools: Tools, work: (cwd: st
     if (tools.signal.aborted) throw new BootstrapError("cancelled", "");
     if (error instanceof BootstrapError) throw error;
     const text = String(error);
-    throw new BootstrapError(causeOf(text), text);
+    throw new BootstrapError(findCause(text), text);
   }
 }
 
-/** Waits for a deletion nothing depends on; when it fails the log says so, and what is under way goes on. */
-async function tidy(deletion: Promise<void>, tools: Tools): Promise<void> {
+/** Waits for a deletion that nothing depends on; a failure is only logged. */
+async function logIfFailed(deletion: Promise<void>, tools: Tools): Promise<void> {
   await deletion.catch((error: unknown) => tools.log(`A folder could not be deleted: ${String(error)}`));
 }
 
-/** Its mark of being whole goes first: a deletion that is cut off must not leave half an environment that counts as one. */
+/** Deletes the "ready" file first, so that an interrupted deletion does not leave a partial environment that looks complete. */
 async function removeEnvironment(folder: string): Promise<void> {
   await rm(join(folder, "ready"), { force: true });
   await removeFolder(folder);
@@ -127,8 +127,8 @@ function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-async function make(folder: string, lock: string, cwd: string, tools: Tools): Promise<string> {
-  const step = stepper(cwd, tools);
+async function createEnvironment(folder: string, lock: string, cwd: string, tools: Tools): Promise<string> {
+  const step = makeStepRunner(cwd, tools);
   tools.report("Looking for Python…");
   const python = await findPython(step, tools);
   tools.log(`Python ${python.version.join(".")} at ${python.path}`);
@@ -143,20 +143,20 @@ async function make(folder: string, lock: string, cwd: string, tools: Tools): Pr
       tools.log("uv failed unexpectedly, trying venv and pip");
       await install(installCommands(tools.platform, { uv: false, python: python.path, folder, lock }), folder, step, tools);
     }
-    const inside = venvPython(tools.platform, folder);
+    const venvInterpreter = venvPython(tools.platform, folder);
     tools.report("Checking the environment…");
-    expectSuccess(await step(healthCommand(inside), healthMs));
+    expectSuccess(await step(healthCommand(venvInterpreter), healthMs));
     await writeFile(join(folder, "ready"), `${python.version.join(".")}\n`, "utf8");
-    return inside;
+    return venvInterpreter;
   } catch (error) {
-    await tidy(removeEnvironment(folder), tools);
+    await logIfFailed(removeEnvironment(folder), tools);
     throw error;
   }
 }
 
-type Step = (command: Command, timeout?: number) => Promise<Outcome>;
+type StepRunner = (command: Command, timeout?: number) => Promise<Outcome>;
 
-function stepper(cwd: string, tools: Tools): Step {
+function makeStepRunner(cwd: string, tools: Tools): StepRunner {
   const env = toolEnvironment(tools.platform, tools.environ, tools.proxy);
   return async (command, timeout) => {
     const outcome = await tools.run(command, {
@@ -171,7 +171,7 @@ function stepper(cwd: string, tools: Tools): Step {
   };
 }
 
-async function install(commands: readonly Command[], folder: string, step: Step, tools: Tools): Promise<void> {
+async function install(commands: readonly Command[], folder: string, step: StepRunner, tools: Tools): Promise<void> {
   await removeEnvironment(folder);
   const messages = ["Creating a Python environment…", "Installing packages (about 11 MB, once)…"];
   for (const [position, command] of commands.entries()) {
@@ -179,55 +179,55 @@ async function install(commands: readonly Command[], folder: string, step: Step,
     tools.log(`> ${[command.file, ...command.args].join(" ")}`);
     expectSuccess(await step(command));
   }
-  // without an installer the environment works as well, so a failure here is none
+  // removing the installer only saves space, so a failure does not matter
   if (commands[0]?.file !== "uv") await step(slimCommand(venvPython(tools.platform, folder)));
 }
 
 function expectSuccess(outcome: Outcome): void {
-  if (outcome.code !== 0) throw new BootstrapError(causeOf(outcome.tail), outcome.tail);
+  if (outcome.code !== 0) throw new BootstrapError(findCause(outcome.tail), outcome.tail);
 }
 
-async function findPython(step: Step, tools: Tools): Promise<Interpreter> {
+async function findPython(step: StepRunner, tools: Tools): Promise<Interpreter> {
   let reason: Cause = "no-python";
   for (const candidate of pythonCandidates(tools.platform, tools.environ)) {
-    if (tools.platform === "darwin" && !(await mayBeAsked(candidate, step))) continue;
+    if (tools.platform === "darwin" && !(await isSafeToProbe(candidate, step))) continue;
     const outcome = await step(probeCommand(candidate), probeMs);
     const found = outcome.code === 0 ? parseProbe(outcome.stdout) : undefined;
     if (found === undefined) continue;
-    if (isRecent(found)) return found;
+    if (isSupportedVersion(found)) return found;
     reason = "old-python";
   }
   throw new BootstrapError(reason, "");
 }
 
-/** On macOS: whether an interpreter is there, and asking it will not open the dialog that installs developer tools. */
-async function mayBeAsked(candidate: Command, step: Step): Promise<boolean> {
+/** On macOS, whether an interpreter exists and running it does not open the dialog that installs developer tools. */
+async function isSafeToProbe(candidate: Command, step: StepRunner): Promise<boolean> {
   const path = await realpath(candidate.file).catch(() => undefined);
   if (path === undefined) return false;
   if (path !== appleStub && candidate.file !== appleStub) return true;
   return (await step(developerToolsCommand(), probeMs)).code === 0;
 }
 
-/** Checks the interpreter the person named; returns it. Throws `BootstrapError`. */
+/** Checks the interpreter set by the person and returns it. Throws `BootstrapError`. */
 export async function checkInterpreter(python: string, extensionPath: string, tools: Tools): Promise<string> {
-  const step = stepper(extensionPath, tools);
+  const step = makeStepRunner(extensionPath, tools);
   const probed = await step(probeCommand({ file: python, args: [] }), probeMs);
   const found = probed.code === 0 ? parseProbe(probed.stdout) : undefined;
-  if (found === undefined || !isRecent(found)) throw new BootstrapError("bad-interpreter", probed.tail);
+  if (found === undefined || !isSupportedVersion(found)) throw new BootstrapError("bad-interpreter", probed.tail);
   const healthy = await step(healthCommand(python), healthMs);
   if (healthy.code !== 0) throw new BootstrapError("bad-interpreter", healthy.tail);
   return python;
 }
 
-/** Says that this process uses the environment, so that no other window deletes it; returns how to take that back. */
-export async function markUsed(folder: string): Promise<() => Promise<void>> {
+/** Marks the environment as used by this process, so that no other window deletes it. Returns a function that removes the mark. */
+export async function markInUse(folder: string): Promise<() => Promise<void>> {
   const marker = join(folder, "used", String(process.pid));
   await mkdir(join(folder, "used"), { recursive: true });
   await writeFile(marker, "", "utf8");
   return () => rm(marker, { force: true });
 }
 
-/** Deletes environments of other locks that no living process uses; returns the deleted names. */
+/** Deletes environments of other lock files that no running process uses. Returns their names. */
 export async function pruneEnvironments(place: Place, alive: (pid: number) => boolean): Promise<string[]> {
   const current = await environmentFolder(place);
   const deleted: string[] = [];
@@ -237,7 +237,7 @@ export async function pruneEnvironments(place: Place, alive: (pid: number) => bo
     const users = await readdir(join(folder, "used")).catch(() => []);
     if (users.some((pid) => alive(Number(pid))) || (await isHeld(`${folder}.lock`, alive))) continue;
     await removeEnvironment(folder);
-    await rm(`${folder}.lock`, { recursive: true, force: true }); // of a window that was killed in its set-up
+    await rm(`${folder}.lock`, { recursive: true, force: true }); // left by a window that was killed during setup
     deleted.push(entry.name);
   }
   return deleted;

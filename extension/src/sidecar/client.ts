@@ -6,7 +6,7 @@ import type { Command } from "./environment";
 import type { InitOptions } from "../protocol";
 import { maxFileKb, type Settings } from "../editor/settings";
 import { limitSize } from "../editor/size";
-import { lensesOnSymbols } from "../editor/symbols";
+import { placeLensesOnSymbols } from "../editor/symbols";
 
 export interface Sidecar {
   readonly command: Command;
@@ -19,10 +19,10 @@ const maxRestarts = 3;
 const restartWindowMs = 180_000;
 const exitGraceMs = 1500;
 
-/** The language client with the process it speaks to: what the process printed last, and its certain end. */
+/** The language client and its sidecar process: keeps the last lines the process printed, and makes sure that it ends. */
 export class SidecarClient {
   readonly client: LanguageClient;
-  /** The last lines the sidecar printed to stderr, for a start that failed. */
+  /** The last lines the sidecar printed to stderr, to explain a failed start. */
   readonly tail: string[] = [];
   #child: ChildProcess | undefined;
   readonly #closed: number[] = [];
@@ -33,9 +33,9 @@ export class SidecarClient {
       documentSelector: [{ scheme: "file" }],
       outputChannel: output,
       initializationOptions: init,
-      // our own ids only: a memory's text can name any other command and it stays text
+      // only these command links are active; other command links in a memory's text have no effect
       markdown: { isTrusted: { enabledCommands: [...linkCommands] }, supportHtml: false },
-      middleware: { ...limitSize(maxFileKb * 1024), ...lensesOnSymbols() },
+      middleware: { ...limitSize(maxFileKb * 1024), ...placeLensesOnSymbols() },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -53,7 +53,7 @@ export class SidecarClient {
     this.client = new LanguageClient("lerim", "Lerim", () => this.#spawn(sidecar, output), options);
   }
 
-  /** Asks the sidecar to end and makes sure of it. */
+  /** Asks the sidecar to end, and kills it if it does not. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const child = this.#child;
@@ -63,7 +63,7 @@ export class SidecarClient {
       // it did not answer; ended below
     }
     await this.client.dispose().catch(() => undefined);
-    if (child !== undefined) await ended(child);
+    if (child !== undefined) await waitForExit(child);
   }
 
   #mayRestart(): boolean {
@@ -101,11 +101,11 @@ export class SidecarClient {
   }
 }
 
-export function traceOf(setting: Settings["trace.server"]): Trace {
+export function toTrace(setting: Settings["trace.server"]): Trace {
   return { off: Trace.Off, messages: Trace.Messages, verbose: Trace.Verbose }[setting];
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function waitForExit(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill("SIGKILL"), exitGraceMs);

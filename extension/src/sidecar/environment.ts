@@ -1,4 +1,4 @@
-// How interpreters are found and processes are started, as functions of (platform, environment). Nothing here touches the disk.
+// How interpreters are found and processes are started, as functions of platform and environment. Nothing here accesses the disk.
 import { posix, win32 } from "node:path";
 
 export type Platform = NodeJS.Platform;
@@ -13,17 +13,17 @@ export interface Command {
 /** The oldest Python the sidecar runs on. */
 export const oldestPython = [3, 11] as const;
 
-const probe = "import sys,json;print(json.dumps([list(sys.version_info[:3]),sys.executable]))";
-const health = "import pygls,lsprotocol,msgspec,pydantic,frontmatter,filelock,typer,importlib.util as u;assert u.find_spec('dspy'),'dspy is missing'";
-const dropped = /^(PYTHON.*|VIRTUAL_ENV|CONDA_PREFIX|__PYVENV_LAUNCHER__|ELECTRON_RUN_AS_NODE|NODE_OPTIONS|PIP_(TARGET|PREFIX|USER|ROOT|REQUIRE_VIRTUALENV|PYTHON)|UV_(PYTHON|PROJECT.*|TARGET|PREFIX|SYSTEM_PYTHON))$/;
+const probeScript = "import sys,json;print(json.dumps([list(sys.version_info[:3]),sys.executable]))";
+const healthScript = "import pygls,lsprotocol,msgspec,pydantic,frontmatter,filelock,typer,importlib.util as u;assert u.find_spec('dspy'),'dspy is missing'";
+const droppedVariables = /^(PYTHON.*|VIRTUAL_ENV|CONDA_PREFIX|__PYVENV_LAUNCHER__|ELECTRON_RUN_AS_NODE|NODE_OPTIONS|PIP_(TARGET|PREFIX|USER|ROOT|REQUIRE_VIRTUALENV|PYTHON)|UV_(PYTHON|PROJECT.*|TARGET|PREFIX|SYSTEM_PYTHON))$/;
 
 export function pathOf(platform: Platform): typeof posix {
   return platform === "win32" ? win32 : posix;
 }
 
 /**
- * Interpreters to try, best first. On macOS they are named by their paths: `python3` alone may be Apple's (`appleStub`). A graphical editor there
- * does not see the shell's PATH, hence the known folders.
+ * Interpreters to try, best first. On macOS they are absolute paths, since `python3` alone may be Apple's stub (`appleStub`). Editors there
+ * do not see the shell's PATH, so well-known folders are added.
  */
 export function pythonCandidates(platform: Platform, environ: Environ): Command[] {
   if (platform === "win32") return [{ file: "py", args: ["-3"] }, { file: "python", args: [] }, { file: "python3", args: [] }];
@@ -39,17 +39,17 @@ function foldersOnMac(environ: Environ): string[] {
   return [...new Set([...onPath, "/opt/homebrew/bin", "/usr/local/bin"])];
 }
 
-/** Apple's Python, which opens a dialog to install developer tools where there are none. */
+/** Apple's Python, which opens a dialog to install developer tools if there are none. */
 export const appleStub = "/usr/bin/python3";
 
-/** Succeeds on macOS where the developer tools are installed; opens no dialog. */
+/** Succeeds on macOS if the developer tools are installed; opens no dialog. */
 export function developerToolsCommand(): Command {
   return { file: "/usr/bin/xcode-select", args: ["-p"] };
 }
 
-/** Asks an interpreter for its version and its own path; answered in a line `parseProbe` reads. */
+/** Makes an interpreter print its version and path, as read by `parseProbe`. */
 export function probeCommand(python: Command): Command {
-  return { file: python.file, args: [...python.args, "-I", "-c", probe] };
+  return { file: python.file, args: [...python.args, "-I", "-c", probeScript] };
 }
 
 export interface Interpreter {
@@ -57,7 +57,7 @@ export interface Interpreter {
   readonly version: readonly [number, number, number];
 }
 
-/** The interpreter a probe's output speaks of; undefined when it is not that output. */
+/** Parses the output of a probe; undefined if it is not such output. */
 export function parseProbe(stdout: string): Interpreter | undefined {
   let value: unknown;
   try {
@@ -71,7 +71,7 @@ export function parseProbe(stdout: string): Interpreter | undefined {
   return { path: value[1], version: [major, minor, patch] };
 }
 
-export function isRecent(interpreter: Interpreter): boolean {
+export function isSupportedVersion(interpreter: Interpreter): boolean {
   const [major, minor] = interpreter.version;
   return major === oldestPython[0] && minor >= oldestPython[1];
 }
@@ -81,7 +81,7 @@ export function venvPython(platform: Platform, folder: string): string {
   return platform === "win32" ? win32.join(folder, "Scripts", "python.exe") : posix.join(folder, "bin", "python");
 }
 
-/** Makes the environment in `folder` from the hashed `lock`: with uv where it is there, else with Python's own tools. */
+/** Creates the environment in `folder` from the hashed `lock` file, with uv if available, else with venv and pip. */
 export function installCommands(platform: Platform, plan: { uv: boolean; python: string; folder: string; lock: string }): Command[] {
   const inside = venvPython(platform, plan.folder);
   const pinned = ["--no-deps", "--require-hashes", "-r", plan.lock];
@@ -101,26 +101,26 @@ export function uvVersionCommand(): Command {
   return { file: "uv", args: ["--version"] };
 }
 
-/** Takes the installer out of an environment that is never added to: about a fifth of its size. */
+/** Uninstalls pip and setuptools, about a fifth of the size; nothing is ever added to the environment. */
 export function slimCommand(python: string): Command {
   return { file: python, args: ["-I", "-m", "pip", "uninstall", "--disable-pip-version-check", "--yes", "pip", "setuptools"] };
 }
 
 export function healthCommand(python: string): Command {
-  return { file: python, args: ["-I", "-c", health] };
+  return { file: python, args: ["-I", "-c", healthScript] };
 }
 
-/** The sidecar: no user site, no current folder on the module path. */
+/** Starts the sidecar, without the user site and the current folder on the module path. */
 export function sidecarCommand(python: string): Command {
   return { file: python, args: ["-s", "-P", "-X", "utf8", "-m", "lerim", "lsp"] };
 }
 
-/** The editor's environment without what redirects a Python, pip or uv; the person's indexes, certificates and proxies stay. */
+/** The editor's environment without variables that redirect Python, pip or uv. Package indexes, certificates and proxies are kept. */
 export function toolEnvironment(platform: Platform, environ: Environ, proxy = ""): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(environ)) {
     const compared = platform === "win32" ? name.toUpperCase() : name;
-    if (value !== undefined && !dropped.test(compared)) kept[name] = value;
+    if (value !== undefined && !droppedVariables.test(compared)) kept[name] = value;
   }
   const names = new Set(Object.keys(kept).map((name) => name.toUpperCase()));
   if (proxy !== "") {

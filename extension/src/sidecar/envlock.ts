@@ -2,62 +2,62 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { startOf } from "./process";
+import { processStart } from "./process";
 
 export interface LockOptions {
   readonly signal: AbortSignal;
   readonly alive: (pid: number) => boolean;
   /** Called once when another window holds the lock. */
   readonly onWait?: () => void;
-  /** Milliseconds of waiting without a sign of life after which a holder counts as gone, where the system does not tell who a process is. */
+  /** Milliseconds without a sign of life after which a holder counts as ended, on systems that cannot identify a process. */
   readonly staleAfter?: number;
   readonly retryEvery?: number;
 }
 
 /**
- * Holds the folder `path` as a lock between windows and returns its release. In the folder is one file, named after its holder. A holder that
- * died is taken over from by renaming its file, which succeeds for one window only. Rejects when the signal is aborted.
+ * Acquires the folder `path` as a lock between windows and returns a function that releases it. The folder contains one file, named after
+ * the holder. The lock of a dead holder is taken over by renaming its file, which only one window can do. Rejects if the signal is aborted.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<() => Promise<void>> {
   const { staleAfter = 60_000, retryEvery = 300 } = options;
-  const own = `${process.pid}_${await startOf(process.platform, process.pid)}_${randomUUID()}`;
+  const ownName = `${process.pid}_${await processStart(process.platform, process.pid)}_${randomUUID()}`;
   let last: Holder | undefined;
-  let waited = 0; // not by the clock: that goes on while the computer sleeps, and no holder gives a sign then
-  for (let told = false; ; ) {
+  let waited = 0; // counted, not measured: the clock goes on while the computer sleeps, but the holder gives no sign of life
+  for (let hasReportedWait = false; ; ) {
     options.signal.throwIfAborted();
     const holder = await holderOf(path);
     if (holder === undefined) {
-      if (await take(path, own)) break;
+      if (await createLock(path, ownName)) break;
     } else {
       waited = holder.name === last?.name && holder.seen === last.seen ? waited + retryEvery : 0;
       last = holder;
-      const life = await lifeOf(holder, options.alive);
-      if (life === "ended" || (life === "unknown" && waited > staleAfter)) {
-        if (await succeeds(rename(join(path, holder.name), join(path, own)))) break;
+      const state = await holderState(holder, options.alive);
+      if (state === "ended" || (state === "unknown" && waited > staleAfter)) {
+        if (await succeeds(rename(join(path, holder.name), join(path, ownName)))) break;
         continue;
       }
     }
-    if (!told) options.onWait?.();
-    told = true;
+    if (!hasReportedWait) options.onWait?.();
+    hasReportedWait = true;
     await pause(retryEvery, undefined, { signal: options.signal });
   }
-  const beat = (): void => {
+  const refreshSign = (): void => {
     const now = new Date();
-    utimes(join(path, own), now, now).catch(() => undefined);
+    utimes(join(path, ownName), now, now).catch(() => undefined);
   };
-  beat();
-  const beating = setInterval(beat, staleAfter / 4);
+  refreshSign();
+  const refreshTimer = setInterval(refreshSign, staleAfter / 4);
   return async () => {
-    clearInterval(beating);
-    await rm(join(path, own), { force: true });
-    await succeeds(rmdir(path)); // another window's by now if it is not empty
+    clearInterval(refreshTimer);
+    await rm(join(path, ownName), { force: true });
+    await succeeds(rmdir(path)); // fails if another window has already taken the lock
   };
 }
 
-/** Whether a window that still lives holds the lock. */
+/** Whether a running window holds the lock. */
 export async function isHeld(path: string, alive: (pid: number) => boolean): Promise<boolean> {
   const holder = await holderOf(path);
-  return holder !== undefined && (await lifeOf(holder, alive)) !== "ended";
+  return holder !== undefined && (await holderState(holder, alive)) !== "ended";
 }
 
 interface Holder {
@@ -67,41 +67,41 @@ interface Holder {
   readonly seen: number;
 }
 
-/** Undefined when nobody holds the lock; a folder without a file is what a release leaves for a moment. */
+/** The lock's holder; undefined if there is none. A release leaves an empty folder for a moment. */
 async function holderOf(path: string): Promise<Holder | undefined> {
   try {
     const [name] = await readdir(path);
     return name === undefined ? undefined : { name, seen: (await stat(join(path, name))).mtimeMs };
   } catch {
-    return undefined; // given back meanwhile
+    return undefined; // released meanwhile
   }
 }
 
-/** Makes the lock with its holder's file in it, in one step. */
-async function take(path: string, own: string): Promise<boolean> {
-  const made = `${path}.${own}`;
-  await mkdir(made);
+/** Creates the lock with its holder's file in one step; false if the lock already exists. */
+async function createLock(path: string, ownName: string): Promise<boolean> {
+  const newFolder = `${path}.${ownName}`;
+  await mkdir(newFolder);
   try {
-    await writeFile(join(made, own), "", "utf8");
-    await succeeds(rmdir(path)); // left empty by a release that was cut off; elsewhere than on Windows the rename would do
-    await rename(made, path);
+    await writeFile(join(newFolder, ownName), "", "utf8");
+    await succeeds(rmdir(path)); // an interrupted release leaves it empty; only Windows cannot rename onto it
+    await rename(newFolder, path);
     return true;
   } catch (error) {
-    await rm(made, { recursive: true, force: true });
-    if (taken.has((error as NodeJS.ErrnoException).code ?? "")) return false;
+    await rm(newFolder, { recursive: true, force: true });
+    if (folderExistsCodes.has((error as NodeJS.ErrnoException).code ?? "")) return false;
     throw error;
   }
 }
 
-// how systems say that a folder is there; the last two are Windows', where a folder beside it was made a moment ago
-const taken = new Set(["ENOTEMPTY", "EEXIST", "EPERM", "EACCES"]);
+// error codes for an existing folder; the last two occur on Windows
+const folderExistsCodes = new Set(["ENOTEMPTY", "EEXIST", "EPERM", "EACCES"]);
 
-async function lifeOf(holder: Holder, alive: (pid: number) => boolean): Promise<"lives" | "ended" | "unknown"> {
+async function holderState(holder: Holder, alive: (pid: number) => boolean): Promise<"lives" | "ended" | "unknown"> {
   const [pid, start] = holder.name.split("_");
   if (!alive(Number(pid))) return "ended";
-  const now = await startOf(process.platform, Number(pid));
+  const now = await processStart(process.platform, Number(pid));
   if (start === "" || now === "") return "unknown";
-  return start === now ? "lives" : "ended"; // another process has its id now
+  return start === now ? "lives" : "ended"; // the id now belongs to another process
 }
 
 function succeeds(step: Promise<unknown>): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Names the cause of a failed first start from what the tools printed.
+// Finds the cause of a failed first start in the output of the tools.
 
 export type Cause =
   | "no-python"
@@ -14,8 +14,8 @@ export type Cause =
   | "cancelled"
   | "unknown";
 
-// The first match wins: pip's last line is "no matching distribution" whatever kept it from the index.
-const signs: readonly (readonly [Cause, RegExp])[] = [
+// The first match wins: pip always ends with "no matching distribution" if it cannot use the index.
+const patterns: readonly (readonly [Cause, RegExp])[] = [
   ["no-venv", /No module named '?"?(venv|ensurepip|pip)\b|ensurepip is not available|python3[.\d]*-venv/i],
   ["disk", /No space left on device|ENOSPC|not enough space on the disk|Disk quota exceeded|os error 28\b/i],
   ["hash", /DO NOT MATCH THE HASHES|Hash mismatch/i],
@@ -25,11 +25,11 @@ const signs: readonly (readonly [Cause, RegExp])[] = [
   ["index", /No matching distribution|Could not find a version|not found in the package registry|\b(401|403|404) |Unauthorized|Forbidden|No solution found/i],
 ];
 
-export function causeOf(output: string): Cause {
-  return signs.find(([, sign]) => sign.test(output))?.[0] ?? "unknown";
+export function findCause(output: string): Cause {
+  return patterns.find(([, pattern]) => pattern.test(output))?.[0] ?? "unknown";
 }
 
-const sentences: Readonly<Record<Cause, string>> = {
+const messages: Readonly<Record<Cause, string>> = {
   "no-python": "No Python was found. Install Python 3.11 or newer, or set lerim.python to the path of one.",
   "old-python": "Only a Python older than 3.11 was found. Install Python 3.11 or newer, or set lerim.python to the path of one.",
   "bad-interpreter": "The interpreter set in lerim.python cannot run Lerim. It must be Python 3.11 or newer with the packages in requirements.lock. Clear the setting to let Lerim create its own environment.",
@@ -44,7 +44,7 @@ const sentences: Readonly<Record<Cause, string>> = {
   unknown: "The Python environment could not be set up. The log has the output of pip or uv. Select Retry to start over, or set lerim.python to the path of a Python.",
 };
 
-/** A first start that did not succeed: `message` is for people, `detail` (the end of what was printed) for the log. */
+/** A failed first start: `message` is shown to the person, `detail` (the end of the output) is logged. */
 export class BootstrapError extends Error {
   override readonly name = "BootstrapError";
 
@@ -52,6 +52,6 @@ export class BootstrapError extends Error {
     readonly reason: Cause,
     readonly detail: string,
   ) {
-    super(sentences[reason]);
+    super(messages[reason]);
   }
 }

@@ -1,10 +1,10 @@
-// What the set-up starts must not outlive the editor, however that ends: each process gets a guard that watches the editor's end of a pipe.
+// Makes sure that processes of the setup end with the editor, however it ends: each gets a guard that watches a pipe from the editor.
 import { win32 } from "node:path";
 import type { Command, Environ } from "./environment";
 
-// Runs in the editor's own Node as the leader of a process group. The pipe at its stdin ends with the editor; then, or once it was asked to end
-// and what it started has ended, it kills the whole group. On Windows, where there are no groups, the tree of processes is ended instead.
-const guard = `
+// Runs in the editor's own Node as the leader of a process group. The pipe at its stdin closes when the editor ends. Then, or once it was asked
+// to end and its child has ended, it kills the whole group. Windows has no process groups, so the process tree is ended instead.
+const guardScript = `
 const { spawn, spawnSync } = require("node:child_process");
 const { writeSync } = require("node:fs");
 const [taskkill, file, ...args] = process.argv.slice(1);
@@ -29,15 +29,15 @@ process.on("SIGTERM", () => { asked = true; });
 process.stdin.on("end", endAll).on("error", endAll).resume();
 `;
 
-/** `command` under a guard that `node`, the editor's own executable, runs; to be started detached with a pipe as its stdin. */
-export function guarded(command: Command, node: string, environ: Environ): Command {
-  return { file: node, args: ["-e", guard, "--", taskkill(environ), command.file, ...command.args] };
+/** Wraps `command` in a guard run by `node`, the editor's executable. It must be started detached, with a pipe as stdin. */
+export function withGuard(command: Command, node: string, environ: Environ): Command {
+  return { file: node, args: ["-e", guardScript, "--", taskkill(environ), command.file, ...command.args] };
 }
 
-/** What the guard's own process needs beside the command's environment; it is not handed on to the command. */
+/** Variables the guard's process needs in addition to the command's environment; the command does not get them. */
 export const guardEnvironment = { ELECTRON_RUN_AS_NODE: "1" } as const;
 
-/** Windows' own program that ends a tree of processes, by its path: what stands on PATH or in the current folder may be another. */
+/** The absolute path of taskkill on Windows: PATH or the current folder may contain another program of that name. */
 export function taskkill(environ: Environ): string {
   const root = Object.entries(environ).find(([name]) => name.toUpperCase() === "SYSTEMROOT")?.[1];
   return win32.join(root === undefined || root === "" ? "C:\\Windows" : root, "System32", "taskkill.exe");

@@ -1,17 +1,17 @@
 import * as vscode from "vscode";
 import type { Context } from "./context";
-import { modelFace } from "../text/modelwording";
+import { modelSummary } from "../text/modelwording";
 import * as protocol from "../protocol";
 
-type Watched = Pick<Context, "request" | "isRunning" | "settings" | "status" | "output" | "onSyncProgress" | "onModelChanged">;
+type WatchContext = Pick<Context, "request" | "isRunning" | "settings" | "status" | "output" | "onSyncProgress" | "onModelChanged">;
 
-/** Keeps what the status item says of the model: asked at the start, after each sync and when settings, keys or the editor's models changed. */
+/** Updates the model in the status item: at the start, after each sync, and when settings, keys or the editor's models change. */
 export class ModelWatch implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
   #running: Promise<void> | undefined;
-  #again = false;
+  #refreshAgain = false;
 
-  constructor(private readonly context: Watched) {
+  constructor(private readonly context: WatchContext) {
     this.#subscriptions = [
       context.onModelChanged(() => void this.refresh()),
       context.onSyncProgress(({ stage }) => {
@@ -20,16 +20,16 @@ export class ModelWatch implements vscode.Disposable {
     ];
   }
 
-  /** Asks once more; what is told while it asks is asked for once after it. */
+  /** Loads the model status; calls during a load cause one more load after it. */
   refresh(): Promise<void> {
     if (this.#running !== undefined) {
-      this.#again = true;
+      this.#refreshAgain = true;
       return this.#running;
     }
-    this.#running = this.#look().finally(() => {
+    this.#running = this.#loadModels().finally(() => {
       this.#running = undefined;
-      if (!this.#again) return;
-      this.#again = false;
+      if (!this.#refreshAgain) return;
+      this.#refreshAgain = false;
       void this.refresh();
     });
     return this.#running;
@@ -39,10 +39,10 @@ export class ModelWatch implements vscode.Disposable {
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  async #look(): Promise<void> {
+  async #loadModels(): Promise<void> {
     const { context } = this;
     if (!context.isRunning || !context.settings.enabled || !vscode.workspace.isTrusted) {
-      context.status.setModel(modelFace([]));
+      context.status.setModel(modelSummary([]));
       return;
     }
     const views: protocol.ModelView[] = [];
@@ -50,9 +50,9 @@ export class ModelWatch implements vscode.Disposable {
       try {
         views.push(await context.request(protocol.modelStatus, { root }));
       } catch (error) {
-        context.output.info(`The model of ${root} could not be determined: ${error instanceof Error ? error.message : String(error)}`); // no repository, most often
+        context.output.info(`The model of ${root} could not be determined: ${error instanceof Error ? error.message : String(error)}`); // usually not a repository
       }
     }
-    context.status.setModel(modelFace(views));
+    context.status.setModel(modelSummary(views));
   }
 }

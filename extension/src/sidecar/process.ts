@@ -3,18 +3,18 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { Command, Platform } from "./environment";
-import { guarded, guardEnvironment, taskkill } from "./guard";
+import { withGuard, guardEnvironment, taskkill } from "./guard";
 
 export interface RunOptions {
   readonly env: Record<string, string>;
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** Milliseconds; the process is killed after them. */
+  /** Milliseconds after which the process is killed. */
   readonly timeout?: number;
   readonly onLine?: (line: string) => void;
 }
 
-/** `code` is null when the process was killed by us, and 127 when it could not be started. */
+/** `code` is null if the process was killed by us, and 127 if it could not be started. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -25,9 +25,9 @@ export interface Outcome {
 export type Run = (command: Command, options: RunOptions) => Promise<Outcome>;
 
 const tailLines = 200;
-const graceMs = 1000;
+const killDelayMs = 1000;
 
-/** Runs a process without a shell or a window; aborting the signal, or the end of this process, ends it and its children. Never rejects. */
+/** Runs a process without a shell or window. It and its children end when the signal is aborted or this process ends. Never rejects. */
 export const run: Run = (command, options) =>
   new Promise((resolve) => {
     const lines: string[] = [];
@@ -36,49 +36,49 @@ export const run: Run = (command, options) =>
       resolve({ code: null, stdout: "", tail: "" });
       return;
     }
-    const { file, args } = guarded(command, process.execPath, process.env);
+    const { file, args } = withGuard(command, process.execPath, process.env);
     const child = spawn(file, args, {
       cwd: options.cwd,
       env: { ...options.env, ...guardEnvironment },
       stdio: "pipe",
       windowsHide: true,
-      detached: true, // a group of its own; on Windows: not ended with this process, before it could end its children
+      detached: true, // its own process group; on Windows, it must outlive this process to end its children
     });
-    child.stdin.on("error", () => undefined); // nothing is written; the guard may be gone before the pipe is
-    const keep = (line: string): void => {
+    child.stdin.on("error", () => undefined); // nothing is written; the guard may end before the pipe closes
+    const addLine = (line: string): void => {
       lines.push(line);
       if (lines.length > tailLines) lines.shift();
       options.onLine?.(line);
     };
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (stdout.length < tailLines) stdout.push(line);
-      keep(line);
+      addLine(line);
     });
-    createInterface({ input: child.stderr }).on("line", keep);
-    let ended = false;
-    const end = (): void => {
-      ended = true;
+    createInterface({ input: child.stderr }).on("line", addLine);
+    let wasKilled = false;
+    const kill = (): void => {
+      wasKilled = true;
       killTree(child);
     };
-    const timer = options.timeout === undefined ? undefined : setTimeout(end, options.timeout);
-    options.signal.addEventListener("abort", end, { once: true });
-    let settled = false;
-    const settle = (code: number | null): void => {
-      if (settled) return;
-      settled = true;
+    const timer = options.timeout === undefined ? undefined : setTimeout(kill, options.timeout);
+    options.signal.addEventListener("abort", kill, { once: true });
+    let isFinished = false;
+    const finish = (code: number | null): void => {
+      if (isFinished) return;
+      isFinished = true;
       clearTimeout(timer);
-      options.signal.removeEventListener("abort", end);
-      // the guard may learn of its child's end before it is signalled itself, and then exits with a code
-      resolve({ code: ended ? null : code, stdout: stdout.join("\n"), tail: lines.join("\n") });
+      options.signal.removeEventListener("abort", kill);
+      // the guard may notice its child's end before it is signalled itself, and then exits with a code
+      resolve({ code: wasKilled ? null : code, stdout: stdout.join("\n"), tail: lines.join("\n") });
     };
     child.on("error", (error) => {
       lines.push(error.message);
-      settle(null);
+      finish(null);
     });
-    child.on("close", settle);
+    child.on("close", finish);
   });
 
-/** Ends a process started in a group of its own with all of that group, also when it has ended itself: asks first, and kills after a second. */
+/** Ends a process and its whole group, even if the process itself has ended: first with a request, then by a kill after a second. */
 export function killTree(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
@@ -87,13 +87,13 @@ export function killTree(child: ChildProcess): void {
     return;
   }
   if (!signalGroup(pid, "SIGTERM")) return;
-  const timer = setTimeout(() => signalGroup(pid, "SIGKILL"), graceMs);
+  const timer = setTimeout(() => signalGroup(pid, "SIGKILL"), killDelayMs);
   child.once("close", () => {
     if (!signalGroup(pid, 0)) clearTimeout(timer);
   });
 }
 
-/** Whether the group was there to be signalled. */
+/** Signals a process group; false if it no longer exists. */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal);
@@ -112,8 +112,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process was started, in words that differ for another process of the same id; "" where the system does not tell cheaply. */
-export async function startOf(platform: Platform, pid: number): Promise<string> {
+/** A text for the start time of a process, which differs for another process of the same id; "" if the system has no cheap way to find it. */
+export async function processStart(platform: Platform, pid: number): Promise<string> {
   try {
     if (platform === "linux") return startTicks(await readFile(`/proc/${pid}/stat`, "latin1"));
     if (platform !== "darwin") return "";
@@ -124,7 +124,7 @@ export async function startOf(platform: Platform, pid: number): Promise<string> 
   }
 }
 
-/** The start time in a line of Linux's /proc/PID/stat, in clock ticks; the program's name before it may hold spaces and brackets. */
+/** The start time in a line of /proc/PID/stat on Linux, in clock ticks. The program's name before it may contain spaces and brackets. */
 export function startTicks(stat: string): string {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
 }

@@ -1,11 +1,11 @@
-/** Runs one action at a time; requests that come while it runs are answered by one further run after it. */
+/** Runs one action at a time; all requests during a run share one further run after it. */
 export class RestartQueue {
   #running: Promise<void> | undefined;
   #queued = false;
 
   constructor(private readonly action: () => Promise<void>) {}
 
-  /** Resolves when a run that began after this call has ended; rejects when the last run failed. */
+  /** Resolves when a run that began after this call has ended; rejects if the last run failed. */
   request(): Promise<void> {
     if (this.#running !== undefined) {
       this.#queued = true;
@@ -17,7 +17,7 @@ export class RestartQueue {
     return this.#running;
   }
 
-  /** The runs under way, undefined when there are none. */
+  /** The runs under way; undefined if there are none. */
   get running(): Promise<void> | undefined {
     return this.#running;
   }

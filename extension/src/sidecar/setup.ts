@@ -1,16 +1,16 @@
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markUsed, type Place, repairEnvironment, type Tools } from "./bootstrap";
+import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type Place, repairEnvironment, type Tools } from "./bootstrap";
 import { isAlive, run } from "./process";
 import type { Status } from "./status";
 
 const cancelledKey = "setupCancelled";
 
-/** Finds or makes the interpreter that the sidecar runs with. */
-export class SetUp {
+/** Finds the interpreter for the sidecar, or creates an environment for it. */
+export class EnvironmentSetup {
   #unmark: (() => Promise<void>) | undefined;
 
-  /** `closing` ends what is under way when the window closes. */
+  /** `closing` is aborted when the window closes, which ends all work. */
   constructor(
     private readonly extension: vscode.ExtensionContext,
     private readonly output: vscode.LogOutputChannel,
@@ -25,7 +25,7 @@ export class SetUp {
     };
   }
 
-  /** The interpreter to run the sidecar with, `own` being the person's; undefined when they cancelled the set-up and have not `asked` again. */
+  /** The interpreter for the sidecar. `own` is the one set by the person ("" for none). Undefined if setup was cancelled and not `asked` for again. */
   async python(own: string, asked: boolean): Promise<string | undefined> {
     if (own !== "") return own;
     const { globalState } = this.extension;
@@ -35,19 +35,19 @@ export class SetUp {
     return this.#use(ready ? ensureEnvironment(this.place, this.#quietTools) : this.#setUp(ensureEnvironment));
   }
 
-  /** Makes our own environment again. */
-  repaired(): Promise<string> {
+  /** Recreates our own environment. */
+  repair(): Promise<string> {
     return this.#use(this.#setUp(repairEnvironment));
   }
 
-  /** Whether the interpreter of a start that failed is not what failed. Throws `BootstrapError` when it is the person's `own`. */
-  async works(own: string): Promise<boolean> {
+  /** After a failed start, whether the interpreter itself works. Throws `BootstrapError` if the person's `own` does not. */
+  async isPythonHealthy(own: string): Promise<boolean> {
     if (own === "") return isHealthy(this.place, this.#quietTools);
     await checkInterpreter(own, dirname(this.place.environments), this.#quietTools);
     return true;
   }
 
-  /** The environment is not used by this window any more. */
+  /** Removes the mark that this window uses the environment. */
   async release(): Promise<void> {
     await this.#unmark?.();
     this.#unmark = undefined;
@@ -55,14 +55,14 @@ export class SetUp {
 
   async #use(made: Promise<string>): Promise<string> {
     const python = await made;
-    this.#unmark = await markUsed(await environmentFolder(this.place)).catch((error: unknown) => {
-      this.output.warn(`The environment could not be marked as used: ${String(error)}`); // a full disk keeps nobody from reading
+    this.#unmark = await markInUse(await environmentFolder(this.place)).catch((error: unknown) => {
+      this.output.warn(`The environment could not be marked as used: ${String(error)}`); // on a full disk the environment still works
       return undefined;
     });
     return python;
   }
 
-  /** Makes the environment with progress and Cancel; a set-up that was cancelled is remembered. */
+  /** Creates the environment with progress and Cancel. A cancelled setup is remembered. */
   async #setUp(make: typeof ensureEnvironment): Promise<string> {
     const { globalState } = this.extension;
     const folder = await environmentFolder(this.place);

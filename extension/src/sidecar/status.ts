@@ -9,23 +9,23 @@ export type StatusState =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "not-set-up" };
 
-export interface StatusFace {
+export interface StatusDisplay {
   readonly text: string;
   readonly tooltip: string;
   readonly command: string;
   readonly warning: boolean;
 }
 
-/** What is known of the model: lines of the tooltip, and whether today's budget is used up. */
-export interface ModelFace {
+/** The model as the status item shows it: lines of the tooltip, and whether today's budget is used up. */
+export interface ModelSummary {
   readonly lines: readonly string[];
   readonly usedUp: boolean;
 }
 
-const noModel: ModelFace = { lines: [], usedUp: false };
+const noModel: ModelSummary = { lines: [], usedUp: false };
 
-/** What the status item shows; undefined hides it. `syncing` is the text of a running sync. */
-export function statusFace(state: StatusState, pending: number, syncing: string, model = noModel): StatusFace | undefined {
+/** What the status item shows; undefined if it is hidden. `syncing` is the text of a running sync. */
+export function statusDisplay(state: StatusState, pending: number, syncing: string, model = noModel): StatusDisplay | undefined {
   switch (state.kind) {
     case "off":
       return undefined;
@@ -44,23 +44,23 @@ export function statusFace(state: StatusState, pending: number, syncing: string,
   }
 }
 
-/** How many candidates wait in a folder of the window, and whose they are: folders of one project have the same ones. */
-export interface Waiting {
+/** The number of candidates that wait in a folder, and its project. All folders of a project have the same candidates. */
+export interface PendingCandidates {
   readonly project: string;
   readonly pending: number;
 }
 
-/** What waits in the folders that are open, each project's candidates counted once, as they were told last. */
-export function totalOf(waiting: ReadonlyMap<string, Waiting>, open: readonly string[]): number {
+/** The number of candidates in the open folders. Each project counts once, with its latest number. */
+export function totalPending(waiting: ReadonlyMap<string, PendingCandidates>, open: readonly string[]): number {
   const projects = new Map([...waiting].filter(([root]) => open.includes(root)).map(([, { project, pending }]) => [project, pending]));
   return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
 }
 
-/** The status bar item: how many candidates wait, or what keeps Lerim from working. */
+/** The status bar item: the number of candidates, or what prevents Lerim from working. */
 export class Status implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("lerim.status", vscode.StatusBarAlignment.Right, 90);
-  readonly #folders = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#draw());
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #folderListener = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#render());
+  readonly #waiting = new Map<string, PendingCandidates>();
   readonly #syncing = new Map<string, string>();
   #state: StatusState = { kind: "off" };
   #model = noModel;
@@ -73,53 +73,53 @@ export class Status implements vscode.Disposable {
   set state(state: StatusState) {
     this.#state = state;
     if (state.kind !== "ready") this.#syncing.clear();
-    this.#draw();
+    this.#render();
   }
 
   set visible(visible: boolean) {
     this.#visible = visible;
-    this.#draw();
+    this.#render();
   }
 
   get pending(): number {
-    return totalOf(
+    return totalPending(
       this.#waiting,
       rootFolders().map(({ uri }) => uri.toString()),
     );
   }
 
-  /** `project` where the sidecar says it; else it is what was said last, or the folder itself. */
+  /** Sets the number of candidates of a root. `project` defaults to the last one known, or the root itself. */
   setPending(root: string, pending: number, project = this.#waiting.get(root)?.project ?? root): void {
-    this.#waiting.delete(root); // what was told last comes last
+    this.#waiting.delete(root); // keeps the latest entry last
     this.#waiting.set(root, { project, pending });
-    this.#draw();
+    this.#render();
   }
 
-  setModel(model: ModelFace): void {
+  setModel(model: ModelSummary): void {
     this.#model = model;
-    this.#draw();
+    this.#render();
   }
 
-  /** The window's folders, one of each project. */
+  /** One folder of each project in the window. */
   projects(): string[] {
     const open = rootFolders().map(({ uri }) => uri.toString());
     return [...new Map(open.map((root) => [this.#waiting.get(root)?.project ?? root, root])).values()];
   }
 
-  /** `text` "" when the root is not syncing any more. */
+  /** Sets the text of a root's running sync; "" when it has ended. */
   setSyncing(root: string, text: string): void {
     if (text === "") this.#syncing.delete(root);
     else this.#syncing.set(root, text);
-    this.#draw();
+    this.#render();
   }
 
   dispose(): void {
-    this.#folders.dispose();
+    this.#folderListener.dispose();
     this.#item.dispose();
   }
 
-  #draw(): void {
-    const face = statusFace(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model);
+  #render(): void {
+    const face = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model);
     if (face === undefined || !this.#visible) {
       this.#item.hide();
       return;

@@ -1,95 +1,95 @@
-// Watching single folders by the system itself, which misses nothing in them. VS Code's own watcher can: where the system tells of
-// one folder at a time (Linux), a folder made inside a new one may be made before the new one is watched.
+// Watches single folders with Node's file watcher. VS Code's watcher can miss changes on Linux, where each folder is watched separately: a
+// folder created inside a new folder may be created before the new one is watched.
 import { type FSWatcher, watch } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
-const gatherMs = 50;
+const batchDelayMs = 50;
 
-/** Tells of changed `.md` files in folders that may be yet to be made: each is watched by the nearest folder that is there. */
+/** Reports changed `.md` files in folders that may not exist yet: then the nearest existing parent is watched. */
 export class FolderWatch {
-  /** Resolves when all of them are watched, or cannot be. */
+  /** Resolves when all folders are watched, or watching has failed. */
   readonly ready: Promise<void>;
   readonly #watchers = new Map<string, FSWatcher>();
-  readonly #touched = new Set<string>();
+  readonly #changedFiles = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
-  #work: Promise<unknown>;
-  #ended = false;
+  #lastReport: Promise<unknown>;
+  #isDisposed = false;
 
-  /** `failed` is called at most once, and nothing is told afterwards. */
+  /** `onFailed` is called at most once, and nothing is reported afterwards. */
   constructor(
     readonly folders: readonly string[],
-    readonly changed: (files: string[]) => void,
-    readonly failed: (error: Error) => void,
+    readonly onChanged: (files: string[]) => void,
+    readonly onFailed: (error: Error) => void,
   ) {
-    this.ready = this.#settle().then(() => undefined, this.#fail);
-    this.#work = this.ready;
+    this.ready = this.#updateWatchers().then(() => undefined, this.#fail);
+    this.#lastReport = this.ready;
   }
 
   dispose(): void {
-    this.#ended = true;
+    this.#isDisposed = true;
     clearTimeout(this.#timer);
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
   }
 
   readonly #fail = (error: unknown): void => {
-    if (this.#ended) return;
+    if (this.#isDisposed) return;
     this.dispose();
-    this.failed(error instanceof Error ? error : new Error(String(error)));
+    this.onFailed(error instanceof Error ? error : new Error(String(error)));
   };
 
-  /** Watches what is there now; the folders that were not watched before. */
-  async #settle(): Promise<string[]> {
-    const made: string[] = [];
+  /** Updates the watchers to the folders that exist now. Returns the folders that are newly watched. */
+  async #updateWatchers(): Promise<string[]> {
+    const newlyWatched: string[] = [];
     for (;;) {
-      const wanted = new Set(await Promise.all(this.folders.map(nearest)));
-      if (this.#ended) return [];
+      const required = new Set(await Promise.all(this.folders.map(nearestExisting)));
+      if (this.#isDisposed) return [];
       for (const [place, watcher] of this.#watchers) {
-        if (wanted.has(place)) continue;
+        if (required.has(place)) continue;
         watcher.close();
         this.#watchers.delete(place);
       }
-      const missing = [...wanted].filter((place) => !this.#watchers.has(place));
-      if (missing.length === 0) return made; // nothing was made between the look and the watching
-      for (const place of missing) if ((await this.#watch(place)) && this.folders.includes(place)) made.push(place);
+      const missing = [...required].filter((place) => !this.#watchers.has(place));
+      if (missing.length === 0) return newlyWatched; // no folder was created since they were listed
+      for (const place of missing) if ((await this.#watch(place)) && this.folders.includes(place)) newlyWatched.push(place);
     }
   }
 
-  /** False where the folder is gone. */
+  /** Watches one folder; false if it no longer exists. */
   async #watch(place: string): Promise<boolean> {
-    if (this.#ended) return false;
+    if (this.#isDisposed) return false;
     try {
-      const watcher = watch(place, { persistent: false }, (event, name) => this.#happened(place, event, name ?? ""));
+      const watcher = watch(place, { persistent: false }, (event, name) => this.#handleEvent(place, event, name ?? ""));
       this.#watchers.set(place, watcher.on("error", this.#fail));
       return true;
     } catch (error) {
-      if ((await nearest(place)) === place) throw error;
+      if ((await nearestExisting(place)) === place) throw error;
       return false;
     }
   }
 
-  #happened(place: string, event: string, name: string): void {
+  #handleEvent(place: string, event: string, name: string): void {
     const path = join(place, name);
     if (event === "rename" && name === basename(place)) {
-      this.#watchers.get(place)?.close(); // it was removed or moved, and what has its name now is another one
+      this.#watchers.get(place)?.close(); // the folder was removed or moved; another may have its name now
       this.#watchers.delete(place);
     } else if (this.folders.includes(place)) {
       if (!name.endsWith(".md")) return;
-      this.#touched.add(path);
+      this.#changedFiles.add(path);
     } else if (!this.folders.some((folder) => `${folder}${sep}`.startsWith(`${path}${sep}`))) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#work = this.#work.then(() => this.#tell()).catch(this.#fail);
-    }, gatherMs);
+      this.#lastReport = this.#lastReport.then(() => this.#reportChanges()).catch(this.#fail);
+    }, batchDelayMs);
   }
 
-  async #tell(): Promise<void> {
-    const made = await this.#settle();
-    const found = await Promise.all(made.map(filesIn));
-    const files = new Set([...this.#touched, ...found.flat()]);
-    this.#touched.clear();
-    if (files.size > 0 && !this.#ended) this.changed([...files]);
+  async #reportChanges(): Promise<void> {
+    const newlyWatched = await this.#updateWatchers();
+    const found = await Promise.all(newlyWatched.map(filesIn));
+    const files = new Set([...this.#changedFiles, ...found.flat()]);
+    this.#changedFiles.clear();
+    if (files.size > 0 && !this.#isDisposed) this.onChanged([...files]);
   }
 }
 
@@ -97,13 +97,13 @@ async function filesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith(".md")).map((name) => join(folder, name));
   } catch (error) {
-    if ((await nearest(folder)) === folder) throw error;
-    return []; // gone again
+    if ((await nearestExisting(folder)) === folder) throw error;
+    return []; // removed again
   }
 }
 
-/** The folder itself, or the nearest above it that is there; a link counts as not there. */
-async function nearest(folder: string): Promise<string> {
+/** The folder itself, or its nearest existing parent; a symlink counts as missing. */
+async function nearestExisting(folder: string): Promise<string> {
   for (let place = folder; ; place = dirname(place)) {
     const found = await lstat(place).catch(() => undefined);
     if (found?.isDirectory() === true || dirname(place) === place) return place;

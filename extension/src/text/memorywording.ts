@@ -1,12 +1,12 @@
-// What the Memories view and messages say of memories and of what is proposed.
+// Texts of the Memories view and of messages about memories and proposals.
 import type { MaintainReport, Problem, TreeGroup, TreeMemory, TreeProposal } from "../protocol";
 import { dateText } from "./sessionwording";
 import { counted, kindOf } from "./wording";
 
-const primitives: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
-const standings: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Gone", unknown: "Not checked" };
+const primitiveLabels: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
+const standingLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Gone", unknown: "Not checked" };
 
-/** A group's row; of a file its name, the folder stands behind it. */
+/** The label of a group's row; for a file its name, since the folder is in the description. */
 export function groupLabel({ kind, name }: TreeGroup): string {
   switch (kind) {
     case "waiting":
@@ -14,9 +14,9 @@ export function groupLabel({ kind, name }: TreeGroup): string {
     case "problems":
       return "Problems";
     case "primitive":
-      return primitives[name] ?? name;
+      return primitiveLabels[name] ?? name;
     case "standing":
-      return standings[name] ?? name;
+      return standingLabels[name] ?? name;
     case "file":
       return name.slice(name.lastIndexOf("/") + 1);
     case "loose":
@@ -63,8 +63,8 @@ function standingText(standing: string): string {
   }
 }
 
-/** Why a memory is not quite as the others: "" for one that is fresh and the project's own. */
-export function markOf({ status, standing, scope }: Pick<TreeMemory, "status" | "standing" | "scope">): string {
+/** The status, drift and scope of a memory, as far as they are unusual; "" for a fresh memory of the project. */
+export function memoryMarks({ status, standing, scope }: Pick<TreeMemory, "status" | "standing" | "scope">): string {
   const marks = [
     ...(status === "active" || status === "" ? [] : [status]),
     ...(standing === "drifted" || standing === "gone" ? [standing] : []),
@@ -74,13 +74,13 @@ export function markOf({ status, standing, scope }: Pick<TreeMemory, "status" | 
 }
 
 export function memoryTooltip(memory: TreeMemory): string {
-  const told = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `No longer exists: ${memory.detail}` : "";
+  const driftText = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `No longer exists: ${memory.detail}` : "";
   const ended = memory.status !== "active" && memory.detail !== "" ? `${memory.status === "resolved" ? "Resolved" : "Superseded"} by ${memory.detail}` : "";
-  const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `since ${dateText(memory.created)}`, markOf(memory)];
-  return [memory.title, facts.filter((fact) => fact !== "").join(" · "), told, ended].filter((line) => line !== "").join("\n");
+  const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `since ${dateText(memory.created)}`, memoryMarks(memory)];
+  return [memory.title, facts.filter((fact) => fact !== "").join(" · "), driftText, ended].filter((line) => line !== "").join("\n");
 }
 
-const proposed: Readonly<Record<string, string>> = {
+const actionTexts: Readonly<Record<string, string>> = {
   add: "new",
   same: "adds a quote to a memory",
   update: "changes a memory",
@@ -95,19 +95,19 @@ const proposed: Readonly<Record<string, string>> = {
 
 /** What a proposal would do, in a few words. */
 export function proposedText(action: string): string {
-  return proposed[action] ?? action;
+  return actionTexts[action] ?? action;
 }
 
 export function proposalDescription(proposal: TreeProposal): string {
   return `${proposedText(proposal.action)}${proposal.scope === "global" ? " · global" : ""}`;
 }
 
-/** Whether a problem is a file in which git left both sides of a conflict, or of one id twice: both can be joined. */
+/** Whether a problem can be merged: a file with git conflict markers, or two files with the same id. */
 export function canMerge({ code }: Problem): boolean {
   return code === "memory-conflict" || code === "memory-twice";
 }
 
-const toDo: Readonly<Record<string, string>> = {
+const proposalSuffixes: Readonly<Record<string, string>> = {
   merge: "to merge",
   archive: "to archive",
   consolidate: "to summarize",
@@ -115,12 +115,12 @@ const toDo: Readonly<Record<string, string>> = {
   close: "to close",
 };
 
-/** What a maintenance proposed and did, in one or two sentences. */
+/** What a maintenance job proposed and did, in one or two sentences. */
 export function maintainedText(report: MaintainReport): string {
   if (report.state === "busy" || report.state === "failed") return report.message || "The memories could not be maintained.";
   const actions = new Map<string, number>();
   for (const { action } of report.proposals) actions.set(action, (actions.get(action) ?? 0) + 1);
-  const kinds = [...actions].map(([action, count]) => `${count} ${toDo[action] ?? action}`).join(", ");
+  const kinds = [...actions].map(([action, count]) => `${count} ${proposalSuffixes[action] ?? action}`).join(", ");
   const atOnce = report.done.filter(({ action }) => action === "repaired" || action.startsWith("accepted-"));
   const parts = [
     report.proposals.length === 0 ? "nothing to propose" : `${counted(report.proposals.length, "new candidate")} (${kinds})`,

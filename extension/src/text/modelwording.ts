@@ -1,53 +1,53 @@
-// What the editor says about models: what waits, what it costs, what came of a test.
-import type { FoundView, ModelView, SessionTrialView, SyncReport, TrialView, WaitingWork } from "../protocol";
+// Texts about models: waiting sessions, costs, and results of tests.
+import type { ProposalView, ModelView, SessionTrialView, SyncReport, ModelTestView, WaitingWork } from "../protocol";
 import { counted } from "./wording";
 
-/** Cents, or "less than $0.01". */
+/** An amount with cents, or "less than $0.01". */
 export function dollars(amount: number): string {
   return amount > 0 && amount < 0.01 ? "less than $0.01" : `$${amount.toFixed(2)}`;
 }
 
-function about(cost: number): string {
+function aboutPrice(cost: number): string {
   return cost > 0 && cost < 0.01 ? dollars(cost) : `about ${dollars(cost)}`;
 }
 
 /** "3 sessions waiting, about $0.02". */
-export function waitsText({ sessions, cost }: Pick<WaitingWork, "sessions" | "cost">): string {
+export function waitingText({ sessions, cost }: Pick<WaitingWork, "sessions" | "cost">): string {
   const lead = `${counted(sessions, "session")} waiting`;
-  return cost === null ? lead : `${lead}, ${about(cost)}`;
+  return cost === null ? lead : `${lead}, ${aboutPrice(cost)}`;
 }
 
-/** What the person is asked before a model that is paid for is asked the first time. */
+/** The question for consent before a paid model is used for the first time. */
 export function consentText({ sessions, tokens, cost, model }: WaitingWork): string {
-  const price = cost === null ? "at an unknown price" : about(cost);
+  const price = cost === null ? "at an unknown price" : aboutPrice(cost);
   return `Let ${model} read ${counted(sessions, "session")} (about ${tokens.toLocaleString("en-US")} tokens, ${price})? Secrets are removed before anything is sent.`;
 }
 
-/** Words of a service or a server, which a notification must not make links of. */
-export function unlinked(text: string): string {
+/** Breaks markdown links in the text of a service or server, since a notification would render them. */
+export function escapeLinks(text: string): string {
   return text.replaceAll("](", "] (");
 }
 
-export function trialText({ model, seconds, tokens, cost }: TrialView): string {
+export function trialText({ model, seconds, tokens, cost }: ModelTestView): string {
   const price = cost === null || cost === 0 ? "" : `, ${dollars(cost)}`;
   return `${model} answered in ${seconds.toFixed(1)} s (${counted(tokens, "token")}${price}).`;
 }
 
-const mostFound = 8;
+const maxListed = 8;
 
-/** What came of a trial on one session: the counts, and beside each other what the rules and the model found. */
+/** The result of a trial on one session: the counts, and what the rules and the model found. */
 export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
   const message = `In one session, the rules found ${rules.length}, and ${model} found ${found.length} more.`;
-  const list = (who: string, all: readonly FoundView[]): string => {
-    const more = all.length > mostFound ? [`… and ${all.length - mostFound} more`] : [];
-    return [`${who}:`, ...all.slice(0, mostFound).map(({ title }) => `• ${title}`), ...more, ...(all.length === 0 ? ["• nothing"] : [])].join("\n");
+  const list = (who: string, all: readonly ProposalView[]): string => {
+    const more = all.length > maxListed ? [`… and ${all.length - maxListed} more`] : [];
+    return [`${who}:`, ...all.slice(0, maxListed).map(({ title }) => `• ${title}`), ...more, ...(all.length === 0 ? ["• nothing"] : [])].join("\n");
   };
   const took = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing has been proposed yet. ${counted(again, "more session")} ${again === 1 ? "is" : "are"} waiting.`;
   return { message, detail: [list("The rules", rules), list(model, found), took].join("\n\n") };
 }
 
-/** What the status item's tooltip says of the models of the window's repositories, a line each; `usedUp`: today's budget is. */
-export function modelFace(views: readonly ModelView[]): { lines: string[]; usedUp: boolean } {
+/** The status item's tooltip lines about the models of the window's repositories; `usedUp`: today's budget is used up. */
+export function modelSummary(views: readonly ModelView[]): { lines: string[]; usedUp: boolean } {
   const [first] = views;
   if (first === undefined) return { lines: [], usedUp: false };
   const names = [...new Set(views.map(nameOf))];
@@ -56,7 +56,7 @@ export function modelFace(views: readonly ModelView[]): { lines: string[]; usedU
   const usedUp = views.some(({ waits }) => waits.why === "budget");
   if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollars(todayUsd)}${budgetUsd > 0 ? ` of ${dollars(budgetUsd)}` : ", no limit"}`);
   const waiting = views.map(({ waits }) => waits).filter(({ sessions, why }) => sessions > 0 && why !== "none");
-  if (waiting.length > 0) lines.push(waitsText(summed(waiting)) + whyText(waiting));
+  if (waiting.length > 0) lines.push(waitingText(sumWaiting(waiting)) + whyText(waiting));
   else if (usedUp) lines.push("Today's budget is used up");
   lines.push(...new Set(views.flatMap(({ problems }) => problems.slice(0, 1).map(({ message }) => message))));
   return { lines, usedUp };
@@ -67,7 +67,7 @@ function nameOf({ model, provider }: ModelView): string {
   return provider === "none" ? "none, rules only" : provider;
 }
 
-function summed(waiting: readonly WaitingWork[]): { sessions: number; cost: number | null } {
+function sumWaiting(waiting: readonly WaitingWork[]): { sessions: number; cost: number | null } {
   const costs = waiting.map(({ cost }) => cost).filter((cost) => cost !== null);
   const sum = costs.reduce((total, cost) => total + cost, 0);
   return { sessions: waiting.reduce((total, { sessions }) => total + sessions, 0), cost: costs.length === 0 ? null : sum };
@@ -78,38 +78,38 @@ function whyText(waiting: readonly WaitingWork[]): string {
   return waiting.some(({ why }) => why === "budget") ? ": today's budget is used up" : "";
 }
 
-/** A thing the person can do about a model that was not asked, or not to the end. */
-export interface Mend {
+/** A message about a model that was not asked, or was stopped, with the actions that fix it. */
+export interface SuggestedFix {
   readonly text: string;
   readonly actions: readonly Action[];
 }
 
 export type Action = "Choose Model" | "Enter Key" | "Change Budget";
 
-/** What a sync's message says of the model: what it took, and what stopped it with the action that mends that. */
-export function modelText(report: SyncReport, neverChosen = false): Mend {
+/** The part of a sync's message about the model: how often it was asked, and what stopped it, with actions to fix that. */
+export function modelText(report: SyncReport, neverChosen = false): SuggestedFix {
   const { calls, cost } = report.usage;
-  const asked = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${about(cost)}` : ""}.` : "";
-  const stopped = neverChosen && report.waits.why === "none" ? offerOf(report.waits) : stopOf(report);
+  const asked = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${aboutPrice(cost)}` : ""}.` : "";
+  const stopped = neverChosen && report.waits.why === "none" ? suggestModel(report.waits) : stopReason(report);
   return { text: [asked, stopped.text].filter((text) => text !== "").join(" "), actions: stopped.actions };
 }
 
-/** What a person is told who never chose whether a model is asked. */
-function offerOf({ sessions }: WaitingWork): Mend {
+/** The suggestion to choose a model, for a person who never chose one. */
+function suggestModel({ sessions }: WaitingWork): SuggestedFix {
   if (sessions === 0) return { text: "", actions: [] };
   return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read by the rules alone. A model usually finds more, and you may already have one.`, actions: ["Choose Model"] };
 }
 
-function stopOf({ waits, problems }: SyncReport): Mend {
-  const said = (...codes: string[]): string | undefined => problems.find(({ code }) => codes.includes(code))?.message;
-  const key = said("model-key");
-  if (key !== undefined) return { text: unlinked(key), actions: ["Enter Key", "Choose Model"] };
-  if (waits.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitsText(waits)}` : ""}.`, actions: ["Change Budget"] };
+function stopReason({ waits, problems }: SyncReport): SuggestedFix {
+  const findProblem = (...codes: string[]): string | undefined => problems.find(({ code }) => codes.includes(code))?.message;
+  const key = findProblem("model-key");
+  if (key !== undefined) return { text: escapeLinks(key), actions: ["Enter Key", "Choose Model"] };
+  if (waits.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitingText(waits)}` : ""}.`, actions: ["Change Budget"] };
   if (waits.why === "consent") {
     const { sessions, model, cost } = waits;
-    const price = cost === null ? "" : ` (${about(cost)})`;
-    return { text: sessions > 0 ? `${waitsText({ sessions, cost: null })} for your consent to use ${model}${price}.` : "", actions: [] };
+    const price = cost === null ? "" : ` (${aboutPrice(cost)})`;
+    return { text: sessions > 0 ? `${waitingText({ sessions, cost: null })} for your consent to use ${model}${price}.` : "", actions: [] };
   }
-  const gone = said("model-gone", "model-silent", "model", "spending");
-  return gone === undefined ? { text: "", actions: [] } : { text: unlinked(gone), actions: ["Choose Model"] };
+  const failure = findProblem("model-gone", "model-silent", "model", "spending");
+  return failure === undefined ? { text: "", actions: [] } : { text: escapeLinks(failure), actions: ["Choose Model"] };
 }

@@ -1,4 +1,4 @@
-// What lists of sessions, agents and jobs say. Plain text only: titles come from transcripts.
+// Texts of the lists of sessions, agents and jobs. Plain text only, since titles come from transcripts.
 import type { AgentView, HitView, JobView, SessionView } from "../protocol";
 import { counted } from "./wording";
 
@@ -28,7 +28,7 @@ export function durationText(seconds: number): string {
   return hours % 24 === 0 ? `${Math.floor(hours / 24)} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** Seconds from the first to the last thing said; undefined where that is not known. */
+/** Seconds from the first to the last turn; undefined if unknown. */
 export function secondsOf({ started, ended }: Pick<SessionView, "started" | "ended">): number | undefined {
   const seconds = (Date.parse(ended) - Date.parse(started)) / 1000;
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
@@ -45,19 +45,19 @@ export function sessionDescription(session: SessionView): string {
   ].join(" · ");
 }
 
-/** A moment as the person's clock shows it; "" for none. */
+/** A time in the person's time zone; "" if there is none. */
 export function momentText(time: string): string {
   const when = new Date(time);
   return Number.isNaN(when.getTime()) ? "" : when.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
-/** The day of a moment as `momentText` writes it, "3 Mar 2026"; "" for none. */
+/** The day of a time as in `momentText`, "3 Mar 2026"; "" if there is none. */
 export function dateText(time: string): string {
   const when = new Date(time);
   return Number.isNaN(when.getTime()) ? "" : when.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
-/** The time of day of a moment on the day of `since`, else as `momentText` says it. */
+/** The time of day if it is on the same day as `since`, else as in `momentText`. */
 export function clockText(time: string, since: string): string {
   const when = new Date(time);
   if (when.toDateString() !== new Date(since).toDateString()) return momentText(time);
@@ -74,7 +74,7 @@ function numberText(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** "4 prompts, 2 tool calls, 1 error"; of what there was none, but for prompts, nothing is said. */
+/** "4 prompts, 2 tool calls, 1 error"; zero counts are left out, except for prompts. */
 export function workText(session: SessionView): string {
   return [
     counted(session.prompts, "prompt"),
@@ -84,7 +84,7 @@ export function workText(session: SessionView): string {
   ].join(", ");
 }
 
-/** What a session is made of, a fact a line. */
+/** The facts about a session, one per line. */
 export function sessionTooltip(session: SessionView): string {
   const seconds = secondsOf(session);
   return [
@@ -110,12 +110,12 @@ export function hitDetail(hit: HitView): string {
   return [hit.agent, momentText(hit.time), hit.role === "user" ? "you" : "the agent"].filter((part) => part !== "").join(" · ");
 }
 
-/** A text in a list of VS Code's that draws `$(name)` as an icon. */
+/** Escapes `$(name)`, which VS Code's lists would render as an icon. */
 export function withoutIcons(text: string): string {
   return text.replaceAll("$(", "\\$(");
 }
 
-/** "12 sessions here" and what of them is not as it should be. */
+/** "12 sessions", with the numbers waiting and not read. */
 export function agentDescription(agent: AgentView): string {
   switch (agent.state) {
     case "removed":
@@ -133,7 +133,7 @@ export function agentDescription(agent: AgentView): string {
   }
 }
 
-/** Reasons of sessions that were read all the same. */
+/** Reasons that do not mean a session was not read. */
 const READ: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
 
 const reasons: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// What the status bar, notifications and lists say.
+// Texts of the status bar, notifications and lists.
 import type { MemoryView, SyncProgressParams, SyncReport, TitleView } from "../protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
@@ -11,7 +11,7 @@ export function progressText(progress: SyncProgressParams): string {
   return `${sessions}, ${counted(progress.candidates, "candidate")}`;
 }
 
-/** One sentence or two about a finished sync, with the counts. */
+/** A finished sync in one or two sentences, with the counts. */
 export function reportText(report: SyncReport): string {
   if (report.state === "busy") return report.message || "Another process is syncing this project.";
   if (report.state === "failed") return `Sync failed. ${report.message}`.trim();
@@ -31,7 +31,7 @@ export function pendingText(pending: number): string {
   return pending === 0 ? "No candidates to review" : `${counted(pending, "candidate")} to review`;
 }
 
-/** A memory's kind as people say it: the kind of a learning, else the primitive. */
+/** The kind of a learning, else the primitive. */
 export function kindOf(memory: { primitive: string; kind: string | null }): string {
   return memory.kind ?? memory.primitive;
 }
@@ -43,7 +43,7 @@ export function memoryDetail(memory: MemoryView): string {
   return `${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}${status}${standing} · ${firstLine(memory.body)}`;
 }
 
-/** What a list of all memories says of one: no body was read for it. */
+/** The detail of a memory in the list of all memories, for which no body is read. */
 export function titleDetail(memory: TitleView): string {
   const where = memory.scope === "global" ? " · global" : "";
   return [`${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}`, ...memory.references].join(" · ");

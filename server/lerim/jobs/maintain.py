@@ -44,8 +44,8 @@ from lerim.memory import (
     Drift,
     DriftChecker,
     DriftSummary,
-    Stored,
-    ThemeGround,
+    StoredMemory,
+    ThemeActivity,
     Uses,
     conflicting_answers,
     find_unwanted_reason,
@@ -70,7 +70,9 @@ from lerim.review import (
     Target,
     acts,
     candidate_view,
-    suggestions,
+    make_earlier_result_lookup,
+    preview_suggestion,
+    suggested_places,
     try_write_run,
 )
 from lerim.review import queue as review
@@ -215,7 +217,7 @@ class _Job:
         }
         self.problems += uses.problems
         grounds = self.grounds(memories)
-        ours = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
+        ours = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
         rules = self.settings.maintenance_rules
         effort = MergeEffort()
         apart = review.pairs_kept_apart(self.place)
@@ -254,7 +256,7 @@ class _Job:
         self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
         return True
 
-    def grounds(self, memories: Sequence[Stored]) -> dict[str, ThemeGround]:
+    def grounds(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
         """What the rules need of each theme; none where the catalog cannot tell, so that no theme ends for that."""
         try:
             return find_theme_grounds(self.place.project, self.place.home, memories)
@@ -270,7 +272,7 @@ class _Job:
             waiting = self.taken_back(waiting, found)
         waits = {(one.targets, _about(one)): one for one in waiting}
         room = MOST_WAITING - len(waiting)
-        met_before = suggestions.make_earlier_result_lookup(self.place)
+        met_before = make_earlier_result_lookup(self.place)
         for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
             if self.cancelled():
                 return
@@ -340,7 +342,7 @@ class _Job:
         """Proposes one, accepts it where the review is automatic, and notes what became of it; why it was not proposed.
         Of a dry run, what would be."""
         if self.options.dry_run:
-            self.proposals.append(suggestions.preview_suggestion(self.place, suggestion))
+            self.proposals.append(preview_suggestion(self.place, suggestion))
             return None
         suggestion = self.worded(suggestion)
         outcome = review.propose_suggestion(self.place, suggestion)
@@ -411,7 +413,7 @@ class _Job:
         )
 
 
-def find_stale_memories(live: Iterable[Stored], standings: Mapping[str, Drift]) -> list[StaleMemory]:
+def find_stale_memories(live: Iterable[StoredMemory], standings: Mapping[str, Drift]) -> list[StaleMemory]:
     """Those of these memories that drifted or whose place is gone, by id."""
     found: list[StaleMemory] = []
     for record in sorted((one.record for one in live), key=lambda one: one.id):
@@ -424,4 +426,4 @@ def find_stale_memories(live: Iterable[Stored], standings: Mapping[str, Drift]) 
 def _about(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
     """What is to become of which memories, whatever their texts are by now."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
-    return one.action, ids, suggestions.suggested_places(one.action, one.record)
+    return one.action, ids, suggested_places(one.action, one.record)

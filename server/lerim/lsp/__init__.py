@@ -1,4 +1,4 @@
-"""The language server: the only package that knows pygls."""
+"""The language server, also called the sidecar. Only this package imports pygls."""
 
 import lazy_loader
 

@@ -1,6 +1,6 @@
-"""The server: which handler answers what. Handlers are async; what they do is in the modules they name.
+"""The server: maps each message to its handler. The handlers' modules are imported on first use.
 
-Nothing but pygls and this folder's light modules is imported before `initialize` is answered.
+Before `initialize` is answered, only pygls and the light modules of this package are imported.
 """
 
 from __future__ import annotations
@@ -26,37 +26,38 @@ from lerim.lsp.boundary import (
     make_server,
     parent,
     register_request,
-    to_path,
+    uri_to_path,
 )
-from lerim.lsp.protocol import Params, core, models, sessions
-from lerim.lsp.protocol import memories as lives
-from lerim.lsp.window import Sidecar, editor, parse_options
+from lerim.lsp.protocol import Params, core, memories, models, sessions
+from lerim.lsp.window import Sidecar, editor_models, parse_options
 from lerim.paths import Home
 from lerim.project import check_home_outside_repository
 
 log = logging.getLogger("lerim.lsp")
 
-LATE: set[tuple[str, str]] = set()
-"""Every (module, function) that handlers import late; a test imports them all."""
+LAZY_HANDLERS: set[tuple[str, str]] = set()
+"""Every (module, function) that handlers import on first use; a test imports them all."""
 
 Handler = Callable[[Sidecar, Any], Awaitable[Any]]
 
 
 class RequestHandler(NamedTuple):
-    """A request of ours: its parameters, and the function of `lerim.lsp.<module>` that answers it. `person`: it shows
-    that somebody is at work."""
+    """One of our own requests: its parameters, and the function of `lerim.lsp.<module>` that answers it.
+
+    `is_user_action`: the request shows that the person is active.
+    """
 
     method: str
     params: type[Params]
     module: str
     function: str
-    person: bool = True
+    is_user_action: bool = True
 
 
 REQUESTS = (
     RequestHandler(core.SYNC, core.SyncParams, "features.syncing", "sync_root"),
-    # The panel lists again whenever a sync found something: no sign of a person either.
-    RequestHandler(core.REVIEW_LIST, core.RootParams, "features.reviews", "list_review", person=False),
+    # The panel also lists by itself whenever a sync finds something, so it is no user action.
+    RequestHandler(core.REVIEW_LIST, core.RootParams, "features.reviews", "list_review", is_user_action=False),
     RequestHandler(core.REVIEW_ACT, core.ActParams, "features.reviews", "act_on_candidate"),
     RequestHandler(core.REVIEW_LEFT_OUT, core.LeftOutParams, "features.reviews", "list_left_out"),
     RequestHandler(core.REVIEW_PROPOSE, core.ProposeParams, "features.reviews", "propose_left_out"),
@@ -65,31 +66,35 @@ REQUESTS = (
     RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.titles", "list_titles"),
     RequestHandler(core.MEMORY_SHOW, core.ShowParams, "features.memories.views", "show_memory"),
     RequestHandler(core.MEMORY_FOR_FILE, core.FileParams, "features.memories.views", "list_file_memories"),
-    # The views list again by themselves.
-    RequestHandler(core.MEMORY_TREE, lives.TreeParams, "features.memories.tree", "list_tree_rows", person=False),
-    RequestHandler(core.MEMORY_ACT, lives.MemoryActParams, "features.memories.acts", "act_on_memory"),
-    RequestHandler(core.MEMORY_MERGE, lives.MergeParams, "features.memories.acts", "merge_memory"),
-    RequestHandler(core.MAINTAIN, lives.MaintainParams, "features.maintaining", "maintain_memories"),
-    RequestHandler(core.ASK, lives.AskParams, "features.asking", "ask_question"),
-    RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
-    # The views ask again by themselves whenever a sync has ended.
-    RequestHandler(core.SESSIONS_DAYS, sessions.DaysParams, "features.sessions.views", "list_days", person=False),
+    # The views refresh by themselves.
     RequestHandler(
-        core.SESSIONS_LIST, sessions.SessionsParams, "features.sessions.views", "list_sessions", person=False
+        core.MEMORY_TREE, memories.TreeParams, "features.memories.tree", "list_tree_rows", is_user_action=False
+    ),
+    RequestHandler(core.MEMORY_ACT, memories.MemoryActParams, "features.memories.acts", "act_on_memory"),
+    RequestHandler(core.MEMORY_MERGE, memories.MergeParams, "features.memories.acts", "merge_memory"),
+    RequestHandler(core.MAINTAIN, memories.MaintainParams, "features.maintaining", "maintain_memories"),
+    RequestHandler(core.ASK, memories.AskParams, "features.asking", "ask_question"),
+    RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
+    # The views refresh by themselves after each sync.
+    RequestHandler(
+        core.SESSIONS_DAYS, sessions.DaysParams, "features.sessions.views", "list_days", is_user_action=False
+    ),
+    RequestHandler(
+        core.SESSIONS_LIST, sessions.SessionsParams, "features.sessions.views", "list_sessions", is_user_action=False
     ),
     RequestHandler(core.SESSIONS_SEARCH, sessions.SessionSearchParams, "features.sessions.search", "search_sessions"),
     RequestHandler(
-        core.SESSION_OPEN, sessions.OpenParams, "features.sessions.transcripts", "session_outline", person=False
+        core.SESSION_OPEN, sessions.OpenParams, "features.sessions.transcripts", "session_outline", is_user_action=False
     ),
     RequestHandler(
-        core.SESSION_TURNS, sessions.TurnsParams, "features.sessions.transcripts", "list_turns", person=False
+        core.SESSION_TURNS, sessions.TurnsParams, "features.sessions.transcripts", "list_turns", is_user_action=False
     ),
     RequestHandler(core.SESSION_FIND, sessions.FindParams, "features.sessions.transcripts", "find_text"),
-    RequestHandler(core.AGENTS, sessions.AgentsParams, "features.sessions.agents", "list_agents", person=False),
+    RequestHandler(core.AGENTS, sessions.AgentsParams, "features.sessions.agents", "list_agents", is_user_action=False),
     RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agents", "connect_agent"),
     RequestHandler(core.QUEUE_ACT, sessions.QueueParams, "features.sessions.agents", "act_on_job"),
-    # The status bar asks by itself, too.
-    RequestHandler(core.MODEL_STATUS, core.RootParams, "features.models.views", "model_status", person=False),
+    # The status bar refreshes by itself, too.
+    RequestHandler(core.MODEL_STATUS, core.RootParams, "features.models.views", "model_status", is_user_action=False),
     RequestHandler(core.MODEL_ALLOW, models.AllowParams, "features.models.views", "allow_model"),
     RequestHandler(core.MODEL_CHOICES, core.NoParams, "features.models.choices", "list_choices"),
     RequestHandler(core.MODEL_TEST, core.NoParams, "features.models.model_test", "try_model"),
@@ -99,20 +104,21 @@ REQUESTS = (
 
 
 def create_server(
-    home: Home, environ: Mapping[str, str], *, handler: EditorHandler | None = None, began: float | None = None
+    home: Home, environ: Mapping[str, str], *, handler: EditorHandler | None = None, started_at: float | None = None
 ) -> Sidecar:
-    """A sidecar with every handler registered, not yet serving. `began` (monotonic) is when the process started."""
-    sidecar = Sidecar(make_server("lerim", __version__), home, environ, open_jobs=editor.open_jobs)
-    if began is not None:
-        sidecar.began = began
-    _life(sidecar, handler)
-    _documents(sidecar)
-    _requests(sidecar)
+    """Makes a sidecar with all handlers registered, not yet serving. `started_at` is the monotonic time at which the
+    process started."""
+    sidecar = Sidecar(make_server("lerim", __version__), home, environ, make_jobs=editor_models.make_jobs)
+    if started_at is not None:
+        sidecar.started_at = started_at
+    _register_lifecycle(sidecar, handler)
+    _register_document_handlers(sidecar)
+    _register_requests(sidecar)
     return sidecar
 
 
-def refuse_all(error: LerimError) -> SidecarServer:
-    """A server that answers `initialize` with an error, which the editor shows, and does nothing else."""
+def create_failing_server(error: LerimError) -> SidecarServer:
+    """Makes a server that only answers `initialize` with an error, which the editor shows."""
     server = make_server("lerim", __version__)
 
     @server.feature(types.INITIALIZE)
@@ -122,19 +128,19 @@ def refuse_all(error: LerimError) -> SidecarServer:
     return server
 
 
-def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
+def _register_lifecycle(sidecar: Sidecar, handler: EditorHandler | None) -> None:
     server = sidecar.server
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         sidecar.options, problems = parse_options(params.initialization_options)
-        sidecar.folders = [folder.uri for folder in params.workspace_folders or ()]
+        sidecar.folder_uris = [folder.uri for folder in params.workspace_folders or ()]
         if not params.workspace_folders and params.root_uri:
-            sidecar.folders = [params.root_uri]
-        _check_home(sidecar)
+            sidecar.folder_uris = [params.root_uri]
+        _check_home_location(sidecar)
         if params.process_id:
-            parent.watch_parent(params.process_id, functools.partial(_end, sidecar, 1))
-        sidecar.start_ms = round((time.monotonic() - sidecar.began) * 1000)
+            parent.watch_parent(params.process_id, functools.partial(_exit_process, sidecar, 1))
+        sidecar.start_ms = round((time.monotonic() - sidecar.started_at) * 1000)
         for problem in problems:
             sidecar.warn(problem)
 
@@ -142,90 +148,107 @@ def _life(sidecar: Sidecar, handler: EditorHandler | None) -> None:
     async def initialized(_params: types.InitializedParams) -> None:
         loop = asyncio.get_running_loop()
         if handler is not None:
-            handler.connect(loop, _log_to(sidecar))
+            handler.connect(loop, _make_log_sender(sidecar))
         from lerim.lsp.features import watching
 
         await watching.start_watching(sidecar)
 
     @server.feature(types.EXIT)
-    def leave(_params: Any) -> None:
-        _end(sidecar, 0 if server.protocol._shutdown else 1)
+    def exit_server(_params: Any) -> None:
+        _exit_process(sidecar, 0 if server.protocol._shutdown else 1)
 
 
-def _check_home(sidecar: Sidecar) -> None:
-    """Raises the protocol's error where the home lies in a repository of the window."""
-    for path in filter(None, map(to_path, sidecar.folders)):
+def _check_home_location(sidecar: Sidecar) -> None:
+    """Raises a JSON-RPC error if Lerim's home lies inside a repository of the window."""
+    for path in filter(None, map(uri_to_path, sidecar.folder_uris)):
         try:
             check_home_outside_repository(sidecar.home, Path(path))
         except HomeError as error:
             raise make_rpc_error(error) from None
 
 
-def _end(sidecar: Sidecar, code: int) -> None:
-    """Leaves at once: a thread that is stuck in a system call must not keep the process alive."""
+def _exit_process(sidecar: Sidecar, code: int) -> None:
+    """Ends the process at once: a thread stuck in a system call must not keep it alive."""
     try:
         sidecar.stop()
     finally:
         os._exit(code)
 
 
-def _log_to(sidecar: Sidecar) -> Callable[[int, str], None]:
+def _make_log_sender(sidecar: Sidecar) -> Callable[[int, str], None]:
     def send(level: int, line: str) -> None:
         sidecar.server.window_log_message(types.LogMessageParams(types.MessageType(level), line))
 
     return send
 
 
-def _documents(sidecar: Sidecar) -> None:
+def _register_document_handlers(sidecar: Sidecar) -> None:
     server = sidecar.server
 
-    def on(method: str, handler: Handler, options: object = None, *, person: bool = False) -> None:
-        """Registers a message without parameters of our own; `person`: it shows that somebody is at work."""
+    def register(method: str, handler: Handler, options: object = None, *, is_user_action: bool = False) -> None:
+        """Registers a handler whose parameters are not ours. `is_user_action`: it shows that the person is active."""
 
         async def call(params: Any) -> Any:
-            if person:
-                sidecar.touch()
+            if is_user_action:
+                sidecar.note_activity()
             return await guard_request(method, handler(sidecar, params))
 
         server.feature(method, options)(call)
 
-    on(types.TEXT_DOCUMENT_DID_OPEN, _opened, person=True)
-    on(types.TEXT_DOCUMENT_DID_CHANGE, _nothing, person=True)
-    on(types.TEXT_DOCUMENT_DID_SAVE, _opened, types.SaveOptions(include_text=False), person=True)
-    on(types.TEXT_DOCUMENT_DID_CLOSE, _closed, person=True)
-    on(types.TEXT_DOCUMENT_HOVER, _lazy("features.memories.reading", "hover_at_position"), person=True)
-    # The editor asks for lenses by itself, also after our own refresh: no sign of a person.
-    on(
+    register(types.TEXT_DOCUMENT_DID_OPEN, _handle_opened_document, is_user_action=True)
+    register(types.TEXT_DOCUMENT_DID_CHANGE, _ignore, is_user_action=True)
+    register(
+        types.TEXT_DOCUMENT_DID_SAVE,
+        _handle_opened_document,
+        types.SaveOptions(include_text=False),
+        is_user_action=True,
+    )
+    register(types.TEXT_DOCUMENT_DID_CLOSE, _handle_closed_document, is_user_action=True)
+    register(
+        types.TEXT_DOCUMENT_HOVER,
+        _lazy_handler("features.memories.editor_requests", "hover_at_position"),
+        is_user_action=True,
+    )
+    # The editor asks for lenses by itself, also after our own refresh, so it is no user action.
+    register(
         types.TEXT_DOCUMENT_CODE_LENS,
-        _lazy("features.memories.reading", "list_code_lenses"),
+        _lazy_handler("features.memories.editor_requests", "list_code_lenses"),
         types.CodeLensOptions(resolve_provider=False),
     )
-    on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, _lazy("features.watching", "handle_changed_files"))
-    on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, _lazy("features.watching", "handle_changed_folders"), person=True)
-    on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _lazy("features.watching", "handle_configuration"), person=True)
-    on(core.LOOK_AROUND, _look_around, person=True)
-    on(core.EDITOR_MODELS, _lazy("window.editor", "set_editor_models"))
-    on(core.MODEL_PART, _lazy("window.editor", "receive_part"))
+    register(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, _lazy_handler("features.watching", "handle_changed_files"))
+    register(
+        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+        _lazy_handler("features.watching", "handle_changed_folders"),
+        is_user_action=True,
+    )
+    register(
+        types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+        _lazy_handler("features.watching", "handle_configuration"),
+        is_user_action=True,
+    )
+    register(core.LOOK_AROUND, _check_for_changes, is_user_action=True)
+    register(core.EDITOR_MODELS, _lazy_handler("window.editor_models", "set_editor_models"))
+    register(core.MODEL_PART, _lazy_handler("window.editor_models", "receive_part"))
 
 
-def _requests(sidecar: Sidecar) -> None:
-    def register(one: RequestHandler) -> None:
-        lazy = _lazy(one.module, one.function)
+def _register_requests(sidecar: Sidecar) -> None:
+    def register(request: RequestHandler) -> None:
+        lazy = _lazy_handler(request.module, request.function)
 
         async def call(params: Any) -> object:
-            if one.person:
-                sidecar.touch()
+            if request.is_user_action:
+                sidecar.note_activity()
             return await lazy(sidecar, params)
 
-        register_request(sidecar.server, one.method, one.params, call, sidecar.run)
+        register_request(sidecar.server, request.method, request.params, call, sidecar.run_in_thread)
 
-    for one in REQUESTS:
-        register(one)
+    for request in REQUESTS:
+        register(request)
 
 
-def _lazy(module: str, name: str) -> Handler:
-    """The function `name` of `lerim.lsp.<module>`, imported at its first call."""
-    LATE.add((module, name))
+def _lazy_handler(module: str, name: str) -> Handler:
+    """Wraps the function `name` of `lerim.lsp.<module>`, which is imported at its first call."""
+    LAZY_HANDLERS.add((module, name))
 
     async def call(sidecar: Sidecar, params: Any) -> Any:
         import importlib
@@ -236,22 +259,24 @@ def _lazy(module: str, name: str) -> Handler:
     return call
 
 
-async def _look_around(sidecar: Sidecar, _params: object) -> None:
+async def _check_for_changes(sidecar: Sidecar, _params: object) -> None:
 
-    from lerim.lsp.window import checkouts
+    from lerim.lsp.window import reload
 
-    await checkouts.look_around(sidecar)
+    await reload.check_for_changes(sidecar)
 
 
-async def _opened(sidecar: Sidecar, params: types.DidOpenTextDocumentParams | types.DidSaveTextDocumentParams) -> None:
+async def _handle_opened_document(
+    sidecar: Sidecar, params: types.DidOpenTextDocumentParams | types.DidSaveTextDocumentParams
+) -> None:
     from lerim.lsp.features import watching
 
     await watching.handle_opened_file(sidecar, params.text_document.uri)
 
 
-async def _closed(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:
-    sidecar.repos.forget(params.text_document.uri)
+async def _handle_closed_document(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:
+    sidecar.repos.forget_file(params.text_document.uri)
 
 
-async def _nothing(_sidecar: Sidecar, _params: object) -> None:
+async def _ignore(_sidecar: Sidecar, _params: object) -> None:
     pass

@@ -1,4 +1,4 @@
-import { Keys } from "../../../extension/src/editor/secrets";
+import { ModelKeys } from "../../../extension/src/editor/secrets";
 import { EventEmitter, workspace } from "./vscode";
 import type { ModelView, AgentView, CandidatesChangedParams, CandidateView, LeftOutView, MemoryView, NeighbourView, Notification, Request, SessionTurn, SessionView, SyncProgressParams, SyncReport } from "../../../extension/src/protocol";
 
@@ -28,7 +28,7 @@ export class FakeContext {
   readonly faces: { lines: readonly string[]; usedUp: boolean }[] = [];
   readonly secrets = new FakeSecrets();
   readonly environ: Record<string, string> = {};
-  readonly keys = new Keys(this.secrets, this.environ, (line) => this.logged.push(line));
+  readonly keys = new ModelKeys(this.secrets, this.environ, (line) => this.logged.push(line));
   readonly status = {
     setModel: (face: { lines: readonly string[]; usedUp: boolean }) => this.faces.push(face),
     projects: () => workspace.workspaceFolders.map(({ uri }) => uri.toString()),
@@ -76,7 +76,7 @@ export class FakeContext {
 
   keysChanged(): Promise<void> {
     return this.keys.changed(true, async () => {
-      await this.keys.forStart(true);
+      await this.keys.loadForStart(true);
       this.asked.push({ method: "(restarted)", params: undefined });
     });
   }

@@ -192,7 +192,7 @@ def test_what_a_person_changed_by_hand_is_still_read_by_its_headings() -> None:
         calls._KINDS,
         copilot_chat_tools._KINDS,
         copilot_cli_calls._KINDS,
-        cursor_tools._KIND,
+        cursor_tools._KINDS_BY_NAME,
         gemini_tools._KINDS,
         gemini_antigravity_tools._KINDS,
         opencode_tools._KINDS,

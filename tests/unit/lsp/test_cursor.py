@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.lsp.features.memories.cursor import candidate_paths, path_at, word_at
+from lerim.lsp.features.memories.cursor import path_at, possible_paths, word_at
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_a_path_is_found_around_the_cursor(line: str, index: int, path: str) -> 
 
 
 def test_a_path_is_looked_for_beside_the_file_and_from_the_root_and_never_outside() -> None:
-    assert candidate_paths("./store.ts", "src/ui") == ("src/ui/store.ts", "store.ts")
-    assert candidate_paths("../lib/a.py", "src") == ("lib/a.py",)
-    assert candidate_paths("../../../etc/passwd", "src") == ()
-    assert candidate_paths("/src/app.py", "docs") == ("src/app.py",)
-    assert candidate_paths("", "src") == ("src",)
+    assert possible_paths("./store.ts", "src/ui") == ("src/ui/store.ts", "store.ts")
+    assert possible_paths("../lib/a.py", "src") == ("lib/a.py",)
+    assert possible_paths("../../../etc/passwd", "src") == ()
+    assert possible_paths("/src/app.py", "docs") == ("src/app.py",)
+    assert possible_paths("", "src") == ("src",)

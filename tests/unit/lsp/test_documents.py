@@ -78,5 +78,5 @@ def test_a_document_that_grows_too_large_is_let_go() -> None:
 def test_a_file_that_is_not_open_is_not_read_from_disk() -> None:
     held = Documents(None)
     held.put_text_document(types.TextDocumentItem("untitled:Untitled-1", "python", 1, "text"))
-    assert held.opened("file:///etc/hostname") is None
-    assert held.opened("untitled:Untitled-1") is not None
+    assert held.find_open_document("file:///etc/hostname") is None
+    assert held.find_open_document("untitled:Untitled-1") is not None

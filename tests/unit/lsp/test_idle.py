@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lerim.lsp.window.idle import SETTLED_AFTER, IdleClock, is_sync_due, snapshot_stores
+from lerim.lsp.window.idle import SETTLED_AFTER_NS, IdleClock, is_sync_due, snapshot_stores
 from lerim.sessions.model import Transcript
 
 
@@ -85,10 +85,10 @@ def test_zero_turns_it_off_and_a_change_turns_it_on() -> None:
     idle.touch()
     loop.advance(1000)
     assert fired == []
-    idle.change(10)
+    idle.set_seconds(10)
     loop.advance(10)
     assert len(fired) == 1
-    idle.change(0)
+    idle.set_seconds(0)
     idle.touch()
     loop.advance(1000)
     assert len(fired) == 1
@@ -98,7 +98,7 @@ def transcript(name: str, size: int = 1, mtime: int = 0) -> Transcript:
     return Transcript("claude", Path(f"/t/{name}.jsonl"), name, size, mtime, 1)
 
 
-NOW = SETTLED_AFTER * 10
+NOW = SETTLED_AFTER_NS * 10
 
 
 def unasked() -> bool:
@@ -127,4 +127,4 @@ def test_a_session_that_has_settled_is_due_although_its_file_is_the_same() -> No
     files = [transcript("a", mtime=NOW)]
     before = snapshot_stores(files, [], NOW + 1)
     assert not is_sync_due(snapshot_stores(files, [], NOW + 2), before, unasked)
-    assert is_sync_due(snapshot_stores(files, [], NOW + SETTLED_AFTER), before, unasked)
+    assert is_sync_due(snapshot_stores(files, [], NOW + SETTLED_AFTER_NS), before, unasked)

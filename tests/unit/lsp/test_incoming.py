@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import pytest
 
-from lerim.lsp.boundary.stdin_reader import is_waitable, read_stdin
+from lerim.lsp.boundary.stdin_reader import can_wait_on, read_stdin
 
 HEADER = b"Content-Length: 300000\r\n"
 SENT = HEADER + b"\r\n" + b"x" * 300_000 + b"?" * 200_000 + b"\n" + HEADER + b"half"
@@ -37,7 +37,7 @@ async def test_lines_and_bodies_come_whole_from_a_pipe() -> None:
 
     unread, output = pipe()
     with unread, output:
-        assert is_waitable(source, output)
+        assert can_wait_on(source, output)
         writing = asyncio.get_running_loop().run_in_executor(None, write)
         found = await taken(source, output)
     await writing
@@ -49,7 +49,7 @@ async def test_lines_and_bodies_come_whole_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "sent"
     path.write_bytes(SENT)
     with path.open("rb") as source, (tmp_path / "answers").open("wb") as output:
-        assert not is_waitable(source, output)
+        assert not can_wait_on(source, output)
         assert await taken(source, output) == [HEADER, b"\r\n", b"x" * 300_000, HEADER, None, b""]
 
 
@@ -57,7 +57,7 @@ def test_one_socket_for_both_ways_and_a_pipe_on_windows_are_read_by_a_thread() -
     ours, theirs = socket.socketpair()
     source, sink = pipe()
     with ours, theirs, source, sink, ours.makefile("rb") as read, ours.makefile("wb") as written:
-        assert not is_waitable(read, written, "linux")
-        assert is_waitable(read, sink, "linux")
-        assert is_waitable(source, written, "linux")
-        assert not is_waitable(source, written, "win32")
+        assert not can_wait_on(read, written, "linux")
+        assert can_wait_on(read, sink, "linux")
+        assert can_wait_on(source, written, "linux")
+        assert not can_wait_on(source, written, "win32")

@@ -15,7 +15,7 @@ from lerim.assistant.cited import Question
 from lerim.jobs.report import SyncReport
 from lerim.jobs.worker import JobLine
 from lerim.lsp.window.jobs import JobError, Jobs
-from lerim.lsp.window.questions import Asker
+from lerim.lsp.window.questions import EditorAsker
 from lerim.models.editor import EditorAnswer, EditorQuestion, EditorRefusal
 
 pytestmark = pytest.mark.asyncio
@@ -36,7 +36,7 @@ async def nobody(line: EditorQuestion, _explicit: bool, _hear: Callable[[str], N
 def jobs(tmp_path: Path):
     """Jobs whose program is the given body; `say` prints a line, `log` is a file every start is noted in."""
 
-    def make(body: str, asker: Asker = nobody) -> Jobs:
+    def make(body: str, asker: EditorAsker = nobody) -> Jobs:
         program = tmp_path / "job"
         program.write_text(
             f"#!{sys.executable}\nimport os, signal, sys, time\n"
@@ -131,7 +131,7 @@ async def test_a_sync_right_after_a_cancel_waits_for_the_end_and_is_a_new_one(jo
 
 async def test_a_sync_does_not_wait_for_ever_for_a_cancelled_one(jobs) -> None:
     made = jobs(WAITS)
-    made.patience = 0.01
+    made.cancel_wait_seconds = 0.01
     first = await begun(made, [])
     made.running["key"].cancelled = True  # and nobody ends it, as where a kill has no effect
     with pytest.raises(JobError, match="cancelled"):
@@ -286,7 +286,7 @@ async def test_a_question_goes_in_by_stdin_and_its_sentences_come_out(jobs, tmp_
         "say(json.dumps(dict(event='answered', answer=answer)))"
     )
     answer = await made.ask(Path("/repo"), Question("why?\nreally"), lambda one: told.append(one.text))
-    assert (answer.question, told, made.trials) == ("why?\nreally", ["It is so."], set())
+    assert (answer.question, told, made.one_off_processes) == ("why?\nreally", ["It is so."], set())
     assert starts(tmp_path)[0].endswith("-m lerim worker ask --repo /repo")
 
 
@@ -314,4 +314,4 @@ async def test_a_question_that_is_cancelled_is_gone_also_if_its_process_is_deaf(
         await asyncio.sleep(0.05)
     else:
         pytest.fail("the process lives")
-    assert made.trials == set()
+    assert made.one_off_processes == set()

@@ -11,10 +11,10 @@ import pytest
 import pytest_asyncio
 from lsprotocol import types
 
-from lerim.lsp.boundary.boundary import SidecarServer
-from lerim.lsp.boundary.uris import from_path
+from lerim.lsp.boundary.sidecar_server import SidecarServer
+from lerim.lsp.boundary.uris import path_to_uri
 from lerim.lsp.features import idle_maintenance
-from lerim.lsp.window.editor import open_jobs
+from lerim.lsp.window.editor_models import make_jobs
 from lerim.lsp.window.settings import EditorOptions, EditorSettings
 from lerim.lsp.window.state import Sidecar
 from lerim.paths import Home
@@ -29,10 +29,10 @@ BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause be
 @pytest_asyncio.fixture
 async def sidecar(repo: Path, isolated: Path) -> AsyncIterator[Sidecar]:
     """A window's sidecar with a repository that has two memories which say the same."""
-    made = Sidecar(SidecarServer("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ), open_jobs=open_jobs)
+    made = Sidecar(SidecarServer("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ), make_jobs=make_jobs)
     made.server.protocol.client_capabilities = types.ClientCapabilities()  # as after `initialize`
     made.options = EditorOptions(trusted=True, settings=EditorSettings())
-    made.folders = [from_path(repo)]
+    made.folder_uris = [path_to_uri(repo)]
     for number in (3, 5):
         queue.add_memory(place(made, repo), "decision", f"Retry uploads {number} times", BODY)
     yield made
@@ -88,10 +88,10 @@ async def test_nothing_is_maintained_in_restricted_mode_or_when_lerim_is_off(sid
 
 async def test_the_long_idle_is_as_long_as_the_settings_say_and_starts_anew_with_each_touch(sidecar: Sidecar) -> None:
     await idle_maintenance.arm_idle_maintenance(sidecar)
-    assert sidecar.rest is not None
-    assert sidecar.rest.seconds == 30 * 60
-    before = sidecar.rest
+    assert sidecar.maintenance_clock is not None
+    assert sidecar.maintenance_clock.seconds == 30 * 60
+    before = sidecar.maintenance_clock
     sidecar.home.config.write_text("[maintain]\nidle_minutes = 0\n", encoding="utf-8")
     await idle_maintenance.arm_idle_maintenance(sidecar)
-    assert sidecar.rest is before
-    assert sidecar.rest.seconds == 0
+    assert sidecar.maintenance_clock is before
+    assert sidecar.maintenance_clock.seconds == 0

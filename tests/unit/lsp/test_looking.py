@@ -16,7 +16,7 @@ from cursor_store import CID, Editor
 from cursor_store import prompt as said
 from cursor_store import reply as answered
 from desk import Desk
-from lerim.lsp.features.syncing import _look
+from lerim.lsp.features.syncing import _check_stores
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.platforms import remove_platform
@@ -31,8 +31,8 @@ def desk(repo: Path, isolated: Path) -> Desk:
 
 
 def wants_a_sync(desk: Desk) -> bool:
-    sidecar: Any = SimpleNamespace(environ=os.environ, home=desk.home, looked=None)
-    return _look(sidecar, [desk.place.project.key])[1]
+    sidecar: Any = SimpleNamespace(environ=os.environ, home=desk.home, last_snapshot=None)
+    return _check_stores(sidecar, [desk.place.project.key])[1]
 
 
 def old(path: Path) -> None:
@@ -79,7 +79,7 @@ def editor_of(home: Path, folder: Path) -> Editor:
 
 
 def grown(editor: Editor, native: str) -> None:
-    order = [{"bubbleId": one, "type": kind} for one, kind in (("u1", 1), ("a1", 2), (native, 1))]
+    order = [{"bubbleId": entry, "type": kind} for entry, kind in (("u1", 1), ("a1", 2), (native, 1))]
     editor.put(f"bubbleId:{CID}:{native}", said("More", native))
     known = {"_v": 13, "composerId": CID, "createdAt": 1771682203557, "lastUpdatedAt": 1771742099999}
     with editor.open() as db:
@@ -98,7 +98,7 @@ def test_a_database_that_is_written_all_the_time_asks_for_a_sync_only_when_somet
         assert not wants_a_sync(desk)
         with Catalog.open(desk.home) as catalog:
             assert set(catalog.load_store_stamps().values()) == {
-                one.stamp for one in scan_root(editor.root, ()).databases
+                entry.stamp for entry in scan_root(editor.root, ()).databases
             }
     grown(editor, "u2")
     assert wants_a_sync(desk)

@@ -35,11 +35,11 @@ def test_every_message_is_on_the_page() -> None:
         *(CandidateView, EvidenceView, MemoryView, TargetView, ReviewResult, UndoView, LeftOutView, Problem),
         *(DroppedView, WithdrawnView, SyncReport, Usage),
         *(memory_rows.TitleView, memory_rows.TreeGroup, memory_rows.TreeProposal, memory_rows.TreeMemory),
-        *(memories.ActedView, cited.Citation, cited.Sentence, cited.Passage, cited.Answer),
+        *(memories.MemoryActView, cited.Citation, cited.Sentence, cited.Passage, cited.Answer),
         *(sessions.SessionView, sessions.HitView, sessions.SessionTurn),
         *(sessions.CallView, sessions.JobView),
         *(doctor.AgentView, doctor.StoreView, doctor.SkippedView),
-        *(models.EditorModelView, models.AskedView),
+        *(models.EditorModelView, models.ModelAnswerView),
     ],
     ids=lambda kind: kind.__name__,
 )

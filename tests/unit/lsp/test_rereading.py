@@ -32,9 +32,9 @@ def named(number: int, repo: Path, title: str) -> Path:
 
 async def begun(repo: Path, isolated: Path) -> tuple[Sidecar, Repo]:
     sidecar = create_server(Home(isolated / ".lerim"), {})
-    sidecar.folders = [repo.as_uri()]
-    found = await sidecar.repo(None)
-    found.quick = True  # however busy this machine is
+    sidecar.folder_uris = [repo.as_uri()]
+    found = await sidecar.find_repo(None)
+    found.is_fast_to_read = True  # however busy this machine is
     return sidecar, found
 
 
@@ -75,7 +75,7 @@ async def test_a_search_at_work_on_the_files_is_waited_for_in_a_thread(repo: Pat
     write_memory(repo, title="After")
     with found.lock:
         reading = asyncio.create_task(reread_files(sidecar, found, [path]))
-        await sidecar.run(list)  # it has had its turn
+        await sidecar.run_in_thread(list)  # it has had its turn
         assert titles(found) == {RECORD.title}
     assert await reading == [path]
     assert titles(found) == {"After"}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lerim.lsp.features.sessions.search import make_snippet, parse_session_query
-from lerim.lsp.features.sessions.views import NAMES
+from lerim.lsp.features.sessions.views import AGENT_NAMES
 from lerim.sessions.model import PLATFORM_NAMES as READ
 from lerim.sessions.search.filters import NO_FILTERS, SessionFilters
 
@@ -47,7 +47,7 @@ def test_a_filter_that_cannot_be_is_told_and_not_searched_for() -> None:
 
 
 def test_agents_are_called_what_the_readers_call_them() -> None:
-    assert NAMES == READ
+    assert AGENT_NAMES == READ
     assert parse_session_query("agent:CODEX x", NOW).filters.agent == "codex"
 
 

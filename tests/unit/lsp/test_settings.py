@@ -31,7 +31,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "budget.perDayUsd": 0,
     }
     options, problems = parse_options({"settings": given})
-    assert options.settings.models == {
+    assert options.settings.job_settings == {
         "roles.extract.provider": "editor",
         "roles.extract.model": "copilot/gpt-4o",
         "roles.extract.base_url": "http://127.0.0.1:1234/v1",
@@ -40,7 +40,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "budget.per_day_usd": 0,
     }
     assert problems == ()
-    assert parse_options({"settings": {}}, options)[0].settings.models == {}
+    assert parse_options({"settings": {}}, options)[0].settings.job_settings == {}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
 )
 def test_a_part_of_the_model_that_makes_no_sense_is_handed_on_as_that(name: str, dotted: str) -> None:
     options, problems = parse_options({"settings": {name: 7}})
-    assert options.settings.models == {dotted: None}
+    assert options.settings.job_settings == {dotted: None}
     assert len(problems) == 1
 
 

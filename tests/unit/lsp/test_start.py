@@ -8,7 +8,7 @@ import pytest
 from hang import HANG
 from window import server_environ
 
-HIDDEN = "import sys; from lerim.lsp.start import without_openssl; without_openssl(); "
+HIDDEN = "import sys; from lerim.lsp.start import import_without_openssl; import_without_openssl(); "
 
 
 def ran(code: str) -> str:
@@ -21,13 +21,13 @@ def ran(code: str) -> str:
 @pytest.mark.parametrize("name", ["ssl", "_hashlib"])
 def test_openssl_is_not_loaded_for_what_the_sidecar_does(name: str) -> None:
     modules = (
-        "lerim.lsp.server, lerim.lsp.features.watching, lerim.lsp.features.memories.reading,"
+        "lerim.lsp.server, lerim.lsp.features.watching, lerim.lsp.features.memories.editor_requests,"
         " lerim.memory.freshness.drift, lerim.memory.search.memory_search"
     )
     assert ran(f"import {modules}; print({name!r} in sys.modules)") == "False\n"
 
 
-def test_hashes_are_the_same_without_openssl_and_what_needs_it_has_it() -> None:
+def test_hashes_are_the_same_import_without_openssl_and_what_needs_it_has_it() -> None:
     known = "hashlib.sha256(b'a').hexdigest()[:8], hashlib.md5(b'a', usedforsecurity=False).hexdigest()[:8]"
     assert ran(f"import hashlib; print({known})") == "ca978112 0cc175b9\n"
     assert ran("import http.client; print(http.client.HTTPSConnection.__name__)") == "HTTPSConnection\n"

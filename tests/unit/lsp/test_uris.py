@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.lsp.boundary.uris import from_path, to_path
+from lerim.lsp.boundary.uris import path_to_uri, uri_to_path
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from lerim.lsp.boundary.uris import from_path, to_path
     ],
 )
 def test_a_file_uri_has_a_path(uri: str, platform: str, path: str) -> None:
-    assert str(to_path(uri, platform)) == path
+    assert str(uri_to_path(uri, platform)) == path
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_a_file_uri_has_a_path(uri: str, platform: str, path: str) -> None:
     ],
 )
 def test_other_uris_have_none(uri: str) -> None:
-    assert to_path(uri, "linux") is None
+    assert uri_to_path(uri, "linux") is None
 
 
 def test_a_path_without_a_drive_is_none_on_windows() -> None:
-    assert to_path("file:///home/me", "win32") is None
+    assert uri_to_path("file:///home/me", "win32") is None
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,6 @@ def test_a_path_without_a_drive_is_none_on_windows() -> None:
     ],
 )
 def test_a_path_has_the_uri_the_editor_writes(path: str, platform: str, uri: str) -> None:
-    assert from_path(path, platform) == uri
-    assert to_path(uri, platform) is not None
-    assert str(to_path(uri, platform)) == path
+    assert path_to_uri(path, platform) == uri
+    assert uri_to_path(uri, platform) is not None
+    assert str(uri_to_path(uri, platform)) == path

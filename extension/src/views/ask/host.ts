@@ -4,7 +4,7 @@ import type { Context } from "../../sidecar/context";
 import { openMemory } from "../../commands/memories";
 import * as protocol from "../../protocol";
 import { chooseRoot, rootFolders } from "../../editor/roots";
-import type { Turns } from "../../commands/turns";
+import type { TurnOpener } from "../../commands/turns";
 import { type AnswerState, type FromAsk, noAnswer, parseFromAsk, type ToAsk } from "./messages";
 import { showPage } from "../shared/html";
 
@@ -20,7 +20,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   constructor(
     private readonly context: Pick<Context, "request" | "output" | "extension" | "on">,
-    private readonly turns: Pick<Turns, "open">,
+    private readonly turns: Pick<TurnOpener, "open">,
   ) {
     this.#subscriptions = [
       vscode.window.registerWebviewPanelSerializer(viewType, this),

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
-import { canMerge, groupDescription, groupLabel, groupTooltip, markOf, memoryTooltip, proposalDescription } from "../../text/memorywording";
+import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, proposalDescription } from "../../text/memorywording";
 import { NotRunning } from "../../editor/notrunning";
 import * as protocol from "../../protocol";
 import { rootFolders } from "../../editor/roots";
@@ -35,7 +35,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   readonly #subscriptions: { dispose(): unknown }[];
   /** What each node has listed so far, by its key. */
   #listed = new Map<string, Listed>();
-  #by: protocol.By;
+  #by: protocol.MemoryGrouping;
 
   constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged" | "on">) {
     const kept = context.extension.workspaceState.get(orderKey);
@@ -46,7 +46,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 
   /** Lists by another order from now on. */
-  async show(by: protocol.By): Promise<void> {
+  async show(by: protocol.MemoryGrouping): Promise<void> {
     this.#by = by;
     this.#draw();
     this.refresh();
@@ -195,7 +195,7 @@ function groupItem(group: protocol.TreeGroup, id: string): vscode.TreeItem {
 
 function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
   const item = new vscode.TreeItem(memory.title);
-  const mark = markOf(memory);
+  const mark = memoryMarks(memory);
   item.id = id;
   item.description = [mark, memory.kind ?? ""].filter((text) => text !== "").join(" · ");
   item.tooltip = memoryTooltip(memory); // a text, never markdown: anyone who can push writes it

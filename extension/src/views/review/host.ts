@@ -7,7 +7,7 @@ import { openReference } from "../../editor/references";
 import { RestartQueue } from "../../sidecar/restart";
 import { rootFolders } from "../../editor/roots";
 import { syncRoot } from "../../commands/sync";
-import type { Turns } from "../../commands/turns";
+import type { TurnOpener } from "../../commands/turns";
 import { progressText } from "../../text/wording";
 import { showPage } from "../shared/html";
 import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
@@ -47,7 +47,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
 
   constructor(
     private readonly context: Pick<Context, "request" | "output" | "settings" | "status" | "extension" | "onCandidatesChanged" | "onSyncProgress">,
-    private readonly turns: Pick<Turns, "open">,
+    private readonly turns: Pick<TurnOpener, "open">,
   ) {
     this.#subscriptions = [
       vscode.window.registerWebviewPanelSerializer(viewType, this),

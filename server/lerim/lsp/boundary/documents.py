@@ -1,7 +1,7 @@
-"""The open documents: lines as the editor counts them, columns in its units, nothing of files that are too large.
+"""Open documents, with lines split and columns counted as the editor does, and without the text of large files.
 
-pygls splits lines at form feeds and U+2028 too, where an editor does not, so that its columns and edits go astray in
-such files; it also splits the whole text again at each access. Both are replaced here.
+pygls also splits lines at form feeds and U+2028, which editors do not, so its positions and edits would be wrong in
+such files. It also splits the whole text again at each access. This module replaces both.
 """
 
 # ruff: noqa: TID251 - the two files that may
@@ -15,37 +15,37 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
-EXOTIC = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
-UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+UNUSUAL_LINE_BREAK = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+LINE_PATTERN = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+CODE_UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 MAX_BYTES = 512 * 1024
-SPLIT = 4
+MAX_SPLIT_DOCUMENTS = 4
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines with their ends; only `\\n`, `\\r\\n` and `\\r` end a line."""
-    return LINE.findall(text) if EXOTIC.search(text) else text.splitlines(keepends=True)
+    """Splits text into lines that keep their line endings. Only `\\n`, `\\r\\n` and `\\r` end a line."""
+    return LINE_PATTERN.findall(text) if UNUSUAL_LINE_BREAK.search(text) else text.splitlines(keepends=True)
 
 
 def find_column(line: str, character: int, encoding: str = "utf-16") -> int:
-    """The index in `line` of the editor's column; past the end is the end of the line's text."""
+    """Converts the editor's column to an index in `line`. A column past the end gives the end of the line's text."""
     text = line.rstrip("\r\n")
     if text.isascii():
         return min(character, len(text))
-    codec, size = UNITS.get(encoding, UNITS["utf-16"])
+    codec, size = CODE_UNITS.get(encoding, CODE_UNITS["utf-16"])
     units = text.encode(codec, "surrogatepass")[: character * size]
     return len(units.decode(codec, "replace" if codec == "utf-8" else "surrogatepass"))
 
 
 class Document(TextDocument):
-    """One open document. `oversize` ones keep no text and are answered with nothing until they are opened again."""
+    """One open document. An `oversize` one has no text, so requests for it find nothing until it is reopened."""
 
-    def __init__(self, *arguments: Any, encoding: str, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    def __init__(self, *arguments: Any, encoding: str, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
         self._encoding = encoding
         self._lines: list[str] | None = None
         self.oversize = False
-        self._measure()
+        self._drop_if_oversize()
 
     @property
     def lines(self) -> list[str]:
@@ -66,37 +66,37 @@ class Document(TextDocument):
         else:
             self._source = change.text
         self._lines = None
-        self._measure()
+        self._drop_if_oversize()
 
     def forget_lines(self) -> None:
-        """Lets go of the lines; they are made again when they are needed."""
+        """Frees the split lines; they are split again when needed."""
         self._lines = None
 
     def line(self, number: int) -> str:
-        """The line without its end; "" past the last."""
+        """The line without its line ending; "" past the last line."""
         return self.lines[number].rstrip("\r\n") if 0 <= number < len(self.lines) else ""
 
-    def index(self, position: types.Position) -> int:
-        """The index of a position in its line."""
+    def index_in_line(self, position: types.Position) -> int:
+        """Converts a position to an index in its line."""
         return find_column(self.line(position.line), position.character, self._encoding)
 
     def _offset(self, position: types.Position) -> int:
         if position.line >= len(self.lines):
             return len(self.source)
-        return sum(map(len, self.lines[: position.line])) + self.index(position)
+        return sum(map(len, self.lines[: position.line])) + self.index_in_line(position)
 
-    def _measure(self) -> None:
+    def _drop_if_oversize(self) -> None:
         text = self._source or ""
         if len(text) > MAX_BYTES or (len(text) * 4 > MAX_BYTES and len(text.encode("utf-8", "replace")) > MAX_BYTES):
             self.oversize, self._source, self._lines = True, "", None
 
 
 class Documents(Workspace):
-    """pygls' workspace with our documents in it. Only the few last asked for are kept split into lines."""
+    """A pygls workspace that holds our `Document`s. Only the most recently used ones keep their split lines."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._split: deque[Document] = deque(maxlen=SPLIT)
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self._recently_split: deque[Document] = deque(maxlen=MAX_SPLIT_DOCUMENTS)
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
@@ -109,13 +109,13 @@ class Documents(Workspace):
             encoding=str(getattr(self.position_encoding, "value", self.position_encoding)),
         )
 
-    def opened(self, uri: str) -> Document | None:
-        """The document if the editor has it open; a file is never read from disk for it."""
+    def find_open_document(self, uri: str) -> Document | None:
+        """The document if the editor has it open, else None. Never reads the file from disk."""
         found = self.text_documents.get(unquote(uri))
         if not isinstance(found, Document):
             return None
-        if found not in self._split:
-            if len(self._split) == self._split.maxlen:
-                self._split[0].forget_lines()
-            self._split.append(found)
+        if found not in self._recently_split:
+            if len(self._recently_split) == self._recently_split.maxlen:
+                self._recently_split[0].forget_lines()
+            self._recently_split.append(found)
         return found

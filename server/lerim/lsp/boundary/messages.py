@@ -1,7 +1,7 @@
-"""Messages as they come over the pipe: cut out by their headers and checked before a handler sees them.
+"""Splits the input stream into JSON-RPC messages and validates them before a handler sees them.
 
-Whatever comes, the sidecar lives on. What breaks the rules of JSON-RPC or of the protocol is answered with their own
-error where it can be, and after a header that makes no sense the next one that does is looked for.
+No input ends the sidecar. A message that violates JSON-RPC or the protocol is answered with the matching error code
+if it can be answered. After an invalid header the reader skips to the next valid one.
 """
 
 from __future__ import annotations
@@ -16,133 +16,136 @@ INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 NOT_INITIALIZED = -32002
 
-MOST_BYTES = 256 * 1024 * 1024
-"""No editor sends a longer message: a longer one is a header that makes no sense."""
-_LENGTH = re.compile(rb"Content-Length:[ \t]*(\d{1,12})[ \t]*\r?\n\Z", re.IGNORECASE)
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_LARGEST_ID = 2**53
+MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+"""No editor sends a longer message; a header with a greater length is invalid."""
+_LENGTH_HEADER = re.compile(rb"Content-Length:[ \t]*(\d{1,12})[ \t]*\r?\n\Z", re.IGNORECASE)
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_MAX_ID = 2**53
 
-Id = int | str | None
+MessageId = int | str | None
 
 
-class LineSource(Protocol):
-    """What messages are read from."""
+class ByteSource(Protocol):
+    """A stream that messages are read from."""
 
     async def readline(self) -> bytes:
-        """The next line, nothing at the end."""
+        """The next line; empty at the end of the stream."""
 
     async def readexactly(self, size: int) -> bytes | None:
-        """So many bytes; None where the end comes first."""
+        """Exactly `size` bytes, or None if the stream ends first."""
 
 
 @dataclass(frozen=True, slots=True)
-class RpcRefusal:
-    """The error a message is answered with. `id` is the request's, None where nobody knows it."""
+class RpcRejection:
+    """The error that answers an invalid message. `id` is the request's id, or None if it is unknown."""
 
-    id: Id
+    id: MessageId
     code: int
     message: str
 
-    def encoded(self) -> bytes:
-        """The answer as JSON."""
+    def encode_answer(self) -> bytes:
+        """Encodes the answer as JSON."""
         error = {"code": self.code, "message": self.message}
         return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class RpcMessage:
-    """A request, a notification (no `id`) or an answer to us (no `method`), whose form is right."""
+    """A well-formed request, notification (without `id`) or response to us (without `method`)."""
 
     data: dict[str, Any]
     method: str | None
-    id: Id
+    id: MessageId
 
 
 class FrameReader:
-    """The bodies of the messages that come."""
+    """Reads the bodies of messages from a stream."""
 
-    def __init__(self, lines: LineSource) -> None:
-        self._lines = lines
-        self._lost = False
+    def __init__(self, source: ByteSource) -> None:
+        self._source = source
+        self._is_out_of_sync = False
 
-    async def next(self) -> bytes | RpcRefusal | None:
-        """The next body; a refusal where the headers make no sense, once until they do again; None at the end."""
+    async def read_next(self) -> bytes | RpcRejection | None:
+        """The next body; None at the end.
+
+        Invalid headers give one rejection; the reader then skips everything up to the next valid header.
+        """
         length: int | None = None
-        headers = False
-        while line := await self._lines.readline():
+        saw_headers = False
+        while line := await self._source.readline():
             if line.strip():
-                headers = True
-                # not only at the line's start: it may follow on the body of a message whose length was wrong
-                if (found := _LENGTH.search(line)) and int(found[1]) <= MOST_BYTES:
+                saw_headers = True
+                # not only at the line's start: the header may follow the body of a message whose length was wrong
+                if (found := _LENGTH_HEADER.search(line)) and int(found[1]) <= MAX_MESSAGE_BYTES:
                     length = int(found[1])
                 continue
             if length is not None:
-                self._lost = False
-                return await self._lines.readexactly(length)
-            if headers and not self._lost:
-                self._lost = True
-                return RpcRefusal(None, PARSE_ERROR, "A message has no Content-Length that can be used.")
-            headers = False
+                self._is_out_of_sync = False
+                return await self._source.readexactly(length)
+            if saw_headers and not self._is_out_of_sync:
+                self._is_out_of_sync = True
+                return RpcRejection(None, PARSE_ERROR, "A message has no Content-Length that can be used.")
+            saw_headers = False
         return None
 
 
-def parse_message(body: bytes) -> RpcMessage | RpcRefusal | None:
-    """The message in a body, or why it is none; None for what is wrong and has no answer.
+def parse_message(body: bytes) -> RpcMessage | RpcRejection | None:
+    """Parses a body. Returns the message, or a rejection if it is invalid; None if it is invalid but has no answer.
 
-    A lone surrogate, which is no text and can be written nowhere, becomes U+FFFD.
+    Lone surrogates, which cannot be encoded, are replaced by U+FFFD.
     """
     try:
         data = json.loads(body)
-        if _SURROGATE.search(body):
-            data = _without_surrogates(data)
+        if _SURROGATE_ESCAPE.search(body):
+            data = _replace_surrogates(data)
     except (ValueError, RecursionError):
-        return RpcRefusal(None, PARSE_ERROR, "A message is not valid JSON in UTF-8.")
+        return RpcRejection(None, PARSE_ERROR, "A message is not valid JSON in UTF-8.")
     if not isinstance(data, dict):
-        return RpcRefusal(None, INVALID_REQUEST, "A message must be an object; batches are not part of the protocol.")
+        return RpcRejection(None, INVALID_REQUEST, "A message must be an object; batches are not part of the protocol.")
     message_id = data.get("id")
-    known = message_id if _is_id(message_id) else None
+    valid_id = message_id if _is_valid_id(message_id) else None
     if "method" not in data:
         if "id" in data and ("result" in data or "error" in data):
-            return None if known is None else RpcMessage(data, None, known)  # an answer is not answered
-        return RpcRefusal(known, INVALID_REQUEST, "A message needs a method.")
+            return None if valid_id is None else RpcMessage(data, None, valid_id)  # a response is never answered
+        return RpcRejection(valid_id, INVALID_REQUEST, "A message needs a method.")
     method = data["method"]
-    if "id" in data and known is None:
-        return RpcRefusal(None, INVALID_REQUEST, "The id of a request must be a string or a whole number.")
+    if "id" in data and valid_id is None:
+        return RpcRejection(None, INVALID_REQUEST, "The id of a request must be a string or a whole number.")
     if not isinstance(method, str) or data.get("jsonrpc") != "2.0":
-        return RpcRefusal(known, INVALID_REQUEST, 'A message needs "jsonrpc": "2.0" and a method by its name.')
+        return RpcRejection(valid_id, INVALID_REQUEST, 'A message needs "jsonrpc": "2.0" and a method by its name.')
     if not isinstance(data.get("params"), dict | list | None):
         return (
-            RpcRefusal(known, INVALID_PARAMS, "Parameters must be an object or an array.")
-            if known is not None
+            RpcRejection(valid_id, INVALID_PARAMS, "Parameters must be an object or an array.")
+            if valid_id is not None
             else None
         )
-    return RpcMessage(data, method, known)
+    return RpcMessage(data, method, valid_id)
 
 
-def refuse_untimely(message: RpcMessage, *, initialized: bool, shut_down: bool) -> RpcRefusal | None:
-    """Why a request is refused at this time; None where it is not."""
+def check_lifecycle(message: RpcMessage, *, initialized: bool, shut_down: bool) -> RpcRejection | None:
+    """Rejects a message that is not allowed before initialization or after shutdown; None if it is allowed."""
     if message.method is None or message.method == "exit":
         return None
     if shut_down:
-        return RpcRefusal(message.id, INVALID_REQUEST, "The server was shut down.")
+        return RpcRejection(message.id, INVALID_REQUEST, "The server was shut down.")
     if message.method == "initialize":
         if not initialized and message.id is not None:
             return None
-        return RpcRefusal(message.id, INVALID_REQUEST, "The server is initialized once, by a request.")
-    return None if initialized else RpcRefusal(message.id, NOT_INITIALIZED, "The server is not initialized yet.")
+        return RpcRejection(message.id, INVALID_REQUEST, "The server is initialized once, by a request.")
+    return None if initialized else RpcRejection(message.id, NOT_INITIALIZED, "The server is not initialized yet.")
 
 
-def _is_id(value: object) -> bool:
+def _is_valid_id(value: object) -> bool:
     if isinstance(value, bool):
         return False
-    return isinstance(value, str) or (isinstance(value, int) and abs(value) <= _LARGEST_ID)
+    return isinstance(value, str) or (isinstance(value, int) and abs(value) <= _MAX_ID)
 
 
-def _without_surrogates(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, list):
-        return [_without_surrogates(one) for one in value]
+        return [_replace_surrogates(one) for one in value]
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
+        return {_replace_surrogates(key): _replace_surrogates(one) for key, one in value.items()}
     return value

@@ -1,4 +1,4 @@
-"""Ending with the editor: a thread that sleeps until the parent process is gone, without polling where it can."""
+"""Watches the editor's process from a thread and reports its end, without polling where the system allows that."""
 
 from __future__ import annotations
 
@@ -14,36 +14,38 @@ SYNCHRONIZE = 0x00100000
 INFINITE = 0xFFFFFFFF
 
 
-def watch_parent(pid: int, gone: Callable[[], None]) -> None:
-    """Calls `gone` from a daemon thread when process `pid` ends. A pid that is not alive now is not watched
-    (the editor may live in another process namespace)."""
-    wait = _waiter(pid)
-    if wait is None:
+def watch_parent(pid: int, on_exit: Callable[[], None]) -> None:
+    """Calls `on_exit` from a daemon thread when process `pid` ends.
+
+    A process that does not exist now is not watched, since the editor may run in another process namespace.
+    """
+    wait_for_exit = _make_waiter(pid)
+    if wait_for_exit is None:
         return
 
     def run() -> None:
-        wait()
-        gone()
+        wait_for_exit()
+        on_exit()
 
     threading.Thread(target=run, daemon=True, name="parent").start()
 
 
-def _waiter(pid: int) -> Callable[[], None] | None:
+def _make_waiter(pid: int) -> Callable[[], None] | None:
     if sys.platform == "win32":
-        return _windows(pid)
+        return _make_windows_waiter(pid)
     try:
         os.kill(pid, 0)
     except PermissionError:
-        pass  # alive, and not ours
+        pass  # the process exists but belongs to another user
     except OSError:
         return None
     if hasattr(os, "pidfd_open"):
         try:
             handle = os.pidfd_open(pid)
         except OSError:
-            return lambda: _poll(pid)
+            return lambda: _poll_until_exit(pid)
         return lambda: _wait_readable(handle)
-    return lambda: _poll(pid)
+    return lambda: _poll_until_exit(pid)
 
 
 def _wait_readable(handle: int) -> None:
@@ -53,7 +55,7 @@ def _wait_readable(handle: int) -> None:
         pass
 
 
-def _poll(pid: int) -> None:
+def _poll_until_exit(pid: int) -> None:
     while True:
         time.sleep(POLL_SECONDS)
         try:
@@ -64,8 +66,8 @@ def _poll(pid: int) -> None:
             return
 
 
-def _windows(pid: int) -> Callable[[], None] | None:
-    # os.kill(pid, 0) would send Ctrl+C on Windows; a handle on the process is waited for instead.
+def _make_windows_waiter(pid: int) -> Callable[[], None] | None:
+    # os.kill(pid, 0) would send Ctrl+C on Windows, so this waits on a handle of the process instead.
     import ctypes
 
     kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - absent on other systems' type stubs

@@ -1,7 +1,7 @@
-"""What the editor sends, read by the event loop itself where the system can.
+"""Reads the editor's input in the event loop itself where the system allows that.
 
-pygls has a thread read each line. Every hop to a thread and back waits for whatever our other threads are at, so that
-a hover would wait many times while memories are read.
+pygls reads each line in a thread. Every switch between threads may wait for our other threads, so a hover would be
+delayed many times while memories are being read.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import sys
 import threading
 from typing import BinaryIO
 
-CHUNK = 0x10000
+CHUNK_BYTES = 0x10000
 
 
 class StdinReader:
-    """Lines and bytes: nothing once the editor is gone."""
+    """Reads lines and bytes; returns nothing once the editor has closed the stream."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream
 
     async def readline(self) -> bytes:
-        """The next line; one without an end, which no editor sends, comes as a line that says nothing."""
-        await asyncio.sleep(0)  # what was asked before is begun before the next message is looked at
-        whole = True
+        """The next line. An overlong line, which no editor sends, is returned as an empty line."""
+        await asyncio.sleep(0)  # handlers of earlier messages start before the next message is read
+        is_complete = True
         while True:
             try:
                 line = await self._stream.readuntil(b"\n")
@@ -34,12 +34,12 @@ class StdinReader:
                 line = error.partial
             except asyncio.LimitOverrunError as error:
                 await self._stream.readexactly(error.consumed)
-                whole = False
+                is_complete = False
                 continue
-            return line if whole else b"\n"
+            return line if is_complete else b"\n"
 
     async def readexactly(self, size: int) -> bytes | None:
-        """So many bytes; None where the end comes first."""
+        """Exactly `size` bytes, or None if the stream ends first."""
         try:
             return await self._stream.readexactly(size)
         except asyncio.IncompleteReadError:
@@ -47,18 +47,18 @@ class StdinReader:
 
 
 async def read_stdin(source: BinaryIO, output: BinaryIO) -> StdinReader:
-    """Begins to read `source`, of which nothing was read yet. `output` is where answers go: it must stay blocking."""
+    """Starts reading `source`, which must be unread so far. `output`, where answers go, must stay blocking."""
     loop = asyncio.get_running_loop()
     stream = asyncio.StreamReader()
-    if is_waitable(source, output):
+    if can_wait_on(source, output):
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), source)
     else:
-        threading.Thread(target=_feed, args=(source, loop, stream), daemon=True, name="editor").start()
+        threading.Thread(target=_feed_stream, args=(source, loop, stream), daemon=True, name="editor").start()
     return StdinReader(stream)
 
 
-def is_waitable(source: BinaryIO, output: BinaryIO, platform: str = sys.platform) -> bool:
-    """Whether the loop can wait for `source`: a pipe or socket of its own, not on Windows."""
+def can_wait_on(source: BinaryIO, output: BinaryIO, platform: str = sys.platform) -> bool:
+    """Whether the event loop can wait for `source`: a pipe or socket not shared with `output`, and not on Windows."""
     mode = os.fstat(source.fileno()).st_mode
     return (
         platform != "win32"
@@ -67,9 +67,9 @@ def is_waitable(source: BinaryIO, output: BinaryIO, platform: str = sys.platform
     )
 
 
-def _feed(source: BinaryIO, loop: asyncio.AbstractEventLoop, stream: asyncio.StreamReader) -> None:
-    """Hands on what comes as it comes, until the end."""
-    with contextlib.suppress(RuntimeError):  # the loop is over
-        while data := os.read(source.fileno(), CHUNK):
+def _feed_stream(source: BinaryIO, loop: asyncio.AbstractEventLoop, stream: asyncio.StreamReader) -> None:
+    """Feeds `stream` from `source` until it ends."""
+    with contextlib.suppress(RuntimeError):  # the loop is closed
+        while data := os.read(source.fileno(), CHUNK_BYTES):
             loop.call_soon_threadsafe(stream.feed_data, data)
         loop.call_soon_threadsafe(stream.feed_eof)

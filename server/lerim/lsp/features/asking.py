@@ -1,4 +1,4 @@
-"""Questions about a project from the editor: each sentence goes out as it is complete, its sources by handles."""
+"""Answers questions about a project, sentence by sentence, with handles for the memories they cite."""
 
 from __future__ import annotations
 
@@ -25,35 +25,39 @@ class AnswerParams(msgspec.Struct, frozen=True):
 
 
 async def ask_question(sidecar: Sidecar, params: AskParams) -> Answer:
-    """The answer to a question; each sentence is told before. Cancelled, nothing is asked any more."""
-    sidecar.trust("Ask")
-    repo = await sidecar.repo(params.root)
+    """Answers a question. Each complete sentence is sent as a notification first. Cancelling stops the model."""
+    sidecar.require_trust("Ask")
+    repo = await sidecar.find_repo(params.root)
 
-    def told(sentence: Sentence) -> None:
-        cited = _sentence(sidecar, repo, sentence)
+    def send_sentence(sentence: Sentence) -> None:
+        cited = _with_known_handles(sidecar, repo, sentence)
         sidecar.server.protocol.notify(ANSWER, to_wire(AnswerParams(params.token, cited)))
 
     question = Question(params.question[:MAX_QUESTION], "none" if params.passages else "auto", params.all)
-    answer = await sidecar.jobs.ask(repo.project.root, question, told)
+    answer = await sidecar.jobs.ask(repo.project.root, question, send_sentence)
     return msgspec.structs.replace(
         answer,
-        sentences=[_sentence(sidecar, repo, one) for one in answer.sentences],
+        sentences=[_with_known_handles(sidecar, repo, item) for item in answer.sentences],
         passages=[
-            msgspec.structs.replace(one, citation=_cited(sidecar, repo, one.citation)) for one in answer.passages
+            msgspec.structs.replace(item, citation=_with_known_handle(sidecar, repo, item.citation))
+            for item in answer.passages
         ],
     )
 
 
-def _sentence(sidecar: Sidecar, repo: Repo, sentence: Sentence) -> Sentence:
-    return msgspec.structs.replace(sentence, citations=tuple(_cited(sidecar, repo, one) for one in sentence.citations))
+def _with_known_handles(sidecar: Sidecar, repo: Repo, sentence: Sentence) -> Sentence:
+    return msgspec.structs.replace(
+        sentence, citations=tuple(_with_known_handle(sidecar, repo, item) for item in sentence.citations)
+    )
 
 
-def _cited(sidecar: Sidecar, repo: Repo, citation: Citation) -> Citation:
-    """The source with a handle that this process knows; the job's own only tells whose memory it is."""
+def _with_known_handle(sidecar: Sidecar, repo: Repo, citation: Citation) -> Citation:
+    """Replaces the job's handle of a cited memory by one of this process. The job's handle only shows whether the
+    memory is the project's or personal."""
     if citation.kind != "memory":
         return citation
     name = citation.ref.removeprefix("m:")
     path = repo.store.path_of(name)
-    own = path is not None and file_handle(path) == citation.handle
-    root = repo.project.root if own else sidecar.home.root
+    is_project_memory = path is not None and file_handle(path) == citation.handle
+    root = repo.project.root if is_project_memory else sidecar.home.root
     return msgspec.structs.replace(citation, handle=sidecar.handles.remember(HandleTarget(root, name)))

@@ -1,4 +1,4 @@
-"""`Lerim: Debug Information`: what a bug report needs, and no text of any memory or transcript."""
+"""`Lerim: Debug Information`: what a bug report needs, without the text of any memory or transcript."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lerim.lsp.window import Sidecar, count_candidates, resident_mb
 
 
 async def collect_debug_information(sidecar: Sidecar, _params: NoParams) -> DebugView:
-    """Versions, places and counts."""
+    """Collects versions, paths and counts."""
     roots = [
         RootView(
             uri,
             repo.project.key,
             repo.project.name,
             len(repo.references),
-            await sidecar.run(count_candidates, sidecar, repo),
+            await sidecar.run_in_thread(count_candidates, sidecar, repo),
         )
         for repo in await sidecar.repos.load()
         for uri in repo.uris

@@ -1,5 +1,4 @@
-"""The memories are maintained by themselves when the person has been away for long, once a day at most; their own,
-too."""
+"""Maintains project and personal memories when the person has been away for long, at most once a day."""
 
 from __future__ import annotations
 
@@ -18,32 +17,38 @@ log = logging.getLogger("lerim.maintain")
 
 
 async def arm_idle_maintenance(sidecar: Sidecar) -> None:
-    """After the editor was idle for a while: from now on the long idle is waited for, as long as the settings say."""
-    seconds = 60.0 * await sidecar.run(_minutes, sidecar)
-    if sidecar.rest is None:
+    """Starts the maintenance clock, whose length comes from the settings; called when the editor becomes idle."""
+    seconds = 60.0 * await sidecar.run_in_thread(_load_idle_minutes, sidecar)
+    if sidecar.maintenance_clock is None:
         loop = asyncio.get_running_loop()
-        sidecar.rest = IdleClock(loop, seconds, lambda: sidecar.spawn("Maintaining", maintain_when_idle(sidecar)))
-    elif sidecar.rest.seconds != seconds:
-        sidecar.rest.change(seconds)
+        sidecar.maintenance_clock = IdleClock(
+            loop, seconds, lambda: sidecar.spawn("Maintaining", maintain_when_idle(sidecar))
+        )
+    elif sidecar.maintenance_clock.seconds != seconds:
+        sidecar.maintenance_clock.set_seconds(seconds)
 
 
 async def maintain_when_idle(sidecar: Sidecar) -> None:
-    """Maintains each of the window's repositories that is due, one after another, and the person's own memories."""
+    """Maintains the window's repositories, one after another, and the personal memories, as far as they are due."""
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
         return
     for repo in await sidecar.repos.load():
-        await _maintained(
-            sidecar, repo.project, partial(follow_maintaining, sidecar, repo, explicit=False, waits=False)
+        await _maintain_if_due(
+            sidecar, repo.project, partial(follow_maintaining, sidecar, repo, explicit=False, has_waiter=False)
         )
-    own = make_personal_project(sidecar.home)
-    await _maintained(
-        sidecar, own, partial(sidecar.jobs.maintain, own.key, own.root, _quiet, explicit=False, waits=False)
+    personal = make_personal_project(sidecar.home)
+    await _maintain_if_due(
+        sidecar,
+        personal,
+        partial(sidecar.jobs.maintain, personal.key, personal.root, _ignore_line, explicit=False, has_waiter=False),
     )
 
 
-async def _maintained(sidecar: Sidecar, project: Project, maintain: Callable[[], Awaitable[MaintainReport]]) -> None:
-    """One of them, if it is due; what keeps it from being maintained is told in the log."""
-    if not await sidecar.run(is_maintenance_due, project, sidecar.home, sidecar.clock()):
+async def _maintain_if_due(
+    sidecar: Sidecar, project: Project, maintain: Callable[[], Awaitable[MaintainReport]]
+) -> None:
+    """Maintains one project if it is due, and logs the outcome."""
+    if not await sidecar.run_in_thread(is_maintenance_due, project, sidecar.home, sidecar.clock()):
         return
     try:
         report = await maintain()
@@ -53,11 +58,11 @@ async def _maintained(sidecar: Sidecar, project: Project, maintain: Callable[[],
         log.info("The memories of %s were maintained: %s.", project.name, report.state)
 
 
-def _quiet(_: JobLine) -> None:
-    """Nobody looks on."""
+def _ignore_line(_: JobLine) -> None:
+    """Ignores progress, since nobody waits for it."""
 
 
-def _minutes(sidecar: Sidecar) -> float:
+def _load_idle_minutes(sidecar: Sidecar) -> float:
     from lerim.config import load
 
     repos = sidecar.repos.known

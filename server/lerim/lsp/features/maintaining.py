@@ -1,4 +1,4 @@
-"""Maintain from the editor: when the person asks, and once a day when nobody was there for long."""
+"""Maintains memories from the editor, on request or when the person has been away for long."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 from lerim.jobs import JobLine, MaintainProgress, MaintainReport, MaintainStage
 from lerim.lsp.protocol import MAINTAIN_PROGRESS, MaintainParams
-from lerim.lsp.window import Repo, Sidecar, announcing, pending, rescan_repo
+from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
 
 
 class MaintainProgressParams(msgspec.Struct, frozen=True):
-    """How far a maintain job of a workspace folder's repository is. `total` 0: not counted."""
+    """Progress of a maintenance job of a workspace folder's repository. `total` 0: unknown."""
 
     root: str
     stage: MaintainStage
@@ -22,37 +22,39 @@ class MaintainProgressParams(msgspec.Struct, frozen=True):
 
 
 async def maintain_memories(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
-    """Maintains the memories of a root, or joins the maintaining that runs; its progress goes out as notifications."""
-    sidecar.trust("Maintain")
-    repo = await sidecar.repo(params.root)
+    """Maintains a root's memories, or joins the running maintenance job. Progress is sent as notifications."""
+    sidecar.require_trust("Maintain")
+    repo = await sidecar.find_repo(params.root)
     return await follow_maintaining(sidecar, repo, explicit=True, dry_run=params.dry_run)
 
 
 async def follow_maintaining(
-    sidecar: Sidecar, repo: Repo, *, explicit: bool, dry_run: bool = False, waits: bool = True
+    sidecar: Sidecar, repo: Repo, *, explicit: bool, dry_run: bool = False, has_waiter: bool = True
 ) -> MaintainReport:
-    """One maintaining of a repository. `waits`: somebody waits for it and may cancel it."""
+    """Maintains one repository and sends its progress. `has_waiter`: the caller waits for it and may cancel it."""
 
-    def told(line: JobLine) -> None:
+    def send_progress(line: JobLine) -> None:
         if isinstance(line, MaintainProgress):
-            at = line
+            progress = line
             sidecar.notify(
                 repo,
                 MAINTAIN_PROGRESS,
-                lambda root: MaintainProgressParams(root, at.stage, at.done, at.total, at.message),
+                lambda root: MaintainProgressParams(
+                    root, progress.stage, progress.done, progress.total, progress.message
+                ),
             )
 
     project = repo.project
     try:
         return await sidecar.jobs.maintain(
-            project.key, project.root, told, dry_run=dry_run, explicit=explicit, waits=waits
+            project.key, project.root, send_progress, dry_run=dry_run, explicit=explicit, has_waiter=has_waiter
         )
     finally:
-        await asyncio.shield(_after(sidecar, repo))
+        await asyncio.shield(_announce_results(sidecar, repo))
 
 
-async def _after(sidecar: Sidecar, repo: Repo) -> None:
-    """What a maintaining did, also one that was cancelled half way, shows at once."""
-    if await sidecar.run(rescan_repo, repo, True):
-        announcing.announce_memories(sidecar, repo)
-    await pending.announce_candidates(sidecar, repo)
+async def _announce_results(sidecar: Sidecar, repo: Repo) -> None:
+    """Announces the changes of a maintenance job, even of a cancelled one."""
+    if await sidecar.run_in_thread(rescan_repo, repo, True):
+        notifications.announce_memories(sidecar, repo)
+    await candidate_counts.announce_candidates(sidecar, repo)

@@ -1,4 +1,4 @@
-"""Sync from the editor: when the person asks, and when the editor was idle and something changed."""
+"""Syncs from the editor, on request or when the editor was idle and something changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from lerim.errors import LerimError
 from lerim.jobs import CandidateFound, CandidateWithdrawn, JobLine, Stage, SyncProgress, SyncReport
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
-from lerim.lsp.window import Repo, Sidecar, checkouts, pending
+from lerim.lsp.window import Repo, Sidecar, candidate_counts, reload
 from lerim.lsp.window import idle as clockwork
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from lerim.sessions import DiscoveredStores
 
 log = logging.getLogger("lerim.sync")
-LAST_STAGES = ("done", "failed", "cancelled")
-PENDING_EVERY = 0.25
-"""Seconds between two counts of the review folder while a sync fills it."""
+FINAL_STAGES = ("done", "failed", "cancelled")
+COUNT_INTERVAL_SECONDS = 0.25
+"""Interval between counts of the candidates while a sync adds them."""
 
 
 class SyncProgressParams(msgspec.Struct, frozen=True):
-    """How far the sync of a workspace folder's repository is."""
+    """Progress of the sync of a workspace folder's repository."""
 
     root: str
     stage: Stage
@@ -38,121 +38,123 @@ class SyncProgressParams(msgspec.Struct, frozen=True):
 
 
 async def sync_root(sidecar: Sidecar, params: SyncParams) -> SyncReport:
-    """Runs or joins a sync of a root; its progress goes out as notifications."""
-    sidecar.trust("Sync")
-    repo = await sidecar.repo(params.root)
+    """Syncs a root, or joins the running sync. Progress is sent as notifications."""
+    sidecar.require_trust("Sync")
+    repo = await sidecar.find_repo(params.root)
     return await follow_sync(sidecar, repo, explicit=params.explicit)
 
 
-async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, waits: bool = True) -> SyncReport:
-    """One sync of a repository. `waits`: somebody waits for it and may cancel it."""
-    told = SyncNotifier(sidecar, repo)
+async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waiter: bool = True) -> SyncReport:
+    """Syncs one repository and sends its progress. `has_waiter`: the caller waits for it and may cancel it."""
+    notifier = SyncNotifier(sidecar, repo)
     try:
-        report = await sidecar.jobs.sync(repo.project.key, repo.project.root, told, explicit=explicit, waits=waits)
+        report = await sidecar.jobs.sync(
+            repo.project.key, repo.project.root, notifier, explicit=explicit, has_waiter=has_waiter
+        )
     except asyncio.CancelledError:
-        told.finish("cancelled", "")
+        notifier.finish("cancelled", "")
         raise
     except LerimError as error:
-        told.finish("failed", error.message)
+        notifier.finish("failed", error.message)
         raise
     except Exception:
-        told.finish("failed", "See Lerim: Show Log.")
+        notifier.finish("failed", "See Lerim: Show Log.")
         raise
-    told.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
-    await pending.announce_candidates(sidecar, repo)
+    notifier.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
+    await candidate_counts.announce_candidates(sidecar, repo)
     return report
 
 
 class SyncNotifier:
-    """Passes a job's lines on to the editor as they come."""
+    """Sends a job's progress to the editor as notifications."""
 
     def __init__(self, sidecar: Sidecar, repo: Repo) -> None:
         self._sidecar = sidecar
         self._repo = repo
         self._last = SyncProgress("looking", 0, 0, 0)
-        self._counting = False
+        self._is_counting = False
 
     def __call__(self, line: JobLine) -> None:
         if isinstance(line, SyncProgress):
             self._last = line
             self._send(line)
-        elif isinstance(line, CandidateFound | CandidateWithdrawn) and not self._counting:
-            self._counting = True
-            self._sidecar.spawn("Counting candidates", self._count())
+        elif isinstance(line, CandidateFound | CandidateWithdrawn) and not self._is_counting:
+            self._is_counting = True
+            self._sidecar.spawn("Counting candidates", self._announce_counts())
 
     def finish(self, stage: Stage, message: str) -> None:
-        """The last word, if the job did not say it itself."""
+        """Sends the final stage, unless the job already reported one."""
         last = self._last
-        if last.stage not in LAST_STAGES:
+        if last.stage not in FINAL_STAGES:
             self._send(SyncProgress(stage, last.sessions_done, last.sessions_total, last.candidates, message))
 
-    def _send(self, at: SyncProgress) -> None:
+    def _send(self, progress: SyncProgress) -> None:
         self._sidecar.notify(
             self._repo,
             SYNC_PROGRESS,
             lambda root: SyncProgressParams(
                 root=root,
-                stage=at.stage,
-                sessions_done=at.sessions_done,
-                sessions_total=at.sessions_total,
-                candidates=at.candidates,
-                message=at.message,
+                stage=progress.stage,
+                sessions_done=progress.sessions_done,
+                sessions_total=progress.sessions_total,
+                candidates=progress.candidates,
+                message=progress.message,
             ),
         )
 
-    async def _count(self) -> None:
-        await pending.announce_candidates(self._sidecar, self._repo)
-        await asyncio.sleep(PENDING_EVERY)
-        self._counting = False
-        await pending.announce_candidates(self._sidecar, self._repo)
+    async def _announce_counts(self) -> None:
+        await candidate_counts.announce_candidates(self._sidecar, self._repo)
+        await asyncio.sleep(COUNT_INTERVAL_SECONDS)
+        self._is_counting = False
+        await candidate_counts.announce_candidates(self._sidecar, self._repo)
 
 
 async def sync_when_idle(sidecar: Sidecar) -> None:
-    """The person does nothing: one stat pass over memories and the agents' stores; a sync only if one would find
+    """Checks memories and the agents' stores by stat when the person is idle, and syncs only if a sync would find
     something."""
-    await checkouts.look_around(sidecar)
+    await reload.check_for_changes(sidecar)
     if not sidecar.options.trusted or not sidecar.options.settings.enabled:
         return
     repos = await sidecar.repos.load()
     if not repos:
         return
-    seen, something = await sidecar.run(_look, sidecar, [repo.project.key for repo in repos])
-    whole = True
-    for repo in repos if something else ():
+    snapshot, is_due = await sidecar.run_in_thread(_check_stores, sidecar, [repo.project.key for repo in repos])
+    all_synced = True
+    for repo in repos if is_due else ():
         try:
-            report = await follow_sync(sidecar, repo, explicit=False, waits=False)
+            report = await follow_sync(sidecar, repo, explicit=False, has_waiter=False)
         except LerimError as error:
             log.warning("The sync of %s stopped: %s", repo.project.name, error.message)
-            whole = False
+            all_synced = False
         else:
-            # Whoever holds the lock may not take it all, and what was cancelled waits: looked at again next time.
-            whole = whole and report.state in ("done", "partial")
-    sidecar.looked = seen if whole else None
+            # A "busy" or cancelled sync may have left something undone, so the next idle check looks again.
+            all_synced = all_synced and report.state in ("done", "partial")
+    sidecar.last_snapshot = snapshot if all_synced else None
 
 
-def _look(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.StoreSnapshot, bool]:
+def _check_stores(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.StoreSnapshot, bool]:
     from lerim.project import FolderOwners, list_projects
     from lerim.sessions import Catalog, discover_stores, find_platform_roots
 
     owners = FolderOwners(list_projects(sidecar.home)[0], home=sidecar.home)
-    with Catalog.open(sidecar.home) as catalog:  # the folders a sync knows: some sessions' stamps tell by which
+    with Catalog.open(sidecar.home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
         folders = [*owners.folders, *catalog.list_folders()]
     stores = discover_stores(find_platform_roots(sidecar.environ, sidecar.home), folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
-    seen = clockwork.snapshot_stores(stores.transcripts, stores.databases, time.time_ns())
-    return seen, clockwork.is_sync_due(
-        seen, sidecar.looked, lambda: _behind(sidecar, projects, stores, owners, folders)
+    snapshot = clockwork.snapshot_stores(stores.transcripts, stores.databases, time.time_ns())
+    return snapshot, clockwork.is_sync_due(
+        snapshot, sidecar.last_snapshot, lambda: _is_catalog_behind(sidecar, projects, stores, owners, folders)
     )
 
 
-def _behind(
+def _is_catalog_behind(
     sidecar: Sidecar, projects: Sequence[str], stores: DiscoveredStores, owners: FolderOwners, folders: Sequence[str]
 ) -> bool:
-    """Whether the catalog lacks a transcript as it is, or a sync that was cut short left something to learn from.
+    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
 
-    Some agents write their database all the time, whatever is said: one that changed is listed here, and remembered
-    where it has nothing new, since starting a job costs more. Of a database only the sessions of these projects count.
+    Some agents write to their database all the time. A changed database is listed here and its stamp stored if it has
+    nothing new, since starting a job costs more. Only sessions of these projects count in a database.
     """
     from lerim.files import is_readable
     from lerim.sessions import Catalog, compare_stamps, open_databases
@@ -162,16 +164,21 @@ def _behind(
         catalog.keep_damaged_stores(stores.damaged_stores)
         found = compare_stamps(stores, catalog.load_stamps())
         stale = (*found.new, *found.changed)
-        own = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
+        project_places = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
         closed = catalog.find_unopened_places() if stale else frozenset()
-        for one in stale:
-            if one.place in closed and (one.within or not is_readable(one.path)):
+        for entry in stale:
+            if entry.place in closed and (entry.store_key or not is_readable(entry.path)):
                 continue
-            if not one.within or not one.cwd or one.place in own or owners.find_owner(one.cwd) in projects:
+            if (
+                not entry.store_key
+                or not entry.cwd
+                or entry.place in project_places
+                or owners.find_owner(entry.cwd) in projects
+            ):
                 return True
-        unread = {one.path for one in stale}
+        unread = {entry.path for entry in stale}
         catalog.mark_vanished(found.vanished)
-        catalog.keep_store_stamps(one for one in stores.opened_databases if one.path not in unread)
+        catalog.keep_store_stamps(entry for entry in stores.opened_databases if entry.path not in unread)
         return any(
             catalog.count_due_jobs(project) or catalog.count_jobs_by_state(project).get("running")
             for project in projects

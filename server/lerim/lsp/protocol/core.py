@@ -1,6 +1,6 @@
 """The protocol between editor and sidecar (docs/PROTOCOL.md §1). `make protocol` writes its TypeScript types.
 
-Inside, fields are snake_case; on the wire camelCase. `to_wire` turns any of our own frozen objects into what is sent.
+Fields are snake_case in Python and camelCase on the wire. `to_wire` converts our own frozen objects for sending.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ ARCHIVE_MEMORY = "lerim.archiveMemory"
 VERIFY_MEMORY = "lerim.verifyMemory"
 
 
-Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
-"""A whole number as a request may hold it: one that JavaScript and SQLite can hold, too."""
+WholeNumber = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+"""A whole number in a request, in the range that JavaScript and SQLite can represent exactly."""
 
 
 class Params(msgspec.Struct, frozen=True, rename="camel"):
-    """Parameters of a request; unknown keys are ignored so that an older sidecar serves a newer extension."""
+    """Parameters of a request. Unknown keys are ignored, so that an older sidecar works with a newer extension."""
 
 
 class SyncParams(Params, frozen=True):
-    """What to sync. `explicit`: the person asked, so that the last exchange counts."""
+    """What to sync. `explicit`: the person asked for it, so the last exchange of each session is included."""
 
     root: str
     explicit: bool = True
@@ -88,7 +88,7 @@ class RootParams(Params, frozen=True):
 
 
 class Edit(Params, frozen=True):
-    """A candidate's new words."""
+    """A candidate's new text."""
 
     title: str
     body: str
@@ -96,8 +96,8 @@ class Edit(Params, frozen=True):
 
 
 class ChoiceParams(Params, frozen=True):
-    """What the person chose: the answer for this memory. `keep` needs none: the new memory stands beside all
-    neighbours. `hash` is the neighbour's as it was shown."""
+    """The person's decision on how a candidate relates to an existing memory. `keep` needs no `memory`: the new one is
+    added beside all neighbours. `hash` is that of the neighbour as it was shown."""
 
     answer: Literal["same", "replaces", "changes", "answers", "keep"]
     memory: str = ""
@@ -105,8 +105,8 @@ class ChoiceParams(Params, frozen=True):
 
 
 class ActParams(Params, frozen=True):
-    """One step with one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's; `choice` is for accepting
-    and, without one, the suggested answer is taken, else the new memory stands beside its neighbours."""
+    """One action on one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's. `choice` is for accepting;
+    without one, the suggested answer is used, or else the new memory is added beside its neighbours."""
 
     root: str
     id: str
@@ -118,15 +118,15 @@ class ActParams(Params, frozen=True):
 
 
 class LeftOutParams(Params, frozen=True):
-    """How much of what was left out is asked for, what was said last first; of one session, or of all."""
+    """How many items left out of the review to list, newest first, of one session or of all."""
 
     root: str
-    most: Whole = 100
+    most: WholeNumber = 100
     session: str = ""
 
 
 class ProposeParams(Params, frozen=True):
-    """Something that was left out, to be proposed anyway; `scope` is its own."""
+    """An item that was left out, to be proposed anyway; `scope` is the item's."""
 
     root: str
     id: str
@@ -134,25 +134,25 @@ class ProposeParams(Params, frozen=True):
 
 
 class UndoParams(Params, frozen=True):
-    """The action to take back; None is the last one."""
+    """The action to undo; None is the last one."""
 
     root: str
     action: str | None = None
 
 
 class SearchParams(Params, frozen=True):
-    """A query; no `root` searches every repository of the window."""
+    """A query. Without `root`, every repository of the window is searched."""
 
     query: str
     root: str | None = None
-    limit: Whole = 20
+    limit: WholeNumber = 20
 
 
 class TitlesParams(Params, frozen=True):
-    """Which of the titles: those from `start` on, as many as fit into one answer. No `root` is the whole window."""
+    """A page of titles, from `start` on, as many as fit into one answer. Without `root`, of the whole window."""
 
     root: str | None = None
-    start: Whole = 0
+    start: WholeNumber = 0
 
 
 class ShowParams(Params, frozen=True):
@@ -177,12 +177,12 @@ class TurnParams(Params, frozen=True):
 
 
 class NoParams(Params, frozen=True):
-    """Nothing."""
+    """No parameters."""
 
 
 class TurnView(msgspec.Struct, frozen=True):
-    """Where a turn stands: `id` names its session for `lerim/session/open`. Of one that is gone `title` and `text` say
-    whose it was. `session` and `turn` name it."""
+    """The location of a turn. `id` is its session's for `lerim/session/open`; `session` and `turn` identify it. For a
+    turn that no longer exists, `title` and `text` describe where it came from."""
 
     found: Literal["catalog", "gone"]
     id: str
@@ -193,7 +193,7 @@ class TurnView(msgspec.Struct, frozen=True):
 
 
 class CandidatesChangedParams(msgspec.Struct, frozen=True):
-    """The list of what waits for review may have changed. `project` is the same for every folder of one project."""
+    """The candidates that wait for review may have changed. `project` is the same for all folders of a project."""
 
     root: str
     project: str
@@ -201,20 +201,20 @@ class CandidatesChangedParams(msgspec.Struct, frozen=True):
 
 
 class MemoriesChangedParams(msgspec.Struct, frozen=True):
-    """The memories of a workspace folder's repository changed; `memories` is how many there are."""
+    """The memories of a workspace folder's repository changed; `memories` is their number."""
 
     root: str
     memories: int
 
 
 class WatchFoldersParams(msgspec.Struct, frozen=True):
-    """The folders, by their URIs, that hold memories and candidates or will hold them."""
+    """The URIs of the folders that hold memories and candidates, or will hold them."""
 
     folders: list[str]
 
 
 class RootView(msgspec.Struct, frozen=True):
-    """One folder of the window, for `lerim/debug`; `key` is its project's, the same for each folder of one."""
+    """One folder of the window, for `lerim/debug`. `key` is its project's, the same for all folders of a project."""
 
     uri: str
     key: str
@@ -224,7 +224,7 @@ class RootView(msgspec.Struct, frozen=True):
 
 
 class DebugView(msgspec.Struct, frozen=True):
-    """What to put into a bug report: no text of any memory or transcript."""
+    """Information for a bug report, without the text of any memory or transcript."""
 
     version: str
     python: str
@@ -244,21 +244,21 @@ def camel_case(name: str) -> str:
 
 
 def encode_json(value: object) -> bytes:
-    """What `to_wire` makes of a value, as JSON."""
+    """Encodes the result of `to_wire` as JSON."""
     return encode_writable_json(to_wire(value))
 
 
 def redact_text(text: str) -> str:
-    """A text as it may be shown."""
-    from lerim.redaction import redact_secrets  # its patterns are for what is shown, not for what is started
+    """Replaces the secrets in a text, so that it may be shown."""
+    from lerim.redaction import redact_secrets  # imported late: compiling its patterns would slow down the start
 
     return redact_secrets(text).text
 
 
 def to_wire(value: object) -> Any:
-    """Plain JSON values of our own frozen objects, field names in camelCase; keys of mappings are data and stay.
+    """Converts our own frozen objects to plain JSON values. Field names become camelCase; keys of mappings are kept.
 
-    Every text is redacted here: nothing of ours goes over the wire by another way.
+    Every text is redacted here. All our own objects are sent through this function.
     """
     if isinstance(value, str):
         return redact_text(value)

@@ -1,4 +1,4 @@
-"""The part of the protocol about the Memories view, acts by hand, maintain and ask (docs/PROTOCOL.md §1)."""
+"""The part of the protocol about the Memories view, manual actions, maintain and ask (docs/PROTOCOL.md §1)."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from typing import Literal
 
 import msgspec
 
-from lerim.lsp.protocol.core import Params, Whole
+from lerim.lsp.protocol.core import Params, WholeNumber
 
-By = Literal["primitive", "file", "freshness"]
+MemoryGrouping = Literal["primitive", "file", "freshness"]
 ActName = Literal["edit", "archive", "restore", "promote", "globalize", "kind", "verify", "feedback", "delete"]
 Feedback = Literal["useful", "wrong", "outdated"]
 
 
 class TreeParams(Params, frozen=True):
-    """Which rows of the Memories view: those below `node` ("" is the top) from `start` on. No `root` is the person's
-    own memories alone."""
+    """A page of rows of the Memories view: those below `node` ("" is the top), from `start` on. Without `root`, only
+    the personal memories."""
 
     root: str | None = None
-    by: By = "primitive"
+    by: MemoryGrouping = "primitive"
     node: str = ""
-    start: Whole = 0
+    start: WholeNumber = 0
 
 
 class MemoryActParams(Params, frozen=True):
-    """One act by hand on a memory, named by its handle. `edit` takes title, body and tags (None: as they are),
-    `promote` title and body, `kind` primitive and kind, `archive` a reason, `feedback` what the person thinks."""
+    """One manual action on a memory, given by its handle. `edit` takes title, body and tags (None: unchanged),
+    `promote` title and body, `kind` primitive and kind, `archive` a reason, `feedback` the person's opinion."""
 
     id: str
     action: ActName
@@ -38,8 +38,8 @@ class MemoryActParams(Params, frozen=True):
     reason: str = ""
 
 
-class ActedView(msgspec.Struct, frozen=True):
-    """What came of an act: `action` takes it back by `lerim/review/undo` of `root`."""
+class MemoryActView(msgspec.Struct, frozen=True):
+    """The result of a manual action. `lerim/review/undo` of `root` undoes `action`."""
 
     ok: bool
     code: str
@@ -50,7 +50,7 @@ class ActedView(msgspec.Struct, frozen=True):
 
 
 class MergeParams(Params, frozen=True):
-    """A memory file with git's conflict markers, by its path. `preview`: nothing is written."""
+    """The path of a memory file with git conflict markers. `preview`: nothing is written."""
 
     root: str
     path: str
@@ -58,10 +58,10 @@ class MergeParams(Params, frozen=True):
 
 
 class MergeView(msgspec.Struct, frozen=True):
-    """The change that joins both sides, as a difference; `acted` is what was done, None for a preview."""
+    """The diff that merges both sides; `acted` is the result, None for a preview."""
 
     diff: str
-    acted: ActedView | None
+    acted: MemoryActView | None
 
 
 class MaintainParams(Params, frozen=True):
@@ -72,8 +72,8 @@ class MaintainParams(Params, frozen=True):
 
 
 class AskParams(Params, frozen=True):
-    """A question of the person's. `token` names it in the notifications; `all`: drifted and ended memories count, too;
-    `passages`: no model is asked."""
+    """A question of the person. `token` identifies it in notifications; `all`: include drifted and ended memories;
+    `passages`: ask no model."""
 
     root: str
     question: str

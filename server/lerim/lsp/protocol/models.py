@@ -12,7 +12,7 @@ from lerim.models import RefusalReason
 
 
 class EditorModelView(Params, frozen=True):
-    """A model the editor offers. `id` is `vendor/id`; `allowed` is null where the person was not asked yet."""
+    """A model the editor offers. `id` is `vendor/id`; `allowed` is null if the person was not asked yet."""
 
     id: str
     vendor: str = ""
@@ -24,24 +24,24 @@ class EditorModelView(Params, frozen=True):
 
 
 class EditorModelsParams(Params, frozen=True):
-    """Every model the editor offers now."""
+    """All models the editor offers now."""
 
     models: list[EditorModelView]
 
 
 class AllowParams(Params, frozen=True):
-    """The label of a model that is paid for, as `ModelView` has it."""
+    """The label of a paid model, as in `ModelView`."""
 
     label: str
 
 
 class OptionView(msgspec.Struct, frozen=True):
-    """One thing that can be chosen: `provider`, `model` and `base_url` are what the settings then say.
+    """One possible choice. Choosing it sets the settings `provider`, `model` and `base_url`.
 
-    `model` of `none`, `auto` and `command` is "". `variables` may hold the key, `key` and `no-key` say whether one
-    does; `billed`: paid by the token. `name` and `detail` are for people: of a model of the editor its vendor, of a
-    local server its name or address, of an installed agent what its answers are paid with; the name of `auto` is what
-    it leads to now.
+    `model` is "" for `none`, `auto` and `command`. `variables` are environment variables that may hold the key; the
+    kinds `key` and `no-key` say whether one does. `billed`: paid by the token. `name` and `detail` are for display: the
+    vendor of an editor's model, the name or address of a local server, or how an installed agent's answers are paid.
+    The name of `auto` is the model it resolves to now.
     """
 
     kind: Literal["none", "auto", "agent", "editor", "server", "key", "no-key", "address", "command"]
@@ -56,8 +56,8 @@ class OptionView(msgspec.Struct, frozen=True):
 
 
 class ChoicesView(msgspec.Struct, frozen=True):
-    """What there is to ask, in the order it is shown. `model` is the label of the one that is asked now, "" for none;
-    `problems` keep it from being asked."""
+    """All choices in display order. `model` is the label of the model in use, "" for none; `problems` prevent its
+    use."""
 
     model: str
     provider: str
@@ -67,9 +67,9 @@ class ChoicesView(msgspec.Struct, frozen=True):
     problems: list[Problem]
 
 
-class TrialView(msgspec.Struct, frozen=True):
-    """What came of one tiny question. Not `ok`: `code` is the error's, `message` says why. `cost` null: not known, or
-    not paid by the token."""
+class ModelTestView(msgspec.Struct, frozen=True):
+    """The result of one tiny question. If not `ok`, `code` and `message` describe the error. `cost` is null if it is
+    unknown or the model is not paid by the token."""
 
     ok: bool
     message: str
@@ -80,7 +80,7 @@ class TrialView(msgspec.Struct, frozen=True):
     cost: float | None = None
 
 
-class FoundView(msgspec.Struct, frozen=True):
+class ProposalView(msgspec.Struct, frozen=True):
     """One proposal of a trial."""
 
     primitive: str
@@ -89,16 +89,16 @@ class FoundView(msgspec.Struct, frozen=True):
 
 
 class SessionTrialView(msgspec.Struct, frozen=True):
-    """What the rules and the chosen model find in one session. Not `ok`: `code` is the error's, `message` says why;
-    "not-found" where no session waits for a model. `again` sessions wait besides."""
+    """What the rules and the chosen model find in one session. If not `ok`, `code` and `message` describe the error;
+    `code` is "not-found" if no session waits for a model. `again` is the number of other sessions that wait."""
 
     ok: bool
     message: str
     code: str = ""
     model: str = ""
     session: str = ""
-    rules: list[FoundView] = []
-    found: list[FoundView] = []
+    rules: list[ProposalView] = []
+    found: list[ProposalView] = []
     seconds: float = 0.0
     tokens: int = 0
     cost: float | None = None
@@ -106,9 +106,9 @@ class SessionTrialView(msgspec.Struct, frozen=True):
 
 
 class AskModelParams(Params, frozen=True):
-    """A question to one of the editor's models. `explicit`: the person asked for the sync, so that the editor may ask
-    whether Lerim is allowed to use it. `token`: names the question in the parts of its answer, which are told as they
-    come; "" where these are not wanted."""
+    """A question to one of the editor's models. `explicit`: the person started the sync, so the editor may ask for
+    permission to use the model. `token` identifies the question in the streamed parts of its answer; "" for no
+    streaming."""
 
     model: str
     system: str
@@ -118,15 +118,15 @@ class AskModelParams(Params, frozen=True):
     token: str
 
 
-class ModelPart(Params, frozen=True):
-    """The next words of an answer that is not whole yet."""
+class ModelPartParams(Params, frozen=True):
+    """The next part of an unfinished answer."""
 
     token: str
     text: str
 
 
-class AskedView(Params, frozen=True):
-    """The answer, or why there is none: then `why` is not empty and `message` is the editor's own."""
+class ModelAnswerView(Params, frozen=True):
+    """The answer, or the reason why there is none: then `why` is not empty and `message` is the editor's."""
 
     text: str = ""
     why: RefusalReason | Literal[""] = ""

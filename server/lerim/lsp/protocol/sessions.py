@@ -1,6 +1,6 @@
 """The part of the protocol about sessions, agents and the queue (docs/PROTOCOL.md §1).
 
-Everything in the views is as it may be shown: no secrets, and no character that does not show.
+All texts in the views are cleaned of secrets and invisible characters.
 """
 
 from __future__ import annotations
@@ -9,64 +9,64 @@ from typing import Literal
 
 import msgspec
 
-from lerim.lsp.protocol.core import Params, Whole
+from lerim.lsp.protocol.core import Params, WholeNumber
 
 Role = Literal["user", "assistant"]
 
 
 class DaysParams(Params, frozen=True):
-    """Whose sessions: those of the window's repositories, or `everywhere` on this machine."""
+    """Which sessions to include: those of the window's repositories, or those `everywhere` on this machine."""
 
     everywhere: bool = False
 
 
 class SessionsParams(Params, frozen=True):
-    """The sessions of one day of `lerim/sessions/days`: those from `start` on, as many as fit into one answer."""
+    """A page of the sessions of one day of `lerim/sessions/days`, from `start` on, as many as fit into one answer."""
 
     day: str
     everywhere: bool = False
-    start: Whole = 0
+    start: WholeNumber = 0
 
 
 class SessionSearchParams(Params, frozen=True):
-    """Words and filters (`agent:codex since:7d`), as a person types them."""
+    """Words and filters (`agent:codex since:7d`) as typed by the person."""
 
     query: str
     everywhere: bool = False
-    limit: Whole = 50
+    limit: WholeNumber = 50
 
 
 class OpenParams(Params, frozen=True):
-    """A session by the id of its view; `turn` is where to open it ('': at its start)."""
+    """A session by the id of its view; `turn` is where to open it ('' is its start)."""
 
     id: str
     turn: str = ""
 
 
 class TurnsParams(Params, frozen=True):
-    """The turns of a session from position `start` on, at most `count`; `whole`: the first of them uncut."""
+    """Up to `count` turns of a session from position `start` on; `whole`: the first one is not cut."""
 
     id: str
-    start: Whole = 0
-    count: Whole = 200
+    start: WholeNumber = 0
+    count: WholeNumber = 200
     whole: bool = False
 
 
 class FindParams(Params, frozen=True):
-    """A text to find in a session, to the letter but for case."""
+    """A text to find in a session, literally but ignoring case."""
 
     id: str
     text: str
 
 
 class AgentsParams(Params, frozen=True):
-    """Whose sessions are counted: those of a folder of the window, of its first repository where none is named."""
+    """The folder whose sessions are counted; by default the window's first repository."""
 
     root: str | None = None
 
 
 class ConnectParams(Params, frozen=True):
-    """An agent to connect, with the folder of its store (None: where it usually is), or to disconnect."""
+    """An agent to connect or disconnect; `path` is the folder of its store (None is the usual place)."""
 
     platform: str
     action: Literal["connect", "disconnect"]
@@ -74,14 +74,14 @@ class ConnectParams(Params, frozen=True):
 
 
 class QueueParams(Params, frozen=True):
-    """A job of `lerim/agents` to run once more, or to leave alone."""
+    """A job of `lerim/agents` to retry or skip."""
 
-    job: Whole
+    job: WholeNumber
     action: Literal["retry", "skip"]
 
 
 class DayView(msgspec.Struct, frozen=True):
-    """A day of this machine's calendar (`2026-11-21`, '' for sessions without a time), and how many sessions ended on
+    """A day in local time (`2026-11-21`, '' for sessions without a time) and the number of sessions that ended on
     it."""
 
     day: str
@@ -95,7 +95,7 @@ class DaysView(msgspec.Struct, frozen=True):
 
 
 class TokensView(msgspec.Struct, frozen=True):
-    """What a session's model calls took."""
+    """The tokens used by a session's model calls."""
 
     input: int
     output: int
@@ -104,9 +104,9 @@ class TokensView(msgspec.Struct, frozen=True):
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """A session as lists and the viewer's head show it: no secrets, no character that does not show. `files` are those
-    it touched; None where that, or the tokens, are not recorded. `parent` is the session that started a subagent's,
-    `parent_missing`: nothing was read of that one."""
+    """A session as shown in lists and in the viewer's header. `files` is the number of files it touched; it and
+    `tokens` are None if the agent does not record them. `parent` is the session that started a subagent's session;
+    `parent_missing`: that one was not read."""
 
     id: str
     session: str
@@ -133,14 +133,14 @@ class SessionView(msgspec.Struct, frozen=True):
 
 
 class SessionsView(msgspec.Struct, frozen=True):
-    """Some sessions of a day, newest first; `total` is how many there are."""
+    """One page of a day's sessions, newest first; `total` counts all of them."""
 
     sessions: list[SessionView]
     total: int
 
 
 class HitView(msgspec.Struct, frozen=True):
-    """A turn that matches a search; `id` is its session's."""
+    """A turn that matches a search; `id` is that of its session."""
 
     id: str
     turn: str
@@ -153,16 +153,16 @@ class HitView(msgspec.Struct, frozen=True):
 
 
 class HitsView(msgspec.Struct, frozen=True):
-    """Matches, best first; `problems` are filters that were not understood."""
+    """Matching turns, best first; `problems` are filters that were not understood."""
 
     hits: list[HitView]
     problems: list[str]
 
 
 class OutlineView(msgspec.Struct, frozen=True):
-    """A session without its text: one letter a turn (p a prompt, s a person's own shell command, c a slash command, r a
-    reply), about how many characters each has, the position `at` of the turn asked for (-1: it is not in it), what is
-    to be said of the whole, and its summary in short ("" where it has none)."""
+    """A session without its text. `kinds` has one letter per turn (p: prompt, s: shell command of the person, c: slash
+    command, r: reply), `sizes` the approximate number of characters of each. `at` is the position of the requested turn
+    (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none)."""
 
     session: SessionView
     kinds: str
@@ -173,7 +173,7 @@ class OutlineView(msgspec.Struct, frozen=True):
 
 
 class CallView(msgspec.Struct, frozen=True):
-    """A tool call: one line, how it ended ('' where that is not kept), the exit code, and the rest of its text."""
+    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text."""
 
     title: str
     status: Literal["", "ok", "error", "denied", "interrupted", "pending"]
@@ -182,7 +182,7 @@ class CallView(msgspec.Struct, frozen=True):
 
 
 class SessionTurn(msgspec.Struct, frozen=True):
-    """A turn with its text, without `left` more characters."""
+    """A turn with its text; `left` is the number of characters cut off."""
 
     turn: str
     role: Role
@@ -194,20 +194,20 @@ class SessionTurn(msgspec.Struct, frozen=True):
 
 
 class TurnsView(msgspec.Struct, frozen=True):
-    """Turns of a session from position `start` on, as many as fit into one answer."""
+    """One page of the turns of a session, from position `start` on."""
 
     start: int
     turns: list[SessionTurn]
 
 
-class PlacesView(msgspec.Struct, frozen=True):
-    """The positions of turns, in order."""
+class PositionsView(msgspec.Struct, frozen=True):
+    """Positions of turns, in ascending order."""
 
     positions: list[int]
 
 
 class JobView(msgspec.Struct, frozen=True):
-    """A job that failed or was given up; `id` names its session."""
+    """A job that failed or was given up; `id` is that of its session."""
 
     job: int
     kind: str
@@ -218,8 +218,8 @@ class JobView(msgspec.Struct, frozen=True):
     error: str
 
 
-class DoneView(msgspec.Struct, frozen=True):
-    """Whether something was done, and what to say of it."""
+class OutcomeView(msgspec.Struct, frozen=True):
+    """Whether an action was performed, and a message about it."""
 
     ok: bool
     message: str

@@ -1,6 +1,6 @@
-"""How the memories of a repository stand, looked at beside the person's work: files by stat, in the executor.
+"""Checks in the background whether a repository's memories still match the code, by the stat of files.
 
-A hover and a lens read what is held here and look at nothing. Only what is not fresh is held.
+Hovers and lenses read the results kept here and check nothing themselves. Only memories that are not fresh are kept.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lerim.errors import LerimError
-from lerim.lsp.window.announcing import announce_memories
 from lerim.lsp.window.drift_state import RepoDrift
+from lerim.lsp.window.notifications import announce_memories
 
 if TYPE_CHECKING:
     from lerim.lsp.window.repos import Repo
@@ -22,128 +22,135 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lerim.lsp")
 
-MOST_STAMPS = 2_000
-SLICE = 4
-"""Memories looked at in one go; files are one by one, so that one that was saved waits for no other."""
-REST_SECONDS = 0.01
-"""Between two goes, for what the person waits for."""
+MAX_STAMPS = 2_000
+MEMORIES_PER_CHECK = 4
+"""Memories per check. Files are checked one by one, so that a saved file waits for no other."""
+PAUSE_SECONDS = 0.01
+"""Pause between two checks, which leaves time to answer the editor."""
 SETTLED_SECONDS = 0.2
-"""How long no memory must have changed before those that did are looked at: a checkout changes many, and what they say
-comes first."""
-HELD_SECONDS = 2.0
-"""How long after a look the database is kept open, for the next."""
+"""How long memories must stay unchanged before they are checked: a checkout changes many, and they are read first."""
+KEEP_OPEN_SECONDS = 2.0
+"""How long the database stays open after a check, for the next one."""
 
 
 def has_file_changed(repo: Repo, path: str) -> bool:
-    """Whether a file is not as it was when it was looked at (in the executor)."""
+    """Whether a file changed since its last check (blocking)."""
     from lerim.memory import stamp_of
 
-    return repo.standings.stamps.get(path) != stamp_of(repo.project.root / path)
+    return repo.drift.file_stamps.get(path) != stamp_of(repo.project.root / path)
 
 
 def check_drift(
     sidecar: Sidecar, repo: Repo, files: Iterable[str] = (), *, memories: Iterable[Path] = (), whole: bool = False
 ) -> None:
-    """What may stand otherwise now is looked at, and the editor told if it does: `files` by their paths in the
-    repository, the memories in these files, all that is known (`whole`: HEAD moved), and in any case what another
-    process found. Nothing in Restricted Mode: nothing may be kept there."""
+    """Queues a drift check, after which the editor is notified if any result changed.
+
+    `files` are checked by their paths in the repository, `memories` by their memory files, and everything if `whole`
+    (HEAD moved). Results that another process wrote to the database are always read. Does nothing in Restricted Mode,
+    where nothing may be stored.
+    """
     if not sidecar.options.trusted:
         return
-    known = repo.standings
+    state = repo.drift
     for path in files:
-        known.files.pop(path, None)
-        known.files[path] = None
-    known.memories.update(dict.fromkeys(memories))
-    known.whole = known.whole or whole
-    if known.memories or known.whole:
+        state.queued_files.pop(path, None)
+        state.queued_files[path] = None
+    state.queued_memories.update(dict.fromkeys(memories))
+    state.is_full_check_queued = state.is_full_check_queued or whole
+    if state.queued_memories or state.is_full_check_queued:
         postpone_drift_check(repo)
-    known.others = known.others or not known.waiting
-    known.asked.set()
-    if not known.looking:
-        known.looking = True
-        sidecar.spawn("Comparing memories with the code", _looking(sidecar, repo))
+    state.is_database_check_queued = state.is_database_check_queued or not state.has_work
+    state.work_queued.set()
+    if not state.is_checking:
+        state.is_checking = True
+        sidecar.spawn("Comparing memories with the code", _run_checks(sidecar, repo))
 
 
 def postpone_drift_check(repo: Repo) -> None:
-    """Memories are changing: nothing but a file that was saved is looked at before they have settled."""
-    repo.standings.settled = asyncio.get_running_loop().time() + SETTLED_SECONDS
+    """Postpones all checks, except those of saved files, until memories have stopped changing."""
+    repo.drift.settled_at = asyncio.get_running_loop().time() + SETTLED_SECONDS
 
 
-async def _looking(sidecar: Sidecar, repo: Repo) -> None:
-    known = repo.standings
+async def _run_checks(sidecar: Sidecar, repo: Repo) -> None:
+    state = repo.drift
     try:
-        while await _more(known):
-            if await sidecar.run(_look, sidecar, repo):
+        while await _wait_for_work(state):
+            if await sidecar.run_in_thread(_check_next, sidecar, repo):
                 announce_memories(sidecar, repo)
     except LerimError as error:
         log.warning("Memories could not be compared with the code: %s", error)
     finally:
-        known.looking = False
-        held, known.held = known.held, None
-        if held is not None:
-            sidecar.executor.submit(held.close)
+        state.is_checking = False
+        connection, state.connection = state.connection, None
+        if connection is not None:
+            sidecar.executor.submit(connection.close)
 
 
-async def _more(known: RepoDrift) -> bool:
-    """Waits until something is to be looked at: a file that is asked for at once, else after a rest. False once nothing
-    was asked for in a while."""
+async def _wait_for_work(state: RepoDrift) -> bool:
+    """Waits for the next queued check: a file is checked at once, anything else after a pause. Returns False when
+    nothing was queued for `KEEP_OPEN_SECONDS`."""
     while True:
-        now = known.files or known.others
-        if now and known.asked.is_set():
-            known.asked.clear()
+        is_ready = state.queued_files or state.is_database_check_queued
+        if is_ready and state.work_queued.is_set():
+            state.work_queued.clear()
             return True
-        known.asked.clear()
-        settled = known.settled - asyncio.get_running_loop().time()
-        seconds = REST_SECONDS if now else max(REST_SECONDS, settled) if known.waiting else HELD_SECONDS
+        state.work_queued.clear()
+        wait_to_settle = state.settled_at - asyncio.get_running_loop().time()
+        seconds = (
+            PAUSE_SECONDS if is_ready else max(PAUSE_SECONDS, wait_to_settle) if state.has_work else KEEP_OPEN_SECONDS
+        )
         try:
             async with asyncio.timeout(seconds):
-                await known.asked.wait()
+                await state.work_queued.wait()
         except TimeoutError:
-            return known.waiting
+            return state.has_work
 
 
-def _look(sidecar: Sidecar, repo: Repo) -> bool:
-    """True if any memory stands otherwise than was held (in the executor)."""
+def _check_next(sidecar: Sidecar, repo: Repo) -> bool:
+    """Runs the next queued check (blocking). Returns True if the result of any memory changed."""
     from lerim.memory import DriftChecker, DriftSubject, baselines, stamp_of
 
-    known, private = repo.standings, sidecar.home.project(repo.project.key)
-    file, memories, whole = take_next_check(known)
+    state, private = repo.drift, sidecar.home.project(repo.project.key)
+    file, memories, whole = take_next_check(state)
     stamps = {path: stamp_of(repo.project.root / path) for path in file}
-    changed = [path for path, stamp in stamps.items() if known.stamps.get(path) != stamp]
-    if len(known.stamps) > MOST_STAMPS:
-        known.stamps.clear()
-    known.stamps.update(stamps)
+    changed = [path for path, stamp in stamps.items() if state.file_stamps.get(path) != stamp]
+    if len(state.file_stamps) > MAX_STAMPS:
+        state.file_stamps.clear()
+    state.file_stamps.update(stamps)
     entries = [entry for path in changed for entry in repo.references.for_file(path)]
     entries += filter(None, map(repo.references.entry_for, memories))
     subjects = [DriftSubject(entry.id, entry.references, entry.verified) for entry in entries if entry.references]
     if not subjects and not baselines.has_baselines(private):
         return False
-    if known.held is None and baselines.has_baselines(private):
-        known.held = baselines.hold_baselines_open(private)
-    fresh = DriftChecker(repo.project, sidecar.home)
-    before = known.by_id
+    if state.connection is None and baselines.has_baselines(private):
+        state.connection = baselines.hold_baselines_open(private)
+    checker = DriftChecker(repo.project, sidecar.home)
+    before = state.by_id
 
-    def take(found: DriftSummary) -> None:
+    def apply_summary(found: DriftSummary) -> None:
         standings = found.drift_by_memory.items()
-        known.by_id = {memory: one for memory, one in standings if one.state != "unknown" or one.moved_to}
+        state.by_id = {memory: one for memory, one in standings if one.state != "unknown" or one.moved_to}
         repo.references.set_moves(found.moved_references)
 
     if subjects or changed or whole:
-        fresh.check(None if whole else changed, subjects=subjects, now=sidecar.clock(), tell=take)
-    elif baselines.baselines_stamp(private) != known.kept:
-        take(fresh.summary())
-    known.kept = baselines.baselines_stamp(private)
-    return before != known.by_id
+        checker.check(None if whole else changed, subjects=subjects, now=sidecar.clock(), tell=apply_summary)
+    elif baselines.baselines_stamp(private) != state.database_stamp:
+        apply_summary(checker.summary())
+    state.database_stamp = baselines.baselines_stamp(private)
+    return before != state.by_id
 
 
-def take_next_check(known: RepoDrift) -> tuple[list[str], list[Path], bool]:
-    """What is looked at in one go, no longer waiting: the file asked for last, else some memories, else all."""
-    known.others = False
-    if known.files:
-        return [known.files.popitem()[0]], [], False
-    memories = list(known.memories)[:SLICE]
+def take_next_check(state: RepoDrift) -> tuple[list[str], list[Path], bool]:
+    """Takes the next check off the queue: (files, memory files, whether everything is checked).
+
+    The file queued last comes first, then some memories, then everything.
+    """
+    state.is_database_check_queued = False
+    if state.queued_files:
+        return [state.queued_files.popitem()[0]], [], False
+    memories = list(state.queued_memories)[:MEMORIES_PER_CHECK]
     for path in memories:
-        del known.memories[path]
-    whole = known.whole and not memories
-    known.whole = known.whole and not whole
+        del state.queued_memories[path]
+    whole = state.is_full_check_queued and not memories
+    state.is_full_check_queued = state.is_full_check_queued and not whole
     return [], memories, whole

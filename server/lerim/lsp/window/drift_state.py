@@ -1,4 +1,4 @@
-"""What is known of how the memories of a repository stand. Only what is not fresh is held."""
+"""The drift of a repository's memories as last checked. Only memories that are not fresh are kept."""
 
 from __future__ import annotations
 
@@ -13,39 +13,41 @@ if TYPE_CHECKING:
 
     from lerim.memory import Drift, MemoryEntry, StatStamp
 
-WRONG = ("drifted", "gone")
+WRONG_STATES = ("drifted", "gone")
 
 
 @dataclass(slots=True)
 class RepoDrift:
-    """What is known of a repository's memories: those drifted, gone or moved, by id; and what waits for a look: `files`
-    (the one asked for last is the first), `memories` (their files), all (`whole`), what another process found
-    (`others`), and `glances`, whose lenses were asked for.
+    """The drifted, gone and moved memories of a repository by id (`by_id`), and the queue of checks.
 
-    `stamps` are of the files looked at in this session, `kept` is of the database: another process may write it.
-    `settled` is when memories may be looked at, on the loop's clock; `asked` wakes who looks; `held` keeps the database
-    open.
+    `queued_files` are checked last in, first out; `queued_memories` are memory files. A full check covers everything
+    known, a database check reads what another process found. `files_in_view` had their lenses requested and are checked
+    by stat. `file_stamps` belong to the files checked in this session, `database_stamp` to the database, which another
+    process may write. No memory is checked before `settled_at` on the loop's clock. `work_queued` wakes the checking
+    task; `connection` keeps the database open.
     """
 
     by_id: Mapping[str, Drift] = field(default_factory=dict)
-    stamps: dict[str, StatStamp] = field(default_factory=dict)
-    kept: StatStamp = ()
-    glances: set[str] = field(default_factory=set)
-    files: dict[str, None] = field(default_factory=dict)
-    memories: dict[Path, None] = field(default_factory=dict)
-    whole: bool = False
-    others: bool = False
-    settled: float = 0.0
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
-    looking: bool = False
-    held: Connection | None = None
+    file_stamps: dict[str, StatStamp] = field(default_factory=dict)
+    database_stamp: StatStamp = ()
+    files_in_view: set[str] = field(default_factory=set)
+    queued_files: dict[str, None] = field(default_factory=dict)
+    queued_memories: dict[Path, None] = field(default_factory=dict)
+    is_full_check_queued: bool = False
+    is_database_check_queued: bool = False
+    settled_at: float = 0.0
+    work_queued: asyncio.Event = field(default_factory=asyncio.Event)
+    is_checking: bool = False
+    connection: Connection | None = None
 
-    def wrong(self, entry: MemoryEntry) -> str:
-        """`drifted` or `gone` for a memory that is; "" for others."""
+    def wrong_state(self, entry: MemoryEntry) -> str:
+        """`drifted` or `gone` for such a memory, "" for any other."""
         found = self.by_id.get(entry.id) if self.by_id else None
-        return found.state if found is not None and found.state in WRONG else ""
+        return found.state if found is not None and found.state in WRONG_STATES else ""
 
     @property
-    def waiting(self) -> bool:
-        """Whether anything is to be looked at."""
-        return bool(self.files or self.memories or self.whole or self.others)
+    def has_work(self) -> bool:
+        """Whether any check is queued."""
+        return bool(
+            self.queued_files or self.queued_memories or self.is_full_check_queued or self.is_database_check_queued
+        )

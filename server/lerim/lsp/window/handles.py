@@ -1,4 +1,4 @@
-"""Opaque names for memories in links: keyed at random for each process, so that no text from outside can spell one."""
+"""Opaque handles for memories in links. Each process uses a random key, so no outside text can contain a valid one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-REMEMBERED = 1000
+MAX_REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class HandleTarget:
-    """A memory: the root of its repository (the person's own folder for a global one) and its id."""
+    """The memory a handle refers to: its id, and the root of its repository (Lerim's home for a personal memory)."""
 
     root: Path
     id: str
@@ -22,29 +22,29 @@ class HandleTarget:
 
 @dataclass(slots=True)
 class HandleTable:
-    """Names memories without keeping a list of them: ten thousand hovers must not grow the process.
+    """Makes handles by keyed hashing, without storing them: ten thousand hovers must not grow the process.
 
-    A name is found again by naming every live memory once more; the few met elsewhere (in a search) are remembered.
+    A handle is resolved by hashing every live memory again. Only those made elsewhere (in a search) are remembered.
     """
 
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
-    _met: OrderedDict[str, HandleTarget] = field(default_factory=OrderedDict)
+    _remembered: OrderedDict[str, HandleTarget] = field(default_factory=OrderedDict)
 
-    def name(self, meant: HandleTarget) -> str:
-        """The handle of a memory; the same one each time."""
-        text = f"{meant.root}\0{meant.id}".encode("utf-8", "surrogatepass")
+    def make_handle(self, target: HandleTarget) -> str:
+        """The handle of a memory; always the same within one process."""
+        text = f"{target.root}\0{target.id}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, key=self._key, digest_size=9).hexdigest()
 
-    def remember(self, meant: HandleTarget) -> str:
-        """The handle of a memory that may not be among the live ones of a repository."""
-        handle = self.name(meant)
-        self._met.pop(handle, None)  # in steps that two threads may mix
-        self._met[handle] = meant
-        if len(self._met) > REMEMBERED:
-            self._met.popitem(last=False)
+    def remember(self, target: HandleTarget) -> str:
+        """The handle of a memory that may not be live; it is remembered, so that `find` can resolve it."""
+        handle = self.make_handle(target)
+        self._remembered.pop(handle, None)  # each step stays valid if two threads interleave
+        self._remembered[handle] = target
+        if len(self._remembered) > MAX_REMEMBERED:
+            self._remembered.popitem(last=False)
         return handle
 
     def find(self, handle: str, live: Iterable[HandleTarget]) -> HandleTarget | None:
-        """What a handle means; None for one this process never gave, or whose memory is gone."""
-        met = self._met.get(handle)
-        return met or next((meant for meant in live if self.name(meant) == handle), None)
+        """The memory of a handle; None if this process did not make the handle, or the memory no longer exists."""
+        remembered = self._remembered.get(handle)
+        return remembered or next((target for target in live if self.make_handle(target) == handle), None)

@@ -1,4 +1,4 @@
-"""The idle clock: one timer that fires once when the person has been away for a while, and what is looked at then."""
+"""The idle clock, a timer that fires when the person has been inactive, and the check whether a sync is due then."""
 
 from __future__ import annotations
 
@@ -9,81 +9,84 @@ from dataclasses import dataclass
 
 from lerim.sessions import Database, Transcript
 
-SETTLED_AFTER = 15 * 60 * 1_000_000_000
-"""Nanoseconds after its last write at which a session's last exchange is no longer held back (design §3)."""
+SETTLED_AFTER_NS = 15 * 60 * 1_000_000_000
+"""Nanoseconds after the last write to a session until its last exchange is no longer held back (design §3)."""
 
 
 class IdleClock:
-    """Calls `idle` once, `seconds` after the last `touch`; the next time only after another touch. 0 turns it off.
+    """Calls `on_idle` once, `seconds` after the last `touch`, and again only after another touch. 0 turns it off.
 
-    A touch costs one clock reading: the timer is moved when it fires, not at each key stroke.
+    A touch costs one clock reading: the timer is moved when it fires, not at each keystroke.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, idle: Callable[[], object]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, on_idle: Callable[[], object]) -> None:
         self._loop = loop
         self.seconds = seconds
-        self._idle = idle
+        self._on_idle = on_idle
         self._last = loop.time()
         self._timer: asyncio.TimerHandle | None = None
-        self._arm()
+        self._start_timer()
 
     def touch(self) -> None:
-        """The person did something."""
+        """Restarts the idle period because the person was active."""
         self._last = self._loop.time()
         if self._timer is None:
-            self._arm()
+            self._start_timer()
 
-    def change(self, seconds: float) -> None:
-        """A new length from the settings, counted from now."""
+    def set_seconds(self, seconds: float) -> None:
+        """Changes the length of the idle period and restarts it now."""
         self.stop()
         self.seconds = seconds
         self.touch()
 
     def stop(self) -> None:
-        """No more calls until `touch` or `change`."""
+        """Stops the timer until `touch` or `set_seconds`."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _arm(self) -> None:
+    def _start_timer(self) -> None:
         if self.seconds > 0:
-            self._timer = self._loop.call_at(self._last + self.seconds, self._fire)
+            self._timer = self._loop.call_at(self._last + self.seconds, self._handle_timer)
 
-    def _fire(self) -> None:
+    def _handle_timer(self) -> None:
         self._timer = None
         if self._loop.time() < self._last + self.seconds:
-            self._arm()
+            self._start_timer()
         else:
-            self._idle()
+            self._on_idle()
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSnapshot:
-    """What one stat pass saw: `digest` over every transcript's and database's stamp, and which had been written to just
-    before."""
+    """The result of one stat pass over the agents' stores: a `digest` over the stamps of all transcripts and databases,
+    and the paths that were written to recently (`unsettled`)."""
 
     digest: bytes
     unsettled: frozenset[str]
 
 
 def snapshot_stores(transcripts: Iterable[Transcript], databases: Iterable[Database], now_ns: int) -> StoreSnapshot:
-    """The state of the agents' stores by stat alone."""
+    """Makes a snapshot of the agents' stores by stat alone; `now_ns` is the time in nanoseconds."""
     digest = hashlib.blake2b(digest_size=16)
     unsettled: set[str] = set()
     seen = [(str(one.path), repr(one.stamp), one.mtime_ns) for one in transcripts]
     seen += [(str(one.path), repr(one.stamp), max(one.stamp[1], one.stamp[3])) for one in databases]
     for path, stamp, written in sorted(seen):
         digest.update(f"{path}\0{stamp}\n".encode("utf-8", "surrogatepass"))
-        if now_ns - written < SETTLED_AFTER:
+        if now_ns - written < SETTLED_AFTER_NS:
             unsettled.add(path)
     return StoreSnapshot(digest.digest(), frozenset(unsettled))
 
 
-def is_sync_due(now: StoreSnapshot, before: StoreSnapshot | None, behind: Callable[[], bool]) -> bool:
-    """Whether a job would find something: one session whose last exchange was held back has settled, or something
-    changed since the last look that left nothing undone (`before`) and the catalog is `behind`, asked only then."""
-    if before is not None and before.unsettled - now.unsettled:
+def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catalog_behind: Callable[[], bool]) -> bool:
+    """Whether a sync would find something.
+
+    Either a session whose last exchange was held back has settled, or something changed since the last complete sync
+    (`previous`) and the catalog is behind, which is only checked then.
+    """
+    if previous is not None and previous.unsettled - current.unsettled:
         return True
-    if before is not None and before.digest == now.digest:
+    if previous is not None and previous.digest == current.digest:
         return False
-    return behind()
+    return is_catalog_behind()

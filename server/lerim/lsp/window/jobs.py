@@ -1,4 +1,4 @@
-"""The sidecar's side of a job: one process a project, its lines up, cancel down, gone when nobody wants it."""
+"""Runs jobs as child processes, at most one of a kind per project: reads their output lines and cancels them."""
 
 from __future__ import annotations
 
@@ -28,67 +28,73 @@ from lerim.jobs import (
     SyncReportLine,
     SyncState,
 )
-from lerim.lsp.window.questions import Asker, JobQuestions
+from lerim.lsp.window.questions import EditorAsker, JobQuestions
 from lerim.models import EditorCancellation, EditorQuestion
 from lerim.process import ProcessLaunch, build_lerim_launch, kill_group
 
 log = logging.getLogger("lerim.jobs")
 
-GRACE = 0.8
-"""Seconds a cancelled job has before it is killed."""
+KILL_AFTER_SECONDS = 0.8
+"""How long a cancelled job may take to end before it is killed."""
 MAX_LINE = 64 * 1024 * 1024
-_AGAIN = "Try again; it continues where it stopped."
+_TRY_AGAIN = "Try again; it continues where it stopped."
 
 LineHandler = Callable[[JobLine], None]
 JobReport: TypeAlias = SyncReport | MaintainReport
 
 
 class JobError(LerimError):
-    """The job could not be started or ended without a report."""
+    """The job could not be started, or it ended without a report."""
 
     code = "job"
 
 
 @dataclass(slots=True)
 class RunningJob:
-    """A running sync or maintaining and who waits for it. `waiting` 0 is one that the idle clock started."""
+    """A running sync or maintenance job. `waiters` counts the callers that wait for it and is 0 if the idle clock
+    started it."""
 
-    what: Literal["sync", "maintain"]
+    kind: Literal["sync", "maintain"]
     root: Path
     explicit: bool
-    told: LineHandler
+    on_line: LineHandler
     dry_run: bool = False
     task: asyncio.Task[JobReport] | None = None
     process: asyncio.subprocess.Process | None = None
-    waiting: int = 0
+    waiters: int = 0
     cancelled: bool = False
 
     @property
     def name(self) -> str:
-        """What messages call it."""
-        return "sync" if self.what == "sync" else "maintaining"
+        """The job's name in messages."""
+        return "sync" if self.kind == "sync" else "maintaining"
 
 
 @dataclass(slots=True)
 class Jobs:
-    """Every job of this sidecar, by project key. `environ` is the environment of a job that begins now, `asker` its way
-    to the editor's models. `patience`: seconds a sync waits for the end of a cancelled one. `trials`: processes that
-    try a model or answer a question."""
+    """All jobs of this sidecar; `running` holds them by project key.
 
-    environ: Callable[[], Mapping[str, str]]
+    `make_environ` returns the environment for a new job, and `ask_editor` lets jobs ask the editor's models. A new job
+    waits up to `cancel_wait_seconds` for a cancelled one to end. `one_off_processes` try a model or answer a question.
+    """
+
+    make_environ: Callable[[], Mapping[str, str]]
     home: Path
-    asker: Asker
+    ask_editor: EditorAsker
     executable: str = sys.executable
-    patience: float = 5.0
+    cancel_wait_seconds: float = 5.0
     running: dict[str, RunningJob] = field(default_factory=dict)
-    trials: set[asyncio.subprocess.Process] = field(default_factory=set)
+    one_off_processes: set[asyncio.subprocess.Process] = field(default_factory=set)
 
-    async def sync(self, key: str, root: Path, told: LineHandler, *, explicit: bool, waits: bool = True) -> SyncReport:
-        """Runs a sync, or joins the one that runs. Cancelling the last one who waits cancels the job.
+    async def sync(
+        self, key: str, root: Path, on_line: LineHandler, *, explicit: bool, has_waiter: bool = True
+    ) -> SyncReport:
+        """Runs a sync, or joins the one that is running. Cancelling the last waiting caller cancels the job.
 
-        An explicit sync takes more than an idle one, so that it runs again after an idle one it had to wait for.
+        An explicit sync covers more than an idle one, so it runs again after an idle one that it joined.
+        `has_waiter`: the caller waits for the result and may cancel the job.
         """
-        report = await self._joined(key, RunningJob("sync", root, explicit, told), waits=waits)
+        report = await self._start_or_join(key, RunningJob("sync", root, explicit, on_line), has_waiter=has_waiter)
         assert isinstance(report, SyncReport)
         return report
 
@@ -96,87 +102,89 @@ class Jobs:
         self,
         key: str,
         root: Path,
-        told: LineHandler,
+        on_line: LineHandler,
         *,
         dry_run: bool = False,
         explicit: bool = True,
-        waits: bool = True,
+        has_waiter: bool = True,
     ) -> MaintainReport:
-        """Maintains the memories of a project, or joins the maintaining that runs, in the way of `sync`."""
-        job = RunningJob("maintain", root, explicit, told, dry_run)
-        report = await self._joined(f"{key} maintain{' dry' if dry_run else ''}", job, waits=waits)
+        """Maintains the memories of a project, or joins the maintenance that is running, as `sync` does."""
+        job = RunningJob("maintain", root, explicit, on_line, dry_run)
+        report = await self._start_or_join(f"{key} maintain{' dry' if dry_run else ''}", job, has_waiter=has_waiter)
         assert isinstance(report, MaintainReport)
         return report
 
-    async def _joined(self, key: str, wanted: RunningJob, *, waits: bool) -> JobReport:
+    async def _start_or_join(self, key: str, wanted: RunningJob, *, has_waiter: bool) -> JobReport:
         while True:
             job = self.running.get(key)
             if job is not None and job.cancelled:
-                await self._over(job)
+                await self._wait_until_cancelled(job)
                 continue
             joined = job is not None
             if job is None:
                 job = self.running[key] = wanted
-                job.task = asyncio.create_task(self._run(key, job))
+                job.task = asyncio.create_task(self._run_process(key, job))
                 job.task.add_done_callback(lambda task: task.cancelled() or task.exception())
-            report = await self._wait(job, waits=waits)
+            report = await self._wait_for_report(job, has_waiter=has_waiter)
             if not joined or job.explicit or not wanted.explicit:
                 return report
 
-    async def _wait(self, job: RunningJob, *, waits: bool) -> JobReport:
+    async def _wait_for_report(self, job: RunningJob, *, has_waiter: bool) -> JobReport:
         assert job.task is not None
-        job.waiting += waits
+        job.waiters += has_waiter
         try:
             return await asyncio.shield(job.task)
         except asyncio.CancelledError:
-            if job.waiting <= 1 and not job.task.done():
+            if job.waiters <= 1 and not job.task.done():
                 job.cancelled = True
-                await self._end(job)
+                await self._cancel(job)
             raise
         finally:
-            job.waiting -= waits
+            job.waiters -= has_waiter
 
-    async def _over(self, job: RunningJob) -> None:
-        """Waits until a cancelled job is gone. Raises JobError if it does not go."""
+    async def _wait_until_cancelled(self, job: RunningJob) -> None:
+        """Waits until a cancelled job has ended. Raises JobError if that takes too long."""
         assert job.task is not None
-        done, _ = await asyncio.wait({job.task}, timeout=self.patience)
+        done, _ = await asyncio.wait({job.task}, timeout=self.cancel_wait_seconds)
         if not done:
             raise JobError(f"The {job.name} was cancelled but has not ended yet.", todo="Try again in a moment.")
 
-    async def _end(self, job: RunningJob) -> None:
-        """Asks the job to stop, and kills it and its children if it has not within the grace."""
+    async def _cancel(self, job: RunningJob) -> None:
+        """Asks the job to stop, and kills it and its children if it has not stopped after `KILL_AFTER_SECONDS`."""
         assert job.task is not None
         if job.process is not None:
             send_line(job.process, CancelLine())
-        done, _ = await asyncio.wait({job.task}, timeout=GRACE)
+        done, _ = await asyncio.wait({job.task}, timeout=KILL_AFTER_SECONDS)
         if not done and job.process is not None:
-            kill_group(job.process.pid, self.environ())
+            kill_group(job.process.pid, self.make_environ())
             await asyncio.wait({job.task})
 
-    async def _run(self, key: str, job: RunningJob) -> JobReport:
+    async def _run_process(self, key: str, job: RunningJob) -> JobReport:
         flags = [*(["--explicit"] if job.explicit else []), *(["--dry-run"] if job.dry_run else [])]
-        arguments = ["worker", job.what, "--repo", str(job.root), *flags]
+        arguments = ["worker", job.kind, "--repo", str(job.root), *flags]
         try:
-            job.process = await start_process(build_lerim_launch(arguments, self.executable, self.environ()), self.home)
+            job.process = await start_process(
+                build_lerim_launch(arguments, self.executable, self.make_environ()), self.home
+            )
             if job.cancelled:
-                kill_group(job.process.pid, self.environ())
-            return await self._follow(job, job.process)
+                kill_group(job.process.pid, self.make_environ())
+            return await self._read_report(job, job.process)
         except OSError as error:
             raise JobError(
                 f"The {job.name} could not be started: {reason_of(error)}.", where=self.executable
             ) from error
-        except ValueError as error:  # what asyncio makes of a line over MAX_LINE
-            raise JobError(f"The {job.name} sent too much output.", todo=_AGAIN) from error
+        except ValueError as error:  # asyncio raises it for a line over MAX_LINE
+            raise JobError(f"The {job.name} sent too much output.", todo=_TRY_AGAIN) from error
         finally:
             self.running.pop(key, None)
             if job.process is not None and job.process.returncode is None:
-                await kill_and_wait(job.process, self.environ())
+                await kill_and_wait(job.process, self.make_environ())
 
-    async def _follow(self, job: RunningJob, process: asyncio.subprocess.Process) -> JobReport:
+    async def _read_report(self, job: RunningJob, process: asyncio.subprocess.Process) -> JobReport:
         assert process.stdout is not None
         decoder = msgspec.json.Decoder(JobLine)
         last: SyncReportLine | MaintainReportLine | FailureLine | None = None
-        questions = JobQuestions(self.asker, job.explicit, lambda answer: send_line(process, answer))
+        questions = JobQuestions(self.ask_editor, job.explicit, lambda answer: send_line(process, answer))
         try:
             async for raw in process.stdout:
                 try:
@@ -187,11 +195,11 @@ class Jobs:
                 if isinstance(line, SyncReportLine | MaintainReportLine | FailureLine):
                     last = line
                 elif isinstance(line, EditorQuestion | EditorCancellation):
-                    questions.take(line)
+                    questions.handle_line(line)
                 else:
-                    job.told(line)
+                    job.on_line(line)
         finally:
-            questions.end()
+            questions.cancel_all()
         code = await process.wait()
         if isinstance(last, SyncReportLine | MaintainReportLine):
             return last.report
@@ -200,44 +208,43 @@ class Jobs:
                 job, "cancelled", (f"The {job.name} was cancelled; the next one continues where it stopped.")
             )
         if last is None:
-            raise JobError(f"The {job.name} ended without a report (exit code {code}).", todo=_AGAIN)
+            raise JobError(f"The {job.name} ended without a report (exit code {code}).", todo=_TRY_AGAIN)
         if last.code == "busy":
             return make_empty_report(job, "busy", last.message)
         raise make_job_error(last)
 
-    async def ask(self, root: Path, question: Question, told: Callable[[Sentence], None]) -> Answer:
-        """Asks about a repository in a process of its own; `told` hears each sentence as it is complete. Cancelled, the
-        process is gone within a second.
+    async def ask(self, root: Path, question: Question, on_sentence: Callable[[Sentence], None]) -> Answer:
+        """Asks a question about a repository in a process of its own. `on_sentence` gets each complete sentence.
 
-        Raises JobError, and the error that kept the process from an answer.
+        If cancelled, the process ends within a second. Raises JobError if there is no answer.
         """
-        environ = self.environ()
+        environ = self.make_environ()
         try:
             process = await start_process(
                 build_lerim_launch(["worker", "ask", "--repo", str(root)], self.executable, environ), self.home
             )
         except OSError as error:
             raise JobError(f"The question could not be asked: {reason_of(error)}.", where=self.executable) from error
-        self.trials.add(process)
-        questions = JobQuestions(self.asker, True, lambda answer: send_line(process, answer))
+        self.one_off_processes.add(process)
+        questions = JobQuestions(self.ask_editor, True, lambda answer: send_line(process, answer))
         try:
             assert process.stdin is not None
             process.stdin.write(msgspec.json.encode(question) + b"\n")
-            return await self._answer(process, questions, told)
+            return await self._read_answer(process, questions, on_sentence)
         except ValueError as error:
             raise JobError("The answer was too long.", todo="Ask for less.") from error
         except asyncio.CancelledError:
             send_line(process, CancelLine())
-            await asyncio.wait({asyncio.create_task(process.wait())}, timeout=GRACE)
+            await asyncio.wait({asyncio.create_task(process.wait())}, timeout=KILL_AFTER_SECONDS)
             raise
         finally:
-            questions.end()
-            self.trials.discard(process)
+            questions.cancel_all()
+            self.one_off_processes.discard(process)
             if process.returncode is None:
                 await kill_and_wait(process, environ)
 
-    async def _answer(
-        self, process: asyncio.subprocess.Process, questions: JobQuestions, told: Callable[[Sentence], None]
+    async def _read_answer(
+        self, process: asyncio.subprocess.Process, questions: JobQuestions, on_sentence: Callable[[Sentence], None]
     ) -> Answer:
         assert process.stdout is not None
         decoder = msgspec.json.Decoder(JobLine)
@@ -251,9 +258,9 @@ class Jobs:
             if isinstance(line, AnswerLine | FailureLine):
                 last = line
             elif isinstance(line, EditorQuestion | EditorCancellation):
-                questions.take(line)
+                questions.handle_line(line)
             elif isinstance(line, SentenceEvent):
-                told(line.sentence)
+                on_sentence(line.sentence)
         code = await process.wait()
         if last is None:
             raise JobError(f"The question ended without an answer (exit code {code}).", todo="Ask again.")
@@ -262,27 +269,27 @@ class Jobs:
         return last.answer
 
     def kill_all(self) -> None:
-        """Kills every job at once; for the end of the sidecar."""
-        for process in (*(job.process for job in self.running.values()), *self.trials):
+        """Kills every job at once, when the sidecar ends."""
+        for process in (*(job.process for job in self.running.values()), *self.one_off_processes):
             if process is not None and process.returncode is None:
-                kill_group(process.pid, self.environ())
+                kill_group(process.pid, self.make_environ())
 
 
 async def kill_and_wait(process: asyncio.subprocess.Process, environ: Mapping[str, str]) -> None:
-    """Kills a process and waits until the system has let go of it, for a moment at most."""
+    """Kills a process and waits briefly until it has ended."""
     kill_group(process.pid, environ)
-    await asyncio.wait({asyncio.create_task(process.wait())}, timeout=GRACE)
+    await asyncio.wait({asyncio.create_task(process.wait())}, timeout=KILL_AFTER_SECONDS)
 
 
 def send_line(process: asyncio.subprocess.Process, line: ParentLine) -> None:
-    """Sends a job a line; one that has ended takes none."""
+    """Sends a line to a job; does nothing if the job has ended."""
     if process.stdin is not None and not process.stdin.is_closing():
         process.stdin.write(msgspec.json.encode(line) + b"\n")
 
 
 def make_empty_report(job: RunningJob, state: SyncState, message: str) -> JobReport:
-    """A report of a job that did nothing."""
-    if job.what == "maintain":
+    """Makes the report of a job that did nothing."""
+    if job.kind == "maintain":
         return MaintainReport("", state=state, message=message)
     return SyncReport(
         project="",
@@ -297,15 +304,15 @@ def make_empty_report(job: RunningJob, state: SyncState, message: str) -> JobRep
     )
 
 
-def make_job_error(failed: FailureLine) -> LerimError:
-    """The job's error as one of ours, with its code."""
-    error = JobError(failed.message)
-    error.code = failed.code
+def make_job_error(failure: FailureLine) -> LerimError:
+    """Converts a job's failure to an error with the same code."""
+    error = JobError(failure.message)
+    error.code = failure.code
     return error
 
 
 def start_process(launch: ProcessLaunch, folder: Path) -> Awaitable[asyncio.subprocess.Process]:
-    """Starts a child with pipes on stdin and stdout; its stderr is ours."""
+    """Starts a child process with pipes on stdin and stdout; it shares our stderr."""
     return asyncio.create_subprocess_exec(
         *launch.argv,
         stdin=subprocess.PIPE,

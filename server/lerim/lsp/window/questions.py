@@ -1,4 +1,4 @@
-"""The questions of one job that the editor is asked: several at once, each taken back when nobody waits for it."""
+"""Forwards a job's questions to the editor: several at once, each cancelled when the job no longer waits for it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from lerim.models import EditorAnswer, EditorAnswerPart, EditorCancellation, Edi
 
 log = logging.getLogger("lerim.jobs")
 
-Asker = Callable[[EditorQuestion, bool, Callable[[str], None]], Awaitable[EditorAnswer | EditorRefusal]]
-"""Asks the editor on behalf of a job; the flag says whether the person asked for that job. What is called last hears
-the answer as it comes, where the question wants that."""
+EditorAsker = Callable[[EditorQuestion, bool, Callable[[str], None]], Awaitable[EditorAnswer | EditorRefusal]]
+"""Asks the editor on behalf of a job. The flag says whether the person started the job; the callback gets the answer
+piece by piece if the question streams."""
 
 
 @dataclass(slots=True)
 class JobQuestions:
-    """One job's open questions. `answer` hands a line down to the job."""
+    """The open questions of one job. `send_answer` sends a line to the job."""
 
-    asker: Asker
+    ask_editor: EditorAsker
     explicit: bool
-    answer: Callable[[EditorAnswer | EditorAnswerPart | EditorRefusal], None]
+    send_answer: Callable[[EditorAnswer | EditorAnswerPart | EditorRefusal], None]
     _open: dict[int, asyncio.Task[None]] = field(default_factory=dict)
 
-    def take(self, line: EditorQuestion | EditorCancellation) -> None:
-        """A line of the job: a question begins, or one is not waited for any more."""
+    def handle_line(self, line: EditorQuestion | EditorCancellation) -> None:
+        """Handles a line of the job, which starts or cancels a question."""
         if isinstance(line, EditorCancellation):
             if task := self._open.pop(line.id, None):
                 task.cancel()
@@ -35,17 +35,19 @@ class JobQuestions:
         task = self._open[line.id] = asyncio.create_task(self._ask(line))
         task.add_done_callback(lambda _task: self._open.pop(line.id, None))
 
-    def end(self) -> None:
-        """The job is over: what is still asked is taken back."""
+    def cancel_all(self) -> None:
+        """Cancels all open questions, when the job has ended."""
         for task in list(self._open.values()):
             task.cancel()
 
     async def _ask(self, line: EditorQuestion) -> None:
         try:
-            answer = await self.asker(line, self.explicit, lambda text: self.answer(EditorAnswerPart(line.id, text)))
+            answer = await self.ask_editor(
+                line, self.explicit, lambda text: self.send_answer(EditorAnswerPart(line.id, text))
+            )
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # or the job would wait until its time is up
+        except Exception as error:  # without an answer the job would wait until its timeout
             log.error("Asking the editor failed: %s at %s.", type(error).__name__, error_location(error))
             answer = EditorRefusal(line.id, "failed")
-        self.answer(answer)
+        self.send_answer(answer)

@@ -1,4 +1,4 @@
-"""The editor's settings as the sidecar sees them: every default here, a wrong value is one message and the default."""
+"""The editor's settings as the sidecar sees them. An invalid value gives one message, and the default is used."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ CodeLensMode = Literal["file", "symbols", "off"]
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
-    """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` get no answers.
+    """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` are not answered.
 
-    `models` is what the person set about models and the review, by the names of `config.KEYS`: every job is handed it,
-    and checks it. A part of the model that makes no sense is None, so that a job asks no model.
+    `job_settings` are the person's settings for models and the review, by the names in `config.KEYS`. They are passed
+    to every job, which checks them. An invalid part of the model is None, so that no model is asked.
     """
 
     enabled: bool = True
@@ -25,27 +25,27 @@ class EditorSettings:
     code_lens: CodeLensMode = "file"
     idle_seconds: float = 30.0
     max_file_kb: int = 512
-    models: Mapping[str, str | float | None] = field(default_factory=dict)
+    job_settings: Mapping[str, str | float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class EditorOptions:
-    """`initializationOptions`: what the person trusts and set. Nothing is trusted until the editor says so."""
+    """The `initializationOptions`: workspace trust and settings. A workspace is untrusted until the editor says so."""
 
     trusted: bool = False
     settings: EditorSettings = EditorSettings()
 
 
-LIMITS = {"idle_seconds": 86_400.0, "max_file_kb": 512.0}
-NAMES = {
+MAX_VALUES = {"idle_seconds": 86_400.0, "max_file_kb": 512.0}
+SETTING_FIELDS = {
     "enabled": "enabled",
     "hover": "hover",
     "codeLens": "code_lens",
     "idleSeconds": "idle_seconds",
     "maxFileKb": "max_file_kb",
 }
-MODEL = "model."
-JOBS: Mapping[str, tuple[str, type[str] | type[float]]] = {
+MODEL_PREFIX = "model."
+JOB_SETTINGS: Mapping[str, tuple[str, type[str] | type[float]]] = {
     "review": ("review.mode", str),
     "model.provider": ("roles.extract.provider", str),
     "model.name": ("roles.extract.model", str),
@@ -56,61 +56,66 @@ JOBS: Mapping[str, tuple[str, type[str] | type[float]]] = {
 }
 
 
-def parse_options(raw: object, before: EditorOptions | None = None) -> tuple[EditorOptions, tuple[str, ...]]:
-    """Options from the wire, and one message for each value that was not used. `trusted` left out stays as `before`."""
+def parse_options(raw: object, previous: EditorOptions | None = None) -> tuple[EditorOptions, tuple[str, ...]]:
+    """Parses options from the wire. Returns them and one message per rejected value.
+
+    If `trusted` is missing, it is taken from `previous`.
+    """
     if raw is None:
-        return before or EditorOptions(), ()
+        return previous or EditorOptions(), ()
     if not isinstance(raw, Mapping):
-        return before or EditorOptions(), ("Lerim's settings are not an object; the defaults are used.",)
+        return previous or EditorOptions(), ("Lerim's settings are not an object; the defaults are used.",)
     problems: list[str] = []
-    trusted = raw.get("trusted", before.trusted if before else False)
+    trusted = raw.get("trusted", previous.trusted if previous else False)
     if not isinstance(trusted, bool):
         trusted = False
         problems.append("`trusted` must be true or false; the workspace is treated as not trusted.")
-    given = raw.get("settings", {})
-    if not isinstance(given, Mapping):
-        given = {}
+    raw_settings = raw.get("settings", {})
+    if not isinstance(raw_settings, Mapping):
+        raw_settings = {}
         problems.append("Lerim's settings are not an object; the defaults are used.")
     values: dict[str, object] = {}
-    models: dict[str, object] = {}
-    for name, value in given.items():
-        if name in JOBS:
-            dotted, kind = JOBS[name]
-            if _is(kind, value):
-                models[dotted] = value
+    job_settings: dict[str, object] = {}
+    for name, value in raw_settings.items():
+        if name in JOB_SETTINGS:
+            dotted, kind = JOB_SETTINGS[name]
+            if _has_type(kind, value):
+                job_settings[dotted] = value
             else:
-                if name.startswith(MODEL):
-                    models[dotted] = None
+                if name.startswith(MODEL_PREFIX):
+                    job_settings[dotted] = None
                 problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; it is ignored.")
             continue
-        known = NAMES.get(name)
-        if known is None:
-            if str(name).startswith(MODEL):  # it may have been meant for where the model is asked
-                models[f"roles.extract.{str(name).removeprefix(MODEL)[:60]}"] = None
+        field_name = SETTING_FIELDS.get(name)
+        if field_name is None:
+            if str(name).startswith(MODEL_PREFIX):  # it may be a misspelled address, so no model is asked
+                job_settings[f"roles.extract.{str(name).removeprefix(MODEL_PREFIX)[:60]}"] = None
             problems.append(f"Unknown setting `lerim.{str(name)[:60]}`; it is ignored.")
             continue
-        checked = _checked(known, value)
+        checked = _check_value(field_name, value)
         if checked is None:
-            default = getattr(EditorSettings(), known)
+            default = getattr(EditorSettings(), field_name)
             problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; {default!r} is used instead.")
         else:
-            values[known] = checked
-    return EditorOptions(trusted, msgspec.convert({**values, "models": models}, EditorSettings)), tuple(problems)
+            values[field_name] = checked
+    return EditorOptions(trusted, msgspec.convert({**values, "job_settings": job_settings}, EditorSettings)), tuple(
+        problems
+    )
 
 
-def _is(kind: type[str] | type[float], value: object) -> bool:
+def _has_type(kind: type[str] | type[float], value: object) -> bool:
     if kind is str:
         return isinstance(value, str)
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _checked(name: str, value: object) -> object | None:
+def _check_value(name: str, value: object) -> object | None:
     default = getattr(EditorSettings(), name)
     if isinstance(default, bool):
         return value if isinstance(value, bool) else None
     if isinstance(default, str):
         return value if value in get_args(CodeLensMode) else None
-    if not isinstance(value, int | float) or not _is(float, value) or value < 0:
+    if not isinstance(value, int | float) or not _has_type(float, value) or value < 0:
         return None
-    bounded = min(value, LIMITS[name])
+    bounded = min(value, MAX_VALUES[name])
     return int(bounded) if isinstance(default, int) else float(bounded)

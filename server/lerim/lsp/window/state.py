@@ -1,4 +1,4 @@
-"""What the sidecar holds while it lives: the window's repositories, settings, jobs, idle clock. No handlers."""
+"""The state of the sidecar: the window's repositories, settings, jobs and idle clocks. It has no handlers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lsprotocol import types
 
-from lerim.errors import ProjectError
+from lerim.errors import Problem, ProjectError
 from lerim.lsp.boundary import SidecarServer, UntrustedError, error_location
 from lerim.lsp.protocol import to_wire
-from lerim.lsp.window.glance import HoverGlance
 from lerim.lsp.window.handles import HandleTable
 from lerim.lsp.window.settings import EditorOptions
 from lerim.paths import Home
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("lerim.lsp")
 R = TypeVar("R")
 
-WORKERS = 3
-"""Threads for files and SQLite; never pygls' own, which its reader of stdin shares."""
+MAX_WORKERS = 3
+"""Threads for files and SQLite. The thread pool of pygls is not used."""
 
 
 def _now() -> datetime:
@@ -42,30 +41,44 @@ def _now() -> datetime:
 
 
 @dataclass(slots=True)
+class LastHover:
+    """The last hover, until it counts as read or the person does something else."""
+
+    timer: asyncio.TimerHandle | None = None
+    logged_problems: set[Problem] = field(default_factory=set)
+
+    def cancel(self) -> None:
+        """Does not count the hover as read, because the person did something else."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+@dataclass(slots=True)
 class Sidecar:
-    """One window's server. What costs an import (`repos`, `jobs`) is made after `initialize` was answered."""
+    """The server of one window. `repos` and `jobs`, which are slow to import, are made after `initialize`."""
 
     server: SidecarServer
     home: Home
     environ: Mapping[str, str]
     clock: Callable[[], datetime] = _now
     options: EditorOptions = field(default_factory=EditorOptions)
-    began: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
     start_ms: int = 0
-    folders: list[str] = field(default_factory=list)
+    folder_uris: list[str] = field(default_factory=list)
     handles: HandleTable = field(default_factory=HandleTable)
-    glance: HoverGlance = field(default_factory=HoverGlance)
+    last_hover: LastHover = field(default_factory=LastHover)
     executor: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(WORKERS, thread_name_prefix="lerim")
+        default_factory=lambda: ThreadPoolExecutor(MAX_WORKERS, thread_name_prefix="lerim")
     )
-    idle: IdleClock | None = None
-    rest: IdleClock | None = None
-    looked: StoreSnapshot | None = None
-    watched: set[str] = field(default_factory=set)
-    models: tuple[EditorModel, ...] = ()
-    hearing: dict[str, Callable[[str], None]] = field(default_factory=dict)
-    """Who hears the parts of an answer of the editor's model, by the token of its question."""
-    open_jobs: Callable[[Sidecar], Jobs] | None = None
+    idle_clock: IdleClock | None = None
+    maintenance_clock: IdleClock | None = None
+    last_snapshot: StoreSnapshot | None = None
+    watched_globs: set[str] = field(default_factory=set)
+    editor_models: tuple[EditorModel, ...] = ()
+    part_listeners: dict[str, Callable[[str], None]] = field(default_factory=dict)
+    """Callbacks for the parts of an answer from the editor's model, by the token of its question."""
+    make_jobs: Callable[[Sidecar], Jobs] | None = None
     _repos: Repos | None = None
     _jobs: Jobs | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -77,25 +90,25 @@ class Sidecar:
             from lerim.lsp.window.repos import Repos
 
             self._repos = Repos(self.home, self.executor)
-            self._repos.set_folders(self.folders)
+            self._repos.set_folders(self.folder_uris)
         return self._repos
 
     @property
     def jobs(self) -> Jobs:
-        """The jobs that run."""
+        """The job runner."""
         if self._jobs is None:
-            assert self.open_jobs is not None
-            self._jobs = self.open_jobs(self)
+            assert self.make_jobs is not None
+            self._jobs = self.make_jobs(self)
         return self._jobs
 
-    async def run(self, work: Callable[..., R], *arguments: object) -> R:
-        """Runs blocking work in our own threads."""
+    async def run_in_thread(self, work: Callable[..., R], *arguments: object) -> R:
+        """Runs blocking work in the sidecar's thread pool."""
         return await asyncio.get_running_loop().run_in_executor(self.executor, work, *arguments)
 
     def spawn(self, name: str, work: Awaitable[None]) -> None:
-        """Runs a task nobody waits for; its failure is logged."""
+        """Starts a task that nobody waits for. If it fails, the failure is logged under `name`."""
 
-        async def owned() -> None:
+        async def run_logged() -> None:
             try:
                 await work
             except asyncio.CancelledError:
@@ -103,45 +116,48 @@ class Sidecar:
             except Exception as error:
                 log.error("%s failed: %s at %s.", name, type(error).__name__, error_location(error))
 
-        task = asyncio.get_running_loop().create_task(owned())
+        task = asyncio.get_running_loop().create_task(run_logged())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def touch(self) -> None:
-        """The person did something: the idle clocks start anew, and a hover is no longer looked at."""
-        self.glance.over()
-        for clock in filter(None, (self.idle, self.rest)):
+    def note_activity(self) -> None:
+        """Restarts the idle clocks, and stops counting the last hover as read, because the person was active."""
+        self.last_hover.cancel()
+        for clock in filter(None, (self.idle_clock, self.maintenance_clock)):
             clock.touch()
 
-    def trust(self, what: str) -> None:
+    def require_trust(self, feature: str) -> None:
         """Raises UntrustedError in Restricted Mode."""
         if not self.options.trusted:
             raise UntrustedError(
-                f"{what} is off in Restricted Mode.", todo="Trust this workspace (Workspaces: Manage Workspace Trust)."
+                f"{feature} is off in Restricted Mode.",
+                todo="Trust this workspace (Workspaces: Manage Workspace Trust).",
             )
 
     def notify(self, repo: Repo, method: str, params: Callable[[str], msgspec.Struct]) -> None:
-        """Sends a notification for every folder the window has of a repository; `params` makes it from the folder's
-        URI."""
+        """Sends a notification for every folder of the window that belongs to a repository.
+
+        `params` makes the parameters from the folder's URI.
+        """
         for root in repo.uris:
             self.server.protocol.notify(method, to_wire(params(root)))
 
     def warn(self, message: str) -> None:
-        """Shows a message the person must act on."""
+        """Shows a warning the person should act on."""
         self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
-    async def repo(self, uri: str | None) -> Repo:
-        """The repository of a workspace folder, or of the first one. Raises ProjectError."""
+    async def find_repo(self, uri: str | None) -> Repo:
+        """The repository of a workspace folder, or of the first one if `uri` is None. Raises ProjectError."""
         if uri is None:
             loaded = await self.repos.load()
             if not loaded:
                 raise ProjectError("No folder of this window is in a git repository.", todo="Run `git init` in one.")
             return loaded[0]
-        return await self.repos.root(uri)
+        return await self.repos.find_by_folder(uri)
 
     def stop(self) -> None:
-        """Ends everything that would outlive the window."""
-        for clock in filter(None, (self.idle, self.rest)):
+        """Stops clocks, jobs and threads when the window closes."""
+        for clock in filter(None, (self.idle_clock, self.maintenance_clock)):
             clock.stop()
         if self._jobs is not None:
             self._jobs.kill_all()
@@ -149,7 +165,7 @@ class Sidecar:
 
 
 def resident_mb() -> float:
-    """This process's resident memory in MB; 0 where the system does not say cheaply."""
+    """This process's resident memory in MB; 0 where the system has no `/proc`."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):

@@ -1,55 +1,57 @@
-"""What a person did with memories in the editor counts as use: one that was opened, and a hover that was looked at."""
+"""Counts the use of memories in the editor: memories that were opened, and hovers that were read."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from lerim.lsp.window.state import Sidecar, log
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from lerim.lsp.window.repos import Repo
+    from lerim.lsp.window.state import Sidecar
     from lerim.memory import UseKind
 
-SHOWN_SECONDS = 1.0
-"""How long nobody must do anything else for a hover to count as read."""
+log = logging.getLogger("lerim.lsp")
+
+READ_AFTER_SECONDS = 1.0
+"""A hover counts as read if the person does nothing else for so long."""
 
 
 def note_opened(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> None:
-    """A person opened a memory; `repo` is None for one of their own (in the executor)."""
+    """Records that the person opened a memory (blocking). `repo` is None for a personal memory."""
     if sidecar.options.trusted:
-        _note(sidecar, _private(sidecar, repo), [memory_id], "opened")
+        _record_use(sidecar, _private_folder(sidecar, repo), [memory_id], "opened")
 
 
 def note_hovered(sidecar: Sidecar, repo: Repo, memory_ids: Sequence[str]) -> None:
-    """A hover shows memories: they are used if nothing else is done for a second. In Restricted Mode nothing is."""
-    glance = sidecar.glance
-    glance.over()
+    """Records that a hover was read if the person does nothing else for a second. Does nothing in Restricted Mode."""
+    last_hover = sidecar.last_hover
+    last_hover.cancel()
     if not sidecar.options.trusted:
         return
 
-    def count() -> None:
-        glance.timer = None
-        sidecar.executor.submit(_note, sidecar, _private(sidecar, repo), list(memory_ids), "hovered")
+    def count_as_read() -> None:
+        last_hover.timer = None
+        sidecar.executor.submit(_record_use, sidecar, _private_folder(sidecar, repo), list(memory_ids), "hovered")
 
-    glance.timer = asyncio.get_running_loop().call_later(SHOWN_SECONDS, count)
+    last_hover.timer = asyncio.get_running_loop().call_later(READ_AFTER_SECONDS, count_as_read)
 
 
-def _private(sidecar: Sidecar, repo: Repo | None) -> Path:
+def _private_folder(sidecar: Sidecar, repo: Repo | None) -> Path:
     from lerim.project import PERSONAL_KEY
 
     return sidecar.home.project(PERSONAL_KEY if repo is None else repo.project.key)
 
 
-def _note(sidecar: Sidecar, private: Path, memory_ids: Sequence[str], how: UseKind) -> None:
+def _record_use(sidecar: Sidecar, private_folder: Path, memory_ids: Sequence[str], kind: UseKind) -> None:
     from lerim.memory import Uses
 
-    uses = Uses(private)
-    uses.record_use(memory_ids, how, sidecar.clock())
+    uses = Uses(private_folder)
+    uses.record_use(memory_ids, kind, sidecar.clock())
     for problem in uses.problems:
-        if problem not in sidecar.glance.told:
-            sidecar.glance.told.add(problem)
+        if problem not in sidecar.last_hover.logged_problems:
+            sidecar.last_hover.logged_problems.add(problem)
             log.warning("%s", problem.message)

@@ -1,5 +1,7 @@
-"""A hover's text: what a memory says, how old and how sure it is, and who said it. Short, and nothing in it is active
-but our own two links, whose arguments are opaque handles."""
+"""Renders hovers: what a memory says, its age and confidence, and who said it.
+
+The text is short, and its only active parts are our own links, whose arguments are opaque handles.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +24,25 @@ MAX_BODY = 280
 MAX_BODY_LINES = 6
 MAX_QUOTE = 200
 
-SPEAKERS: dict[Speaker, str] = {
+SPEAKER_NAMES: dict[Speaker, str] = {
     "user": "the person",
     "assistant": "the agent",
     "tool": "a tool's output",
     "web": "a web page",
 }
 _WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
-_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
+_TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
-WRONG = ("drifted", "gone")
-ANSWERS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
-"""What a person can say to a memory that no longer stands."""
-SPANS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
+WRONG_STATES = ("drifted", "gone")
+DRIFT_COMMANDS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
+"""Links offered for a memory that is drifted or gone."""
+AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
 
 @dataclass(frozen=True, slots=True)
 class HoverMemory:
-    """A memory and the handle its links carry; `turn`: it names a transcript's turn to open; `standing` where what it
-    speaks of is not as it was."""
+    """A memory to show, with the handle for its links. `turn`: it names a turn of a transcript that can be opened.
+    `standing`: its drift, None if it is fresh."""
 
     record: MemoryRecord
     handle: str
@@ -49,23 +51,23 @@ class HoverMemory:
 
 
 def render_hover(memories: Sequence[HoverMemory], more: int, now: datetime, *, trusted: bool) -> str:
-    """The markdown of at most three memories, and how many `more` there are."""
-    parts = [_memory(shown, now, trusted=trusted) for shown in memories[:MAX_MEMORIES]]
-    left = more + max(0, len(memories) - MAX_MEMORIES)
-    if left:
-        parts.append(f"*and {left} more*")
+    """Renders up to three memories as markdown. `more` is the number of memories not passed."""
+    parts = [_render_memory(shown, now, trusted=trusted) for shown in memories[:MAX_MEMORIES]]
+    rest = more + max(0, len(memories) - MAX_MEMORIES)
+    if rest:
+        parts.append(f"*and {rest} more*")
     return redact_text("\n\n---\n\n".join(parts))
 
 
 def describe_age(then: datetime, now: datetime) -> str:
-    """`today`, `yesterday`, `3 weeks ago`; a time without a zone is UTC, one in the future is today."""
+    """`today`, `yesterday`, `3 weeks ago`. A time without a zone is UTC; one in the future counts as today."""
     aware = then if then.tzinfo else then.replace(tzinfo=UTC)
     days = (now - aware).days
     if days < 1:
         return "today"
     if days == 1:
         return "yesterday"
-    for name, length in SPANS:
+    for name, length in AGE_UNITS:
         count = days // length
         if count:
             return f"{count} {name}{'s' if count > 1 else ''} ago"
@@ -73,50 +75,50 @@ def describe_age(then: datetime, now: datetime) -> str:
 
 
 def body_without_title(title: str, body: str) -> str:
-    """The body without what says the title again at its beginning: the title stands over it."""
+    """Removes the title from the beginning of the body if the body repeats it."""
     end = 0
     for word in _WORD.findall(title):
         found = _WORD.search(body, end)
         if found is None or found.group().lower() != word.lower():
             return body
         end = found.end()
-    if not end or not (tail := _END.match(body, end)):
+    if not end or not (tail := _TITLE_END.match(body, end)):
         return body
-    left = body[tail.end() :]
-    return left if tail["stop"] or not left else f"… {left}"
+    rest = body[tail.end() :]
+    return rest if tail["stop"] or not rest else f"… {rest}"
 
 
 def memory_label(record: MemoryRecord) -> str:
-    """What kind of memory it is: the learning's kind where it has one, else the primitive."""
+    """The kind of a memory if it has one, else its primitive."""
     return record.kind or record.primitive
 
 
-def _memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
+def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     record = redact_record(shown.record)
     facts = f"{memory_label(record)} · {describe_age(record.created, now)} · confidence {record.confidence * 100:.0f} %"
     parts = [f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
-    if shown.standing is not None and (said := describe_drift(shown.standing)):
-        parts.append(f"**{said}**" if shown.standing.state in WRONG else f"*{said}*")
-    told = body_without_title(record.title, record.body).strip()
-    told = told if strip_boilerplate(told).strip() else ""  # nothing but where it stood, which the reader sees
-    body = shorten_text("\n".join(told.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
+    if shown.standing is not None and (drift_note := describe_drift(shown.standing)):
+        parts.append(f"**{drift_note}**" if shown.standing.state in WRONG_STATES else f"*{drift_note}*")
+    text = body_without_title(record.title, record.body).strip()
+    text = text if strip_boilerplate(text).strip() else ""  # a body that only names the code's location adds nothing
+    body = shorten_text("\n".join(text.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
     if body:
         parts.append(escape_block(body))
     quote = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
     if quote is not None:
-        parts.append(f"> “{escape_line(shorten_text(quote.quote, MAX_QUOTE))}”  \n> ({SPEAKERS[quote.who]})")
+        parts.append(f"> “{escape_line(shorten_text(quote.quote, MAX_QUOTE))}”  \n> ({SPEAKER_NAMES[quote.who]})")
     parts.append(" · ".join(_links(shown, trusted=trusted)))
     return "\n\n".join(parts)
 
 
 def describe_drift(standing: Drift) -> str:
-    """`Drifted since 2026-11-21: load changed`, as markdown; "" for what is fresh where it was."""
-    from lerim.redaction import redact_secrets  # as in `redact_record`: its patterns are not for what is started
+    """`Drifted since 2026-11-21: load changed`, as markdown; "" for a memory that is fresh and did not move."""
+    from lerim.redaction import redact_secrets  # imported late: compiling its patterns would slow down the start
 
     detail = escape_line(shorten_text(redact_secrets(standing.detail).text, MAX_TITLE))
-    if standing.state in WRONG:
+    if standing.state in WRONG_STATES:
         since = f" since {standing.since}" if standing.since else ""
         return f"{standing.state.capitalize()}{since}: {detail}"
     return detail if standing.moved_to else ""
@@ -126,8 +128,8 @@ def _links(shown: HoverMemory, *, trusted: bool) -> list[str]:
     links = [_link("Open memory", OPEN_MEMORY, shown.handle)]
     if shown.turn and trusted:
         links.append(_link("Open transcript", OPEN_TURN, shown.handle))
-    if trusted and shown.standing is not None and shown.standing.state in WRONG:
-        links += [_link(name, command, shown.handle) for name, command in ANSWERS]
+    if trusted and shown.standing is not None and shown.standing.state in WRONG_STATES:
+        links += [_link(name, command, shown.handle) for name, command in DRIFT_COMMANDS]
     return links
 
 

@@ -1,4 +1,4 @@
-"""Code lenses: what is known about a file, counted, on its first line; by symbol only if the person asked for that."""
+"""Code lenses: counts of a file's memories on its first line, and per symbol if the settings say so."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lerim.lsp.window import CodeLensMode
 
-ORDER = (
+KIND_ORDER = (
     "decision",
     "pitfall",
     "preference",
@@ -27,14 +27,14 @@ MAX_SYMBOLS = 50
 
 
 def lens_title(kinds: Iterable[str]) -> str:
-    """`2 decisions · 1 pitfall · 1 drifted`, the weightier kinds first, and last what no longer stands."""
+    """`2 decisions · 1 pitfall · 1 drifted`: the most important kinds first, drifted and gone memories last."""
     counts = Counter(kinds)
-    ranked = sorted(counts, key=lambda kind: (ORDER.index(kind) if kind in ORDER else len(ORDER), kind))
+    ranked = sorted(counts, key=lambda kind: (KIND_ORDER.index(kind) if kind in KIND_ORDER else len(KIND_ORDER), kind))
     return " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
 
 
 class Lens(NamedTuple):
-    """A count over a line; `symbol` is what it is about ("" the file). `line` None: where that is was not found."""
+    """A lens above a line, for a symbol ("" for the whole file). `line` is None if the symbol was not found."""
 
     line: int | None
     title: str
@@ -43,21 +43,21 @@ class Lens(NamedTuple):
 
 def place_lenses(
     mode: CodeLensMode,
-    whole: Sequence[str],
-    symbols: Mapping[str, Sequence[str]],
-    find: Callable[[str], int | None],
+    file_kinds: Sequence[str],
+    symbol_kinds: Mapping[str, Sequence[str]],
+    find_line: Callable[[str], int | None],
 ) -> list[Lens]:
-    """The lenses of a file. `whole` are the kinds of every memory of it, `symbols` those of one symbol; `find` says
-    on which line that is defined.
+    """The lenses of a file. `file_kinds` are the kinds of all its memories, `symbol_kinds` those of each symbol.
 
-    The editor knows symbols better than our search of lines; it may move a symbol's lens, or place one not found.
+    `find_line` returns the line that defines a symbol. The editor knows symbols better than our search of lines and may
+    move a symbol's lens, or place one that was not found.
     """
-    if mode == "off" or not whole:
+    if mode == "off" or not file_kinds:
         return []
-    lenses = [Lens(0, lens_title(whole))]
+    lenses = [Lens(0, lens_title(file_kinds))]
     if mode == "symbols":
-        for name, kinds in list(symbols.items())[:MAX_SYMBOLS]:
-            lenses.append(Lens(find(name), lens_title(kinds), name))
+        for name, kinds in list(symbol_kinds.items())[:MAX_SYMBOLS]:
+            lenses.append(Lens(find_line(name), lens_title(kinds), name))
     return lenses
 
 

@@ -1,6 +1,6 @@
-"""The rows of the Memories view and of the list of titles, as they are sent (docs/PROTOCOL.md §1).
+"""The rows of the Memories view and of the list of titles, as sent to the editor (docs/PROTOCOL.md §1).
 
-Imported with the first handler that needs them: `memory.record` takes too long for the start.
+Imported with the first handler that needs them, since importing `memory.record` would slow down the start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lerim.memory import Primitive, Scope
 
 
 class TitleView(msgspec.Struct, frozen=True):
-    """As much of a memory as a list of thousands shows."""
+    """A memory as shown in a list of thousands."""
 
     id: str
     primitive: Primitive
@@ -28,14 +28,14 @@ class TitleView(msgspec.Struct, frozen=True):
 
 
 class TitlesView(msgspec.Struct, frozen=True):
-    """Some titles, newest first; `total` is how many there are."""
+    """One page of titles, newest first; `total` counts all of them."""
 
     memories: list[TitleView]
     total: int
 
 
 class TreeGroup(msgspec.Struct, frozen=True):
-    """A row that holds others: `node` is what to ask with, `name` what it is of (a file's path, a primitive, …)."""
+    """A row with children: `node` identifies it in the next request, `name` is its file path, primitive and so on."""
 
     node: str
     kind: Literal["waiting", "problems", "primitive", "file", "loose", "standing", "ended"]
@@ -44,7 +44,7 @@ class TreeGroup(msgspec.Struct, frozen=True):
 
 
 class TreeProposal(msgspec.Struct, frozen=True):
-    """What waits for review, as much of it as a row shows."""
+    """A candidate as a row shows it."""
 
     id: str
     action: str
@@ -56,7 +56,7 @@ class TreeProposal(msgspec.Struct, frozen=True):
 
 
 class TreeMemory(msgspec.Struct, frozen=True):
-    """A memory as a row shows it. `standing` is "fresh", "drifted", "gone" or "unknown"; `detail` says of what."""
+    """A memory as a row shows it. `standing` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it."""
 
     id: str
     handle: str
@@ -73,7 +73,7 @@ class TreeMemory(msgspec.Struct, frozen=True):
 
 
 class TreeView(msgspec.Struct, frozen=True):
-    """Rows of the Memories view, in this order; `total` is how many the node has, of which an answer holds some."""
+    """One page of rows of the Memories view, in this order; `total` counts all rows of the node."""
 
     groups: list[TreeGroup]
     proposals: list[TreeProposal]

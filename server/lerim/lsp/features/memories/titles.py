@@ -1,4 +1,4 @@
-"""`Lerim: Open Memory`: every live memory by its title, from what the sidecar holds; no file is parsed for it."""
+"""`Lerim: Open Memory`: the titles of all live memories, from the reference map; no file is parsed."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from lerim.memory import MemoryEntry, Scope, format_time
 from lerim.redaction import redact_secrets
 
 PAGE = 1000
-"""Titles in one answer, so that a hover never waits for a long one."""
+"""Titles per answer, so that a hover never waits for a long answer."""
 
 
 async def list_titles(sidecar: Sidecar, params: TitlesParams) -> TitlesView:
-    """One page of the memories of a root, or of every repository of the window, and of the person's own; newest
-    first."""
-    repos = [await sidecar.repo(params.root)] if params.root is not None else await sidecar.repos.load()
-    return await sidecar.run(_page, sidecar, repos, max(0, params.start))
+    """One page of the personal memories and those of a root, or of all repositories of the window; newest first."""
+    repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    return await sidecar.run_in_thread(_load_page, sidecar, repos, max(0, params.start))
 
 
-def _page(sidecar: Sidecar, repos: Iterable[Repo], start: int) -> TitlesView:
+def _load_page(sidecar: Sidecar, repos: Iterable[Repo], start: int) -> TitlesView:
     found: list[tuple[Scope, MemoryEntry]] = [("project", entry) for repo in repos for entry in repo.references.entries]
-    found += [("global", entry) for entry in sidecar.repos.personal()]
+    found += [("global", entry) for entry in sidecar.repos.list_personal_memories()]
     found.sort(key=lambda one: (one[1].created, one[1].name), reverse=True)
-    return TitlesView([_view(scope, entry) for scope, entry in found[start : start + PAGE]], len(found))
+    return TitlesView([_make_title_view(scope, entry) for scope, entry in found[start : start + PAGE]], len(found))
 
 
-def _view(scope: Scope, entry: MemoryEntry) -> TitleView:
+def _make_title_view(scope: Scope, entry: MemoryEntry) -> TitleView:
     return TitleView(
         id=entry.id,
         primitive=entry.primitive,

@@ -1,4 +1,4 @@
-"""Accepted memories for the editor: read from their files, as hovers and as `MemoryView`s."""
+"""Reads accepted memories from their files, for hovers and as `MemoryView`s."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lerim.errors import LerimError, NotFoundError
-from lerim.lsp.boundary import to_path
+from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
 from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
-from lerim.memory import MemoryRecord, MemoryView, Store, Stored, memory_view, source_parts
+from lerim.memory import MemoryRecord, MemoryView, Store, StoredMemory, memory_view, source_parts
 
 if TYPE_CHECKING:
     from lerim.memory import Hit
@@ -30,130 +30,132 @@ class MemoryList(msgspec.Struct, frozen=True):
 
 
 async def search_memories(sidecar: Sidecar, params: SearchParams) -> MemoryList:
-    """The memories that match a query, best first; of every repository of the window where no root is given.
+    """Searches the memories of a root, or of all repositories of the window. Results come best first.
 
-    The query may hold filters (docs/PROTOCOL.md).
+    The query may contain filters (docs/PROTOCOL.md).
     """
     limit = max(1, min(params.limit, MAX_RESULTS))
-    repos = [await sidecar.repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
     found: dict[Path, tuple[Repo, Hit]] = {}
     for repo in repos:
-        for hit in await sidecar.run(_search, sidecar, repo, params.query[:MAX_QUERY], limit):
+        for hit in await sidecar.run_in_thread(_search_repo, sidecar, repo, params.query[:MAX_QUERY], limit):
             found.setdefault(hit.stored.path, (repo, hit))
     hits = list(found.values())
     if len(repos) > 1:
-        hits.sort(key=lambda one: one[1].rank)
-    return MemoryList(await sidecar.run(_found, sidecar, hits[:limit]))
+        hits.sort(key=lambda row: row[1].rank)
+    return MemoryList(await sidecar.run_in_thread(_make_hit_views, sidecar, hits[:limit]))
 
 
 async def show_memory(sidecar: Sidecar, params: ShowParams) -> MemoryView:
     """One memory by its handle, or by its file's URI. Raises NotFoundError, MemoryError_."""
-    repo, stored = await (_at if params.id.startswith("file:") else find_memory)(sidecar, params.id)
-    await sidecar.run(uses.note_opened, sidecar, repo, stored.record.id)
-    return await sidecar.run(make_memory_view, sidecar, repo, stored)
+    repo, stored = await (_find_memory_in_file if params.id.startswith("file:") else find_memory)(sidecar, params.id)
+    await sidecar.run_in_thread(uses.note_opened, sidecar, repo, stored.record.id)
+    return await sidecar.run_in_thread(make_memory_view, sidecar, repo, stored)
 
 
-async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Stored]:
-    """The memory a handle names and its repository (None for a global one). Raises NotFoundError."""
-    meant = await sidecar.run(_meant, sidecar, handle)
-    if meant is not None and meant.root == sidecar.home.root:
-        return None, await sidecar.run(personal_store(sidecar).load_by_id, meant.id)
-    repo = next((repo for repo in sidecar.repos.known if meant and repo.project.root == meant.root), None)
-    if meant is None or repo is None:
+async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, StoredMemory]:
+    """The memory of a handle and its repository (None for a personal memory). Raises NotFoundError."""
+    target = await sidecar.run_in_thread(_find_target, sidecar, handle)
+    if target is not None and target.root == sidecar.home.root:
+        return None, await sidecar.run_in_thread(personal_store(sidecar).load_by_id, target.id)
+    repo = next((repo for repo in sidecar.repos.known if target and repo.project.root == target.root), None)
+    if target is None or repo is None:
         raise NotFoundError("This link is no longer valid.", todo="Hover again, or use Lerim: Search Memories.")
-    return repo, await sidecar.run(repo.store.load_by_id, meant.id)
+    return repo, await sidecar.run_in_thread(repo.store.load_by_id, target.id)
 
 
-async def _at(sidecar: Sidecar, uri: str) -> tuple[Repo | None, Stored]:
-    """The memory in a file, where it is one of the person's own or of a repository of this window."""
-    path = await sidecar.run(_real, uri)
+async def _find_memory_in_file(sidecar: Sidecar, uri: str) -> tuple[Repo | None, StoredMemory]:
+    """The memory in a file, if it is personal or belongs to a repository of this window. Raises NotFoundError."""
+    path = await sidecar.run_in_thread(_resolve_uri, uri)
     if path.is_relative_to(sidecar.home.memory):
-        return None, (await sidecar.run(personal_store(sidecar).load, path))[0]
+        return None, (await sidecar.run_in_thread(personal_store(sidecar).load, path))[0]
     await sidecar.repos.load()
-    repo = sidecar.repos.of_memory(path)
+    repo = sidecar.repos.find_by_memory(path)
     if repo is None:
         raise NotFoundError("This file is not a memory.", where=path.name[:80], todo="Use Lerim: Search Memories.")
-    return repo, (await sidecar.run(repo.store.load, path))[0]
+    return repo, (await sidecar.run_in_thread(repo.store.load, path))[0]
 
 
-def _real(uri: str) -> Path:
-    path = to_path(uri)
+def _resolve_uri(uri: str) -> Path:
+    path = uri_to_path(uri)
     return Path(os.path.realpath(path)) if path is not None else Path()
 
 
 async def list_file_memories(sidecar: Sidecar, params: FileParams) -> MemoryList:
     """Every memory that refers to a file."""
-    place = await sidecar.repos.place(params.uri)
+    place = await sidecar.repos.locate_file(params.uri)
     if place is None:
         return MemoryList([])
     paths = [entry.path for entry in place.repo.references.for_file(place.path)][:MAX_RESULTS]
-    stored = await sidecar.run(load_memories, place.repo, paths)
-    return MemoryList(await sidecar.run(_views, sidecar, [(place.repo, one) for one in stored]))
+    stored = await sidecar.run_in_thread(load_memories, place.repo, paths)
+    return MemoryList(await sidecar.run_in_thread(_make_views, sidecar, [(place.repo, row) for row in stored]))
 
 
-def load_memories(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
-    """The memories in these files; one that is gone or broken since is left out (diagnostics show it)."""
-    found: list[Stored] = []
+def load_memories(repo: Repo, paths: Iterable[Path]) -> list[StoredMemory]:
+    """The memories in these files. Missing and invalid files are skipped (diagnostics show them)."""
+    found: list[StoredMemory] = []
     generation = repo.generation
     for path in paths:
-        kept = repo.cache.get(path)
-        if kept is None:
+        cached = repo.cache.get(path)
+        if cached is None:
             try:
-                kept = repo.store.load(path)[0]
+                cached = repo.store.load(path)[0]
             except LerimError:
                 continue
-            repo.keep(path, kept, generation)
-        found.append(kept)
+            repo.cache_memory(path, cached, generation)
+        found.append(cached)
     return found
 
 
-def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[HoverMemory]:
-    """The memories with the handle a hover's links need."""
-    names = [sidecar.handles.name(HandleTarget(repo.project.root, one.record.id)) for one in stored]
-    standings = repo.standings.by_id
+def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[StoredMemory]) -> list[HoverMemory]:
+    """Adds to each memory what a hover needs: its handle, whether it names a turn, and its drift."""
+    names = [sidecar.handles.make_handle(HandleTarget(repo.project.root, row.record.id)) for row in stored]
+    drift_by_id = repo.drift.by_id
     return [
-        HoverMemory(one.record, name, find_quoted_turn(one.record)[1] != "", standings.get(one.record.id))
-        for one, name in zip(stored, names, strict=True)
+        HoverMemory(row.record, name, find_quoted_turn(row.record)[1] != "", drift_by_id.get(row.record.id))
+        for row, name in zip(stored, names, strict=True)
     ]
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
-    """(session, turn) a memory rests on: of the first quote that is shown; empty for one made by hand."""
+    """The (session, turn) of a memory's first quote; empty for a memory written by hand."""
     _, session, turn = source_parts(record.source)
     return session, next((evidence.turn for evidence in record.evidence if evidence.quote), turn) if session else ""
 
 
-def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> MemoryView:
-    """A memory for the editor, with a handle of this process; `repo` is None for a global one (in the executor: its
-    secrets are looked for in all of it)."""
+def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) -> MemoryView:
+    """Makes the view of a memory with a handle of this process. `repo` is None for a personal memory.
+
+    Blocking, since the whole memory is searched for secrets.
+    """
     root = sidecar.home.root if repo is None else repo.project.root
     handle = sidecar.handles.remember(HandleTarget(root, stored.record.id))
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
 
 
-def _views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, Stored]]) -> list[MemoryView]:
+def _make_views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, StoredMemory]]) -> list[MemoryView]:
     return [make_memory_view(sidecar, repo, stored) for repo, stored in owned]
 
 
-def _found(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[MemoryView]:
+def _make_hit_views(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[MemoryView]:
     views: list[MemoryView] = []
     for repo, hit in hits:
-        own = make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored)
-        views.append(msgspec.structs.replace(own, standing=hit.drift if hit.drift in ("drifted", "gone") else ""))
+        view = make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored)
+        views.append(msgspec.structs.replace(view, standing=hit.drift if hit.drift in ("drifted", "gone") else ""))
     return views
 
 
-def _meant(sidecar: Sidecar, handle: str) -> HandleTarget | None:
-    return sidecar.handles.find(handle, _named(sidecar))
+def _find_target(sidecar: Sidecar, handle: str) -> HandleTarget | None:
+    return sidecar.handles.find(handle, _list_targets(sidecar))
 
 
-def _named(sidecar: Sidecar) -> Iterator[HandleTarget]:
-    """Every memory there is: the live ones first, which are at hand."""
+def _list_targets(sidecar: Sidecar) -> Iterator[HandleTarget]:
+    """Every memory, live ones first, since they need no file access."""
     for repo in sidecar.repos.known:
-        with repo.lock:  # a memory that is being read again is missing for a moment
+        with repo.lock:  # without the lock, a memory being reread could be missing
             ids = [entry.id for entry in repo.references.entries]
         yield from (HandleTarget(repo.project.root, memory_id) for memory_id in ids)
-    yield from (HandleTarget(sidecar.home.root, entry.id) for entry in sidecar.repos.personal())
+    yield from (HandleTarget(sidecar.home.root, entry.id) for entry in sidecar.repos.list_personal_memories())
     stores = [(repo.project.root, repo.store) for repo in sidecar.repos.known]
     for root, store in [*stores, (sidecar.home.root, personal_store(sidecar))]:
         yield from (
@@ -161,20 +163,23 @@ def _named(sidecar: Sidecar) -> Iterator[HandleTarget]:
         )
 
 
-def _search(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:
+def _search_repo(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:
     from lerim.memory import MemorySearch, parse_memory_query
 
     words, filters = parse_memory_query(query, sidecar.clock())
-    scans = not sidecar.options.trusted  # nothing is written for a repository that is not trusted
+    searches_by_scan = not sidecar.options.trusted  # write no index for an untrusted repository
     with repo.lock:
-        if repo.index is None or repo.scans != scans:
-            repo.index, repo.scans = MemorySearch(repo.project, sidecar.home, scan=scans), scans
+        if repo.index is None or repo.searches_by_scan != searches_by_scan:
+            repo.index, repo.searches_by_scan = (
+                MemorySearch(repo.project, sidecar.home, scan=searches_by_scan),
+                searches_by_scan,
+            )
         index_repo(repo)
         return repo.index.search(words, limit, filters, sidecar.clock())
 
 
 def personal_store(sidecar: Sidecar) -> Store:
-    """The person's own memories, of no repository."""
+    """The store of the personal memories."""
     from lerim.memory import GLOBAL_KEY
 
     return Store(sidecar.home.memory, sidecar.home.project(GLOBAL_KEY), sidecar.home.root)

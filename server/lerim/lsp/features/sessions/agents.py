@@ -1,6 +1,6 @@
-"""The Agents view's requests: what is known of each agent's store, the queue, connecting and disconnecting.
+"""The Agents view's requests: the state of each agent's store, the queue, connecting and disconnecting.
 
-Looking at the stores needs the readers, which a sidecar has no other use for: they are imported at the first look.
+Examining the stores needs the transcript readers, which the sidecar does not use otherwise, so they are imported late.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import msgspec
 from lerim.errors import UsageError
 from lerim.jobs import AgentView, examine_agents
 from lerim.lsp.features.sessions import views as sessions
-from lerim.lsp.protocol import AgentsParams, ConnectParams, DoneView, JobView, QueueParams
-from lerim.lsp.window import Repo, Sidecar, release_memory
+from lerim.lsp.protocol import AgentsParams, ConnectParams, JobView, OutcomeView, QueueParams
+from lerim.lsp.window import Repo, Sidecar, release_heap
 from lerim.sessions import Catalog, JobRow, Platform, browsing, columns, platforms, queue
 
 MAX_JOBS = 200
 
 
 class AgentsView(msgspec.Struct, frozen=True):
-    """Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: how many jobs are in each
-    state, and those in trouble."""
+    """Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: the number of jobs in each
+    state, and the jobs that failed."""
 
     project: str
     agents: list[AgentView]
@@ -32,54 +32,54 @@ class AgentsView(msgspec.Struct, frozen=True):
 
 
 async def list_agents(sidecar: Sidecar, params: AgentsParams) -> AgentsView:
-    """Every agent, and the queue of one repository."""
-    sidecar.trust("The list of agents")
-    repo = await _repo(sidecar, params.root)
-    return await sidecar.run(_agents, sidecar, repo)
+    """Lists every agent, and the queue of one repository."""
+    sidecar.require_trust("The list of agents")
+    repo = await _find_repo(sidecar, params.root)
+    return await sidecar.run_in_thread(_load_agents, sidecar, repo)
 
 
-async def connect_agent(sidecar: Sidecar, params: ConnectParams) -> DoneView:
-    """Reads an agent's sessions from now on, or no more."""
-    sidecar.trust("Connecting agents")
-    platform = _platform(params.platform)
-    return await sidecar.run(_connect, sidecar, platform, params)
+async def connect_agent(sidecar: Sidecar, params: ConnectParams) -> OutcomeView:
+    """Connects or disconnects an agent."""
+    sidecar.require_trust("Connecting agents")
+    platform = _parse_platform(params.platform)
+    return await sidecar.run_in_thread(_change_connection, sidecar, platform, params)
 
 
-async def act_on_job(sidecar: Sidecar, params: QueueParams) -> DoneView:
-    """Lets a job of one of the window's repositories run once more, or leaves it alone."""
-    sidecar.trust("The queue")
+async def act_on_job(sidecar: Sidecar, params: QueueParams) -> OutcomeView:
+    """Retries or skips a job of one of the window's repositories."""
+    sidecar.require_trust("The queue")
     keys = await sessions.list_project_keys(sidecar, everywhere=False) or []
-    return await sidecar.run(_act, sidecar, keys, params)
+    return await sidecar.run_in_thread(_change_job, sidecar, keys, params)
 
 
-async def _repo(sidecar: Sidecar, root: str | None) -> Repo | None:
+async def _find_repo(sidecar: Sidecar, root: str | None) -> Repo | None:
     if root is not None:
-        return await sidecar.repo(root)
+        return await sidecar.find_repo(root)
     return next(iter(await sidecar.repos.load()), None)
 
 
-def _platform(name: str) -> Platform:
-    if name not in sessions.NAMES:
-        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(sessions.NAMES)}.")
+def _parse_platform(name: str) -> Platform:
+    if name not in sessions.AGENT_NAMES:
+        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(sessions.AGENT_NAMES)}.")
     return cast(Platform, name)
 
 
-def _agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
+def _load_agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     project = repo.project if repo is not None else None
     views = examine_agents(sidecar.home, sidecar.environ, project)
-    release_memory()  # what every transcript on the machine was compared with
+    release_heap()  # frees the stamps of every transcript on the machine
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
         rows = catalog.list_open_jobs(project.key, (columns.EXTRACT_JOB, queue.MODEL_JOB))
-        # what waits for a model waits for ever where none is chosen; that one was asked in vain is told all the same
-        counted: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT_JOB))
-        troubled = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
-        jobs = [_job(catalog, row) for row in troubled]
-    return AgentsView(project.name, views, counted, jobs)
+        # Model jobs wait for ever if no model is chosen, so they are not counted; their failures are listed.
+        state_counts: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT_JOB))
+        failed_rows = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
+        jobs = [_make_job_view(catalog, row) for row in failed_rows]
+    return AgentsView(project.name, views, state_counts, jobs)
 
 
-def _job(catalog: Catalog, row: JobRow) -> JobView:
+def _make_job_view(catalog: Catalog, row: JobRow) -> JobView:
     session = browsing.find_list_item(catalog.db, row.place)
     title = sessions.session_title(session) if session is not None else sessions.clean_line(row.title or row.session)
     return JobView(
@@ -93,23 +93,23 @@ def _job(catalog: Catalog, row: JobRow) -> JobView:
     )
 
 
-def _connect(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> DoneView:
-    name = sessions.NAMES[platform]
+def _change_connection(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> OutcomeView:
+    name = sessions.AGENT_NAMES[platform]
     if params.action == "disconnect":
         if not platforms.remove_platform(sidecar.home, platform):
-            return DoneView(True, f"{name} was not connected.")
-        return DoneView(
+            return OutcomeView(True, f"{name} was not connected.")
+        return OutcomeView(
             True, (f"{name} is disconnected: its sessions are no longer read. What was learned from them stays.")
         )
     platforms.connect_platform(sidecar.home, platform, Path(params.path) if params.path is not None else None)
-    return DoneView(True, f"{name} is connected. The next sync reads its sessions.")
+    return OutcomeView(True, f"{name} is connected. The next sync reads its sessions.")
 
 
-def _act(sidecar: Sidecar, projects: list[str], params: QueueParams) -> DoneView:
+def _change_job(sidecar: Sidecar, projects: list[str], params: QueueParams) -> OutcomeView:
     with Catalog.open(sidecar.home) as catalog:
         change = catalog.retry_jobs if params.action == "retry" else catalog.skip_jobs
         if not any(change(project, [params.job]) for project in projects):
-            return DoneView(False, "This job is gone, or is running.")
+            return OutcomeView(False, "This job is gone, or is running.")
     if params.action == "retry":
-        return DoneView(True, "It runs again in the next sync.")
-    return DoneView(True, "This session is skipped until it has new turns.")
+        return OutcomeView(True, "It runs again in the next sync.")
+    return OutcomeView(True, "This session is skipped until it has new turns.")

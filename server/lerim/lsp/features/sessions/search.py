@@ -1,4 +1,4 @@
-"""Search in sessions: what a person typed as words and filters, and the matches as the editor may show them."""
+"""Searches sessions: parses a query into words and filters, and makes snippets that are safe to show."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lerim.times import parse_time
 
 MAX_QUERY = 1000
 MAX_HITS = 200
-MAX_READ = 200_000
-"""Characters of a turn that are looked at for its snippet; all before the match, since a secret may begin anywhere."""
+MAX_SNIPPET_SOURCE = 200_000
+"""Characters of a turn searched for its snippet. All text before the match is redacted: a secret may begin anywhere."""
 BEFORE, AFTER, MARGIN = 60, 140, 2_000
 FILTER = re.compile(r'(?<!\S)(agent|repo|branch|model|file|since|until|failed):(?:"([^"]*)"|(\S*))', re.IGNORECASE)
 WORD = re.compile(r"\w+")
@@ -29,7 +29,7 @@ SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query taken apart: its words, what it is narrowed to, the repository it names, what was not understood."""
+    """A parsed query: its words, its filters, the repository it names, and problems with its filters."""
 
     words: str
     filters: SessionFilters
@@ -38,16 +38,16 @@ class ParsedQuery:
 
 
 async def search_sessions(sidecar: Sidecar, params: SessionSearchParams) -> HitsView:
-    """Turns that match, best first."""
-    sidecar.trust("Search in sessions")
-    asked = parse_session_query(params.query[:MAX_QUERY], sidecar.clock())
-    projects = await views.list_project_keys(sidecar, params.everywhere or bool(asked.repo))
+    """Finds matching turns, best first."""
+    sidecar.require_trust("Search in sessions")
+    query = parse_session_query(params.query[:MAX_QUERY], sidecar.clock())
+    projects = await views.list_project_keys(sidecar, params.everywhere or bool(query.repo))
     limit = max(1, min(params.limit, MAX_HITS))
-    return await sidecar.run(_search, sidecar, asked, projects, limit)
+    return await sidecar.run_in_thread(_search_catalog, sidecar, query, projects, limit)
 
 
 def parse_session_query(query: str, now: datetime) -> ParsedQuery:
-    """Takes a query apart. Any text is one: what is no filter of ours is words."""
+    """Parses a query. Any text is valid: whatever is not a known filter counts as words."""
     filters, repo = SessionFilters(), ""
     problems: list[str] = []
     for found in FILTER.finditer(query):
@@ -57,9 +57,9 @@ def parse_session_query(query: str, now: datetime) -> ParsedQuery:
         elif not value:
             problems.append(f"{name}: needs a value.")
         elif name == "agent":
-            agent = next((key for key, said in views.NAMES.items() if value.lower() in (key, said.lower())), None)
+            agent = next((key for key, said in views.AGENT_NAMES.items() if value.lower() in (key, said.lower())), None)
             if agent is None:
-                problems.append(f"agent: {value!r} is unknown; there are {', '.join(views.NAMES)}.")
+                problems.append(f"agent: {value!r} is unknown; there are {', '.join(views.AGENT_NAMES)}.")
             filters = replace(filters, agent=cast(Platform | None, agent))
         elif name == "repo":
             repo = value
@@ -80,35 +80,37 @@ def parse_session_query(query: str, now: datetime) -> ParsedQuery:
     return ParsedQuery(words, filters, repo, tuple(problems))
 
 
-def _search(sidecar: Sidecar, asked: ParsedQuery, projects: Sequence[str] | None, limit: int) -> HitsView:
-    problems = list(asked.problems)
-    if asked.repo:
-        named = [
+def _search_catalog(sidecar: Sidecar, query: ParsedQuery, projects: Sequence[str] | None, limit: int) -> HitsView:
+    problems = list(query.problems)
+    if query.repo:
+        matching = [
             one
             for one in list_projects(sidecar.home)[0]
-            if asked.repo.lower() in (one.name.lower(), one.root.name.lower())
+            if query.repo.lower() in (one.name.lower(), one.root.name.lower())
         ]
-        projects = [one.key for one in named]
-        if not named:
-            problems.append(f"repo: Lerim knows no repository called {asked.repo!r}.")
-    filters = replace(asked.filters, projects=None if projects is None else tuple(projects))
+        projects = [one.key for one in matching]
+        if not matching:
+            problems.append(f"repo: Lerim knows no repository called {query.repo!r}.")
+    filters = replace(query.filters, projects=None if projects is None else tuple(projects))
     if problems or not sidecar.home.catalog.exists():
         return HitsView([], problems)
     with Catalog.open(sidecar.home) as catalog:
-        found = catalog.search_turns(asked.words, limit=limit, filters=filters)
-        return HitsView([hit for row in found if (hit := _hit(catalog.db, row, asked.words)) is not None], problems)
+        found = catalog.search_turns(query.words, limit=limit, filters=filters)
+        return HitsView(
+            [hit for row in found if (hit := _make_hit(catalog.db, row, query.words)) is not None], problems
+        )
 
 
-def _hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | None:
-    place = browsing.locate_turn(db, row.id)
-    session = browsing.find_list_item(db, place[0]) if place is not None else None
+def _make_hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | None:
+    location = browsing.locate_turn(db, row.id)
+    session = browsing.find_list_item(db, location[0]) if location is not None else None
     if session is None:
         return None
     return HitView(
         id=session.place,
         turn=row.id,
         platform=row.platform,
-        agent=views.NAMES.get(row.platform, row.platform),
+        agent=views.AGENT_NAMES.get(row.platform, row.platform),
         title=views.session_title(session),
         time=views.wire_time(row.time or session.ended),
         role=row.role,
@@ -119,20 +121,20 @@ def _hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | None:
 
 
 def make_snippet(text: str, words: str) -> str:
-    """The text around the first of the words, as one line without secrets; '' where it holds none of them. Without
-    words, how it begins."""
-    wanted = [word.lower() for word in WORD.findall(words)]
-    at = _first(text[:MAX_READ].lower(), wanted)
-    if at is None:
+    """The text around the first match of any word, as one line without secrets; '' if none occurs. Without words, the
+    beginning of the text."""
+    search_words = [word.lower() for word in WORD.findall(words)]
+    position = _find_first(text[:MAX_SNIPPET_SOURCE].lower(), search_words)
+    if position is None:
         return ""
-    shown = SPACES.sub(" ", clean_text(text[: at + MARGIN])).strip()
-    place = _first(shown.lower(), wanted)
-    start = max(0, (place or 0) - BEFORE)
+    shown = SPACES.sub(" ", clean_text(text[: position + MARGIN])).strip()
+    match = _find_first(shown.lower(), search_words)
+    start = max(0, (match or 0) - BEFORE)
     end = start + BEFORE + AFTER
     return f"{'…' if start else ''}{shown[start:end].strip()}{'…' if end < len(shown) else ''}"
 
 
-def _first(low: str, wanted: Sequence[str]) -> int | None:
-    if not wanted:
+def _find_first(low: str, search_words: Sequence[str]) -> int | None:
+    if not search_words:
         return 0
-    return min((at for word in wanted if (at := low.find(word)) >= 0), default=None)
+    return min((position for word in search_words if (position := low.find(word)) >= 0), default=None)

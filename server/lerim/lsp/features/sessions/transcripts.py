@@ -1,6 +1,6 @@
-"""The transcript viewer's requests: where a turn stands, a session's outline, its turns by pages, where words stand.
+"""The transcript viewer's requests: locating a turn, a session's outline, its turns in pages, and text search.
 
-All from the catalog, and no text leaves it that was not cleaned of secrets and of characters that do not show.
+Everything comes from the catalog, cleaned of secrets and invisible characters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lerim.lsp.protocol import (
     FindParams,
     OpenParams,
     OutlineView,
-    PlacesView,
+    PositionsView,
     SessionTurn,
     TurnParams,
     TurnsParams,
@@ -32,79 +32,88 @@ from lerim.redaction import clean_text
 from lerim.sessions import RedactedTurn, StoredCall, browsing, parse_stored_calls
 
 PAGE_CHARACTERS = 200_000
-"""Characters after which an answer ends: redaction of so many takes some 30 ms, in which a hover may have to wait."""
+"""Characters per answer: redacting so many takes about 30 ms, during which a hover may have to wait."""
 PAGE_TURNS = 200
 MAX_TEXT = 20_000
-"""Characters of one turn in a page; what is left out is said, and had by asking for the turn whole."""
+"""Characters of one turn in a page. The answer says how much was cut; a request for the whole turn returns it."""
 MAX_WHOLE = 400_000
 MARGIN = 4_000
-"""Characters looked at beyond those kept: a secret at the cut is seen as one."""
-MAX_LINE = 300
+"""Characters redacted beyond the cut, so that a secret across it is recognized."""
+MAX_CALL_TITLE = 300
 MAX_SUMMARY = 4_000
 MAX_FOUND = 10_000
 MAX_KINDS = 200_000
-LETTERS = {"prompt": "p", "shell": "s", "command": "c", "reply": "r"}
-TURNS = re.compile(r" \[[0-9a-f, ]{12,200}\]$")
+KIND_LETTERS = {"prompt": "p", "shell": "s", "command": "c", "reply": "r"}
+TURN_IDS = re.compile(r" \[[0-9a-f, ]{12,200}\]$")
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 async def session_outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
-    """A session without its text, and the position of a turn in it. Raises NotFoundError."""
-    sidecar.trust("The transcript")
-    found: OutlineView | None = await sidecar.run(sessions.query_catalog, sidecar, _outline, None, params, sidecar.home)
+    """The outline of a session, and the position of a turn in it. Raises NotFoundError."""
+    sidecar.require_trust("The transcript")
+    found: OutlineView | None = await sidecar.run_in_thread(
+        sessions.query_catalog, sidecar, _load_outline, None, params, sidecar.home
+    )
     if found is None:
         raise NotFoundError("This session is not on this machine.", todo="Run Lerim: Sync, or choose another one.")
     return found
 
 
 async def find_turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
-    """Where a turn stands, by the handle of a hover's link or by its id; if it is gone, whose it was and when."""
-    sidecar.trust("The transcript")
-    session, wanted, record = params.session, params.turn, None
+    """Locates a turn by the handle of a hover's link or by its id. For a missing turn, describes where it came from.
+
+    Raises NotFoundError if no turn is given.
+    """
+    sidecar.require_trust("The transcript")
+    session, turn, record = params.session, params.turn, None
     if params.handle:
         record = (await memories.find_memory(sidecar, params.handle))[1].record
-        session, wanted = memories.find_quoted_turn(record)
-    if not wanted:
+        session, turn = memories.find_quoted_turn(record)
+    if not turn:
         raise NotFoundError("No turn is given.", todo="Open it from a memory's hover or from the review.")
-    found = await sidecar.run(sessions.query_catalog, sidecar, browsing.locate_turn, None, wanted)
+    found = await sidecar.run_in_thread(sessions.query_catalog, sidecar, browsing.locate_turn, None, turn)
     if found is None:
-        return make_missing_turn(session, wanted, record)
-    return TurnView("catalog", found[0], "", "", found[1], wanted)
+        return make_missing_turn(session, turn, record)
+    return TurnView("catalog", found[0], "", "", found[1], turn)
 
 
 async def list_turns(sidecar: Sidecar, params: TurnsParams) -> TurnsView:
-    """Turns from a position on, as many as fit into one answer."""
-    sidecar.trust("The transcript")
-    return await sidecar.run(sessions.query_catalog, sidecar, _page, TurnsView(params.start, []), params)
+    """The turns from a position on, as many as fit into one answer."""
+    sidecar.require_trust("The transcript")
+    return await sidecar.run_in_thread(
+        sessions.query_catalog, sidecar, _load_turns, TurnsView(params.start, []), params
+    )
 
 
-async def find_text(sidecar: Sidecar, params: FindParams) -> PlacesView:
-    """The positions of the turns that hold a text."""
-    sidecar.trust("The transcript")
-    return await sidecar.run(sessions.query_catalog, sidecar, _find, PlacesView([]), params)
+async def find_text(sidecar: Sidecar, params: FindParams) -> PositionsView:
+    """The positions of the turns that contain a text."""
+    sidecar.require_trust("The transcript")
+    return await sidecar.run_in_thread(sessions.query_catalog, sidecar, _find_positions, PositionsView([]), params)
 
 
-def _outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> OutlineView | None:
+def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> OutlineView | None:
     session = browsing.find_list_item(db, params.id)
     if session is None:
         return None
     found = browsing.load_outline(db, params.id, params.turn)
-    kinds = "".join(LETTERS.get(kind, "r") for kind in found.kinds[:MAX_KINDS])
+    kinds = "".join(KIND_LETTERS.get(kind, "r") for kind in found.kinds[:MAX_KINDS])
     sizes = [min(size, MAX_TEXT) for size in found.sizes[:MAX_KINDS]]
-    note = _note(session, len(found.kinds))
-    return OutlineView(sessions.make_session_view(session), kinds, sizes, found.position, note, _summary(session, home))
+    note = _describe_session(session, len(found.kinds))
+    return OutlineView(
+        sessions.make_session_view(session), kinds, sizes, found.position, note, _load_summary(session, home)
+    )
 
 
-def _summary(session: browsing.SessionListItem, home: Home) -> str:
-    """What the session was about and how it ended, by its summary; the ids of turns are left out."""
+def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
+    """The session's summary: title, description and outcome, without the ids of turns."""
     found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
     if found is None:
         return ""
     lines = (found.title, found.description, *found.outcome.split("\n"))
-    return "\n".join(TURNS.sub("", line) for line in lines if line.strip())[:MAX_SUMMARY]
+    return "\n".join(TURN_IDS.sub("", line) for line in lines if line.strip())[:MAX_SUMMARY]
 
 
-def _note(session: browsing.SessionListItem, turns: int) -> str:
+def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
     notes = []
     if session.turns > turns:
         copied = session.turns - turns
@@ -118,12 +127,12 @@ def _note(session: browsing.SessionListItem, turns: int) -> str:
     return " ".join(notes)
 
 
-def _page(db: sqlite3.Connection, params: TurnsParams) -> TurnsView:
+def _load_turns(db: sqlite3.Connection, params: TurnsParams) -> TurnsView:
     start = max(0, params.start)
     shown: list[SessionTurn] = []
     size = 0
-    for leaf in browsing.read_redacted_turns(db, params.id, start, max(1, min(params.count, PAGE_TURNS))):
-        turn = _turn(leaf, MAX_WHOLE if params.whole and not shown else MAX_TEXT)
+    for stored_turn in browsing.read_redacted_turns(db, params.id, start, max(1, min(params.count, PAGE_TURNS))):
+        turn = _make_turn(stored_turn, MAX_WHOLE if params.whole and not shown else MAX_TEXT)
         size += len(turn.text) + sum(len(call.text) + len(call.title) for call in turn.calls)
         if shown and size > PAGE_CHARACTERS:
             break
@@ -131,73 +140,73 @@ def _page(db: sqlite3.Connection, params: TurnsParams) -> TurnsView:
     return TurnsView(start, shown)
 
 
-def _find(db: sqlite3.Connection, params: FindParams) -> PlacesView:
+def _find_positions(db: sqlite3.Connection, params: FindParams) -> PositionsView:
     words = params.text.strip()
     if not words:
-        return PlacesView([])
+        return PositionsView([])
     found: list[int] = []
     for position in browsing.find_positions(db, params.id, words):
         found.append(position)
         if len(found) >= MAX_FOUND:
             break
-    return PlacesView(found)
+    return PositionsView(found)
 
 
-def _turn(leaf: RedactedTurn, most: int) -> SessionTurn:
-    text, left = _cut(leaf.text, most)
+def _make_turn(stored_turn: RedactedTurn, limit: int) -> SessionTurn:
+    text, left = _cut_text(stored_turn.text, limit)
     return SessionTurn(
-        turn=leaf.turn,
-        role=leaf.role,
-        kind=leaf.kind,
-        time=sessions.wire_time(leaf.time),
+        turn=stored_turn.turn,
+        role=stored_turn.role,
+        kind=stored_turn.kind,
+        time=sessions.wire_time(stored_turn.time),
         text=text,
         left=left,
-        calls=_calls(leaf.tools, most),
+        calls=_make_calls(stored_turn.tools, limit),
     )
 
 
-def _calls(tools: str, most: int) -> list[CallView]:
-    apart = parse_stored_calls(tools)
-    kept = apart or ([StoredCall("ok", None, tools)] if tools else [])  # from before they were kept apart
+def _make_calls(tools: str, limit: int) -> list[CallView]:
+    parsed = parse_stored_calls(tools)
+    calls = parsed or ([StoredCall("ok", None, tools)] if tools else [])  # older catalogs store all calls as one text
     views: list[CallView] = []
     size = 0
-    for position, call in enumerate(kept):
-        text, left = _cut(call.text, most)
+    for position, call in enumerate(calls):
+        text, left = _cut_text(call.text, limit)
         size += len(text)
         if size > PAGE_CHARACTERS:
-            more = f"… {len(kept) - position:,} more calls"
+            more = f"… {len(calls) - position:,} more calls"
             return [*views, CallView(more, "", None, "")]
         title, _, rest = text.partition("\n")
         rest += f"\n… {left:,} more characters" if left else ""
         views.append(
-            CallView(sessions.shorten_line(title, MAX_LINE), call.status if apart else "", call.exit_code, rest)
+            CallView(sessions.shorten_line(title, MAX_CALL_TITLE), call.status if parsed else "", call.exit_code, rest)
         )
     return views
 
 
-def _cut(text: str, most: int) -> tuple[str, int]:
-    """The first `most` characters as they may be shown, and how many more there are."""
-    clear = _shown(text[: most + MARGIN])
-    if len(text) <= most:
-        return clear, 0
-    return clear[:most], len(text) - most
+def _cut_text(text: str, limit: int) -> tuple[str, int]:
+    """The first `limit` characters, cleaned, and the number of characters cut off."""
+    cleaned = _clean_transcript(text[: limit + MARGIN])
+    if len(text) <= limit:
+        return cleaned, 0
+    return cleaned[:limit], len(text) - limit
 
 
-def _shown(text: str) -> str:
+def _clean_transcript(text: str) -> str:
     return clean_text(ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
-def make_missing_turn(session: str, wanted: str, record: MemoryRecord | None) -> TurnView:
-    """What can be said of a turn that is not on this machine."""
+def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> TurnView:
+    """Describes a turn that is not on this machine."""
     platform = record.source.partition(":")[0] if record is not None else ""
-    who = sessions.NAMES.get(platform, platform) or "An agent's"
+    agent = sessions.AGENT_NAMES.get(platform, platform) or "An agent's"
     text = [
         "This turn is not on this machine.",
         "",
-        f"{who} session {show_hidden_characters(session)[:80] or 'of unknown name'},"
-        f" turn {show_hidden_characters(wanted)[:80]}.",
+        f"{agent} session {show_hidden_characters(session)[:80] or 'of unknown name'},"
+        f" turn {show_hidden_characters(turn)[:80]}.",
     ]
     if record is not None:
         text.append(f"It was last read on {record.created:%Y-%m-%d %H:%M} UTC.")
     text += ["", "Agents delete their transcripts after some weeks, and a teammate's are not on this machine."]
-    return TurnView("gone", "", f"Session {session[:8]}", "\n".join(text), session, wanted)
+    return TurnView("gone", "", f"Session {session[:8]}", "\n".join(text), session, turn)

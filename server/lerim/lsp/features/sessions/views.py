@@ -1,4 +1,4 @@
-"""The Sessions view's requests: days, the sessions of a day, search. The catalog answers; what leaves it is clean."""
+"""The Sessions view's requests: days and the sessions of a day, from the catalog, cleaned for display."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lerim.sessions import Catalog, SessionListItem, browsing, convert_sqlite_er
 
 R = TypeVar("R")
 
-PAGE = 200
-"""Sessions in one answer."""
+PAGE_SESSIONS = 200
+"""Sessions per answer."""
 MAX_TITLE = 200
-MAX_LISTED = 20
-"""Branches, models or folders named of one session."""
-NAMES = {
+MAX_NAMES = 20
+"""Most branches or models listed for one session."""
+AGENT_NAMES = {
     "claude": "Claude Code",
     "codex": "Codex",
     "cursor": "Cursor",
@@ -29,22 +29,22 @@ NAMES = {
     "copilot": "GitHub Copilot",
     "gemini": "Gemini CLI",
 }
-"""What people call each agent; the readers say the same, but are not to be imported for it."""
+"""Display names of the agents. The transcript readers have them, too, but must not be imported here."""
 SPACES = re.compile(r"\s+")
 
 
 async def list_days(sidecar: Sidecar, params: DaysParams) -> DaysView:
-    """The days with sessions of the window's repositories, or of the whole machine."""
-    sidecar.trust("The list of sessions")
+    """Lists the days with sessions of the window's repositories, or of the whole machine."""
+    sidecar.require_trust("The list of sessions")
     projects = await list_project_keys(sidecar, params.everywhere)
-    return await sidecar.run(query_catalog, sidecar, _days, DaysView([]), projects)
+    return await sidecar.run_in_thread(query_catalog, sidecar, _load_days, DaysView([]), projects)
 
 
 async def list_sessions(sidecar: Sidecar, params: SessionsParams) -> SessionsView:
     """One page of a day's sessions."""
-    sidecar.trust("The list of sessions")
+    sidecar.require_trust("The list of sessions")
     projects = await list_project_keys(sidecar, params.everywhere)
-    return await sidecar.run(query_catalog, sidecar, _listed, SessionsView([], 0), projects, params)
+    return await sidecar.run_in_thread(query_catalog, sidecar, _load_sessions, SessionsView([], 0), projects, params)
 
 
 async def list_project_keys(sidecar: Sidecar, everywhere: bool) -> list[str] | None:
@@ -52,71 +52,71 @@ async def list_project_keys(sidecar: Sidecar, everywhere: bool) -> list[str] | N
     return None if everywhere else [repo.project.key for repo in await sidecar.repos.load()]
 
 
-def query_catalog(sidecar: Sidecar, work: Callable[..., R], without: R, *arguments: object) -> R:
-    """Looks something up in the catalog (in the executor); `without` where there is none, and none is made."""
+def query_catalog(sidecar: Sidecar, work: Callable[..., R], default: R, *arguments: object) -> R:
+    """Queries the catalog (blocking). Returns `default` if there is no catalog; none is created."""
     if not sidecar.home.catalog.exists():
-        return without
+        return default
     with Catalog.open(sidecar.home) as catalog, convert_sqlite_errors(catalog.path):
         return work(catalog.db, *arguments)
 
 
-def _days(db: sqlite3.Connection, projects: Sequence[str] | None) -> DaysView:
+def _load_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> DaysView:
     return DaysView([DayView(day, number) for day, number in browsing.list_days(db, projects)])
 
 
-def _listed(db: sqlite3.Connection, projects: Sequence[str] | None, params: SessionsParams) -> SessionsView:
-    found, total = browsing.list_day_sessions(db, projects, params.day, max(0, params.start), PAGE)
-    return SessionsView([make_session_view(one) for one in found], total)
+def _load_sessions(db: sqlite3.Connection, projects: Sequence[str] | None, params: SessionsParams) -> SessionsView:
+    found, total = browsing.list_day_sessions(db, projects, params.day, max(0, params.start), PAGE_SESSIONS)
+    return SessionsView([make_session_view(session) for session in found], total)
 
 
-def make_session_view(one: SessionListItem) -> SessionView:
-    """A session as the editor may show it."""
+def make_session_view(session: SessionListItem) -> SessionView:
+    """Makes the view of a session, cleaned for display."""
     return SessionView(
-        id=one.place,
-        session=clean_line(one.session_id),
-        platform=one.platform,
-        agent=NAMES.get(one.platform, one.platform),
-        title=session_title(one),
-        started=wire_time(one.started),
-        ended=wire_time(one.ended),
-        folder=clean_line(one.cwds[0]) if one.cwds else "",
-        branches=[clean_line(name) for name in one.branches[:MAX_LISTED]],
-        models=[clean_line(name) for name in one.models[:MAX_LISTED]],
-        files=one.files,
-        turns=one.turns,
-        prompts=one.prompts,
-        tool_calls=one.tool_calls,
-        tool_errors=one.tool_errors,
-        denials=one.denials,
-        tokens=None if one.tokens is None else TokensView(*_counts(one)),
-        cost=one.cost,
-        parent=clean_line(one.parent),
-        parent_missing=one.parent_missing,
-        gone=one.vanished,
-        error=clean_line(one.error),
+        id=session.place,
+        session=clean_line(session.session_id),
+        platform=session.platform,
+        agent=AGENT_NAMES.get(session.platform, session.platform),
+        title=session_title(session),
+        started=wire_time(session.started),
+        ended=wire_time(session.ended),
+        folder=clean_line(session.cwds[0]) if session.cwds else "",
+        branches=[clean_line(name) for name in session.branches[:MAX_NAMES]],
+        models=[clean_line(name) for name in session.models[:MAX_NAMES]],
+        files=session.files,
+        turns=session.turns,
+        prompts=session.prompts,
+        tool_calls=session.tool_calls,
+        tool_errors=session.tool_errors,
+        denials=session.denials,
+        tokens=None if session.tokens is None else TokensView(*_token_counts(session)),
+        cost=session.cost,
+        parent=clean_line(session.parent),
+        parent_missing=session.parent_missing,
+        gone=session.vanished,
+        error=clean_line(session.error),
     )
 
 
-def session_title(one: SessionListItem) -> str:
-    """What a session is called: its title, else how it begins, else its id."""
-    return clean_line(one.title or one.opening) or f"Session {clean_line(one.session_id)[:8]}"
+def session_title(session: SessionListItem) -> str:
+    """The title of a session, or else its opening text, or else its id."""
+    return clean_line(session.title or session.opening) or f"Session {clean_line(session.session_id)[:8]}"
 
 
 def clean_line(text: str) -> str:
-    """A text from a session as one short line that may be shown; redacted whole, then cut."""
+    """Cleans text from a session into one short line for display; it is redacted as a whole before it is cut."""
     return shorten_line(SPACES.sub(" ", clean_text(text)).strip(), MAX_TITLE)
 
 
 def shorten_line(text: str, limit: int) -> str:
-    """At most `limit` characters, the last an ellipsis where something is left out."""
+    """Cuts text to `limit` characters, ending in an ellipsis if anything was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def wire_time(time: datetime | None) -> str:
-    """A time as it goes over the wire, '' for none."""
+    """A time as sent to the editor; '' for None."""
     return format_time(time) if time is not None else ""
 
 
-def _counts(one: SessionListItem) -> tuple[int, int, int, int]:
-    assert one.tokens is not None
-    return one.tokens.input, one.tokens.output, one.tokens.cache_read, one.tokens.cache_write
+def _token_counts(session: SessionListItem) -> tuple[int, int, int, int]:
+    assert session.tokens is not None
+    return session.tokens.input, session.tokens.output, session.tokens.cache_read, session.tokens.cache_write

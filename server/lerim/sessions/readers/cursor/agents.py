@@ -26,7 +26,7 @@ from lerim.sessions.readers.engine import (
 )
 from lerim.sessions.readers.live import CUT_SHORT
 
-PROBLEMS = 100
+PROBLEM_LIMIT = 100
 
 
 class _Part(msgspec.Struct, gc=False):
@@ -49,69 +49,69 @@ class _Line(msgspec.Struct, gc=False):
 
 def load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
     """Loads the whole transcript. Raises TranscriptError if it cannot be read."""
-    talk = CursorSessionBuilder(transcript.session_id, brief=brief, child=bool(transcript.parent))
+    builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
     problems: list[Problem] = []
-    faults = 0
-    found, stopped = _lines(transcript.path)
-    for start, _, data, complete in found:
+    fault_count = 0
+    lines, stop_reason = _read_lines(transcript.path)
+    for start, _, data, complete in lines:
         try:
             if data is not None and data.strip():
-                _take(talk, parse_object(data.strip(), _Line), brief=brief)
+                _add_message(builder, parse_object(data.strip(), _Line), brief=brief)
             elif data is None:
                 raise ValueError("it is too long")
         except ValueError as error:
             if not complete:
                 break  # still being written
-            faults += 1
-            if faults <= PROBLEMS:
+            fault_count += 1
+            if fault_count <= PROBLEM_LIMIT:
                 what = f"A line of this transcript could not be read ({error}) and was skipped"
                 problems.append(Problem("bad-line", f"{transcript.path}@{start}", what))
-    if faults > PROBLEMS:
-        more = f"{faults - PROBLEMS} more lines of this transcript could not be read"
-        problems.append(Problem("many", str(transcript.path), more))
-    if stopped:
+    if fault_count > PROBLEM_LIMIT:
+        message = f"{fault_count - PROBLEM_LIMIT} more lines of this transcript could not be read"
+        problems.append(Problem("many", str(transcript.path), message))
+    if stop_reason:
         problems.append(
-            Problem(CUT_SHORT, str(transcript.path), (f"Only part of this transcript was read: it {stopped}"))
+            Problem(CUT_SHORT, str(transcript.path), (f"Only part of this transcript was read: it {stop_reason}"))
         )
-    turns = talk.turns(transcript.cwd)
+    turns = builder.build_turns(transcript.cwd)
     if not transcript.cwd and (
         cwd := common_folder(path for turn in turns for call in turn.tool_calls for path in call.paths)
     ):
-        turns = talk.turns(cwd)
+        turns = builder.build_turns(cwd)
     return LoadedSession(
-        sum_session(transcript, turns, injected=talk.injected), turns, count_final_turns(turns), problems
+        sum_session(transcript, turns, injected=builder.injected), turns, count_final_turns(turns), problems
     )
 
 
-def _lines(path: Path) -> tuple[list[FileLine], str]:
+def _read_lines(path: Path) -> tuple[list[FileLine], str]:
     """Returns the lines of a file, and why reading stopped before its end ('' if it did not)."""
     try:
         with open_buffered(path) as file:
-            found = LineStream(file, 0)
-            return list(found), found.stop_reason
+            lines = LineStream(file, 0)
+            return list(lines), lines.stop_reason
     except OSError as error:
         raise make_unreadable_error(path, error) from error
 
 
-def _take(talk: CursorSessionBuilder, line: _Line, *, brief: bool) -> None:
+def _add_message(builder: CursorSessionBuilder, line: _Line, *, brief: bool) -> None:
     if line.message is None or line.role not in ("user", "assistant"):
         return
     content = line.message.content
-    said = decode_cursor_string(content)
+    text_content = decode_cursor_string(content)
     parts = (
-        [_Part("text", said)]
-        if said
+        [_Part("text", text_content)]
+        if text_content
         else [parse_object(raw, _Part) for raw in split_elements(content) if bytes(raw)[:1] == b"{"]
     )
-    words = "\n".join(part.text for part in parts if part.type == "text" and part.text)
+    text = "\n".join(part.text for part in parts if part.type == "text" and part.text)
     if line.role == "user":
-        talk.prompt(words, "", images=any(part.type == "image" for part in parts))
+        builder.add_prompt(text, "", images=any(part.type == "image" for part in parts))
         return
-    thought = "\n".join(part.thinking or part.text or "" for part in parts if part.type in ("thinking", "reasoning"))
-    calls = tuple(_call(part, brief=brief) for part in parts if part.type == "tool_use")
-    if words.strip() or thought or calls:
-        talk.reply(words.strip(), thought, calls)
+    reasoning = "\n".join(part.thinking or part.text or "" for part in parts if part.type in ("thinking", "reasoning"))
+    calls = tuple(_parse_call(part, brief=brief) for part in parts if part.type == "tool_use")
+    if text.strip() or reasoning or calls:
+        builder.add_reply(text.strip(), reasoning, calls)
 
 
-def _call(part: _Part, *, brief: bool) -> ToolCall:
+def _parse_call(part: _Part, *, brief: bool) -> ToolCall:
     return parse_cursor_call(part.name or "", part.id or "", (bytes(part.input),), brief=brief)

@@ -32,15 +32,21 @@ from lerim.sessions.readers.engine import (
     parse_object,
     sum_session,
 )
-from lerim.sessions.readers.live import column_text, is_table_missing, missing_tables_error, read_rows, table_columns
-from lerim.sessions.readers.live import read_database as look
+from lerim.sessions.readers.live import (
+    column_text,
+    is_table_missing,
+    missing_tables_error,
+    read_database,
+    read_rows,
+    table_columns,
+)
 
-_NODES = 200_000
-_DEPTH = 50
-_AGAIN = 1000
+_NODE_LIMIT = 200_000
+_DEPTH_LIMIT = 50
+_REPEATED_MESSAGE_LIMIT = 1000
 """The longest message, in bytes, that may occur several times in a chat. Longer ones contain unique ids, so a
 repetition is not a new message."""
-_SIDE_FILE = 64 * 1024
+_SIDE_FILE_BYTES = 64 * 1024
 
 
 class _Meta(msgspec.Struct, rename="camel", gc=False):
@@ -51,7 +57,7 @@ class _Meta(msgspec.Struct, rename="camel", gc=False):
     latest_root_blob_id: str | None = ""
 
 
-class _Side(msgspec.Struct, rename="camel", gc=False):
+class _SideFile(msgspec.Struct, rename="camel", gc=False):
     """The `meta.json` next to newer chats."""
 
     cwd: str | None = ""
@@ -97,27 +103,27 @@ class _Message(msgspec.Struct, gc=False):
 def list_cli_chat(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
     """Lists the one chat of a store. Raises TranscriptError if the store cannot be opened."""
     path, problems = database.path, list[Problem]()
-    meta, lacking = look(path, lambda db: (_meta(db), is_table_missing(db, "meta")), problems)
-    if lacking:
+    meta, is_table_gone = read_database(path, lambda db: (_read_meta(db), is_table_missing(db, "meta")), problems)
+    if is_table_gone:
         raise missing_tables_error(path)
     if meta is None:
         return [], problems
-    cwd = _cwd(path) or folders_by_digest(folders).get(path.parent.parent.name, "")
-    mark = zlib.crc32(f"{meta.latest_root_blob_id}\n{cwd}".encode("utf-8", "surrogatepass"))
+    cwd = _read_cwd(path) or folders_by_digest(folders).get(path.parent.parent.name, "")
+    checksum = zlib.crc32(f"{meta.latest_root_blob_id}\n{cwd}".encode("utf-8", "surrogatepass"))
     size, written, wal, wal_written = database.stamp
     chat = path.parent.name
-    return [Transcript("cursor", path, chat, size + wal, max(written, wal_written), mark, "", chat, cwd)], problems
+    return [Transcript("cursor", path, chat, size + wal, max(written, wal_written), checksum, "", chat, cwd)], problems
 
 
-def _cwd(path: Path) -> str:
+def _read_cwd(path: Path) -> str:
     try:
         with open_buffered(path.parent / "meta.json") as file:
-            return column_text(decode_leniently(file.read(_SIDE_FILE), _Side).cwd)
+            return column_text(decode_leniently(file.read(_SIDE_FILE_BYTES), _SideFile).cwd)
     except OSError:
         return ""
 
 
-def _meta(db: sqlite3.Connection) -> _Meta | None:
+def _read_meta(db: sqlite3.Connection) -> _Meta | None:
     if not table_columns(db, "meta"):
         return None
     for value in (row[0] for row in read_rows(db, "meta", "CAST(value AS BLOB)", "key = ?", ("0",), [])):
@@ -132,51 +138,53 @@ def _meta(db: sqlite3.Connection) -> _Meta | None:
 def load_cli_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
     """Loads the whole chat. Raises TranscriptError if its database cannot be read."""
     problems: list[Problem] = []
-    meta, talk, inside, faults = look(transcript.path, lambda db: _read(db, transcript, brief=brief), problems)
-    turns = talk.turns("")
-    seen = (path for turn in turns for call in turn.tool_calls for path in call.paths)
-    turns = talk.turns(transcript.cwd or inside or common_folder(seen))
-    if faults:
-        what = f"{faults} messages of this chat could not be read and were skipped"
+    meta, builder, named_folder, fault_count = read_database(
+        transcript.path, lambda db: _read_chat(db, transcript, brief=brief), problems
+    )
+    turns = builder.build_turns("")
+    paths = (path for turn in turns for call in turn.tool_calls for path in call.paths)
+    turns = builder.build_turns(transcript.cwd or named_folder or common_folder(paths))
+    if fault_count:
+        what = f"{fault_count} messages of this chat could not be read and were skipped"
         problems.append(Problem("bad-row", str(transcript.path), what))
     session = sum_session(
         transcript,
         turns,
         title=column_text(meta.name),
-        injected=talk.injected,
+        injected=builder.injected,
         times=(parse_cursor_time(meta.created_at),),
     )
     return LoadedSession(session, turns, count_final_turns(turns), problems)
 
 
-def _read(
+def _read_chat(
     db: sqlite3.Connection, transcript: Transcript, *, brief: bool
 ) -> tuple[_Meta, CursorSessionBuilder, str, int]:
-    meta = _meta(db) or _Meta()
-    talk = CursorSessionBuilder(transcript.session_id, column_text(meta.last_used_model), brief)
-    faults = 0
+    meta = _read_meta(db) or _Meta()
+    builder = CursorSessionBuilder(transcript.session_id, column_text(meta.last_used_model), brief)
+    fault_count = 0
     root = column_text(meta.latest_root_blob_id).lower()
-    messages = list(_messages(db, root, 0, {root}, {})) or [
-        key for key, data in _blobs(db) if data[:1] == b"{" or _payload(_blob(db, key))
+    messages = list(_list_messages(db, root, 0, {root}, {})) or [
+        key for key, data in _list_blobs(db) if data[:1] == b"{" or _find_message(_read_blob(db, key))
     ]
-    seen: dict[str, int] = {}
-    long: set[str] = set()
+    occurrences: dict[str, int] = {}
+    long_messages: set[str] = set()
     for key in messages:
-        seen[key] = seen.get(key, 0) + 1
-        if seen[key] > 1 and key in long:
+        occurrences[key] = occurrences.get(key, 0) + 1
+        if occurrences[key] > 1 and key in long_messages:
             continue
-        native_id = f"{transcript.session_id}:{key}" + (f":{seen[key]}" if seen[key] > 1 else "")
-        said = _payload(_blob(db, key))
-        if len(said) > _AGAIN:
-            long.add(key)
+        native_id = f"{transcript.session_id}:{key}" + (f":{occurrences[key]}" if occurrences[key] > 1 else "")
+        data = _find_message(_read_blob(db, key))
+        if len(data) > _REPEATED_MESSAGE_LIMIT:
+            long_messages.add(key)
         try:
-            _take(talk, parse_object(said, _Message), native_id, brief=brief)
+            _add_message(builder, parse_object(data, _Message), native_id, brief=brief)
         except ValueError:
-            faults += 1
-    return meta, talk, _inside(_blob(db, root)), faults
+            fault_count += 1
+    return meta, builder, _find_root_folder(_read_blob(db, root)), fault_count
 
 
-def _blob(db: sqlite3.Connection, key: str) -> bytes:
+def _read_blob(db: sqlite3.Connection, key: str) -> bytes:
     row = (
         next(read_rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",))
         if table_columns(db, "blobs")
@@ -185,107 +193,128 @@ def _blob(db: sqlite3.Connection, key: str) -> bytes:
     return row[0] if isinstance(row[0], bytes) else b""
 
 
-_PAYLOAD = 4
+_MESSAGE_FIELD = 4
 """In newer stores, the field of a node that contains a message."""
 
 
-def _payload(data: bytes) -> bytes:
+def _find_message(data: bytes) -> bytes:
     """Returns the message that a blob is or contains; empty for a plain node of the tree and for an empty blob."""
     if data[:1] == b"{":
         return data
     return next(
-        (value for key, value in _fields(data) if key == _PAYLOAD and decode_leniently(value, _Message).role), b""
+        (
+            value
+            for key, value in _protobuf_fields(data)
+            if key == _MESSAGE_FIELD and decode_leniently(value, _Message).role
+        ),
+        b"",
     )
 
 
-def _blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
+def _list_blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
     """Yields the ids and first bytes of all blobs, in the order they were written."""
     if table_columns(db, "blobs"):
-        found = read_rows(db, "blobs", "rowid, id, substr(CAST(data AS BLOB), 1, 1)", "1", (), [])
-        ordered = sorted((row, column_text(key), data) for row, key, data in found if isinstance(row, int))
+        rows = read_rows(db, "blobs", "rowid, id, substr(CAST(data AS BLOB), 1, 1)", "1", (), [])
+        ordered = sorted((row, column_text(key), data) for row, key, data in rows if isinstance(row, int))
         yield from ((key, data if isinstance(data, bytes) else b"") for _, key, data in ordered)
 
 
-def _messages(
-    db: sqlite3.Connection, node: str, depth: int, had: set[str], are_messages: dict[str, bool]
+def _list_messages(
+    db: sqlite3.Connection, node: str, depth: int, opened: set[str], are_messages: dict[str, bool]
 ) -> Iterator[str]:
     """Yields the ids of the messages below a node of the tree, in order. Each node is opened only once, and
     `are_messages` caches which blobs are messages."""
-    for _, value in _fields(_blob(db, node)):
-        if len(value) != 32 or len(had) > _NODES:
+    for _, value in _protobuf_fields(_read_blob(db, node)):
+        if len(value) != 32 or len(opened) > _NODE_LIMIT:
             continue
         child = value.hex()
         if child not in are_messages:
-            are_messages[child] = bool(_payload(_blob(db, child)))
+            are_messages[child] = bool(_find_message(_read_blob(db, child)))
         if are_messages[child]:
             yield child
-        elif child not in had and depth < _DEPTH:
-            had.add(child)
-            yield from _messages(db, child, depth + 1, had, are_messages)
+        elif child not in opened and depth < _DEPTH_LIMIT:
+            opened.add(child)
+            yield from _list_messages(db, child, depth + 1, opened, are_messages)
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+def _protobuf_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yields the number and bytes of each length-delimited field of a protobuf message; stops at an unknown field
     type."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
+    position = 0
+    while position < len(data):
+        key, position = _read_varint(data, position)
         if key & 7 == 0:
-            _, at = _varint(data, at)
+            _, position = _read_varint(data, position)
         elif key & 7 == 2:
-            size, at = _varint(data, at)
-            if at + size > len(data):
+            size, position = _read_varint(data, position)
+            if position + size > len(data):
                 return
-            yield key >> 3, data[at : at + size]
-            at += size
+            yield key >> 3, data[position : position + size]
+            position += size
         elif key & 7 in (1, 5):
-            at += 8 if key & 7 == 1 else 4
+            position += 8 if key & 7 == 1 else 4
         else:
             return
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    found = shift = 0
-    while at < len(data) and shift < 64:
-        byte = data[at]
-        found |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
+def _read_varint(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while position < len(data) and shift < 64:
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
         if byte < 0x80:
-            return found, at
+            return value, position
     return 7, len(data)  # field type 7 does not exist and ends the reading
 
 
-_FOLDER = 9
+_FOLDER_FIELD = 9
 """In newer stores, the field of the root that names the folder."""
 
 
-def _inside(root: bytes) -> str:
+def _find_root_folder(root: bytes) -> str:
     if root[:1] == b"{":
         return ""
-    return next((uri_to_path(value.decode("utf-8", "replace")) for key, value in _fields(root) if key == _FOLDER), "")
+    return next(
+        (
+            uri_to_path(value.decode("utf-8", "replace"))
+            for key, value in _protobuf_fields(root)
+            if key == _FOLDER_FIELD
+        ),
+        "",
+    )
 
 
-def _take(talk: CursorSessionBuilder, message: _Message, native_id: str, *, brief: bool) -> None:
-    said = decode_cursor_string(message.content)
-    parts = [_Part("text", said)] if said else [parse_object(raw, _Part) for raw in split_elements(message.content)]
-    words = "\n".join(one.text for one in parts if one.type == "text" and one.text)
+def _add_message(builder: CursorSessionBuilder, message: _Message, native_id: str, *, brief: bool) -> None:
+    content = decode_cursor_string(message.content)
+    parts = (
+        [_Part("text", content)] if content else [parse_object(raw, _Part) for raw in split_elements(message.content)]
+    )
+    text = "\n".join(one.text for one in parts if one.type == "text" and one.text)
     if message.role == "user":
-        talk.prompt(words, native_id, images=any(one.type in ("image", "file") for one in parts))
+        builder.add_prompt(text, native_id, images=any(one.type in ("image", "file") for one in parts))
     elif message.role == "assistant":
-        thought = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
-        calls = tuple(_opened(one, brief=brief) for one in parts if one.type in _CALLS)
-        calls += tuple(_beside(decode_leniently(raw, _Call), brief=brief) for raw in split_elements(message.tool_calls))
-        if words.strip() or thought or calls:
-            talk.reply(words.strip(), thought, calls, native_id)
+        reasoning = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
+        calls = tuple(_parse_part_call(one, brief=brief) for one in parts if one.type in _CALLS)
+        calls += tuple(
+            _parse_listed_call(decode_leniently(raw, _Call), brief=brief) for raw in split_elements(message.tool_calls)
+        )
+        if text.strip() or reasoning or calls:
+            builder.add_reply(text.strip(), reasoning, calls, native_id)
     elif message.role == "tool":
         if message.tool_call_id:
-            failed = message.is_error or message.error != JSON_NULL
-            _result(talk, message.tool_call_id, message.error, message.content, failed=bool(failed))
+            has_failed = message.is_error or message.error != JSON_NULL
+            _add_result(builder, message.tool_call_id, message.error, message.content, has_failed=bool(has_failed))
         for one in parts:
             if one.type in _RESULTS:
-                failed = one.is_error or one.error != JSON_NULL
-                _result(
-                    talk, one.tool_call_id or one.snake_id or "", one.error, one.result, one.output, failed=bool(failed)
+                has_failed = one.is_error or one.error != JSON_NULL
+                _add_result(
+                    builder,
+                    one.tool_call_id or one.snake_id or "",
+                    one.error,
+                    one.result,
+                    one.output,
+                    has_failed=bool(has_failed),
                 )
 
 
@@ -293,20 +322,22 @@ _CALLS = ("tool-call", "tool_call", "tool_use")
 _RESULTS = ("tool-result", "tool_result")
 
 
-def _opened(one: _Part, *, brief: bool) -> ToolCall:
-    asked = unwrap_json(one.args if one.args != JSON_NULL else one.input)
-    return parse_cursor_call(one.tool_name or one.name or "", one.tool_call_id or one.id or "", (asked,), brief=brief)
+def _parse_part_call(one: _Part, *, brief: bool) -> ToolCall:
+    arguments = unwrap_json(one.args if one.args != JSON_NULL else one.input)
+    return parse_cursor_call(
+        one.tool_name or one.name or "", one.tool_call_id or one.id or "", (arguments,), brief=brief
+    )
 
 
-def _beside(one: _Call, *, brief: bool) -> ToolCall:
+def _parse_listed_call(one: _Call, *, brief: bool) -> ToolCall:
     function = one.function or _Function()
     return parse_cursor_call(function.name or "", one.id or "", ((function.arguments or "").encode(),), brief=brief)
 
 
-def _result(talk: CursorSessionBuilder, call: str, *told: msgspec.Raw, failed: bool) -> None:
-    """Adds the result of a tool call: the first of `told` that is not null."""
-    raw = next((one for one in told if one != JSON_NULL), JSON_NULL)
+def _add_result(builder: CursorSessionBuilder, call: str, *candidates: msgspec.Raw, has_failed: bool) -> None:
+    """Adds the result of a tool call: the first of `candidates` that is not null."""
+    raw = next((one for one in candidates if one != JSON_NULL), JSON_NULL)
     result = parse_json_or_none(raw)
     output = result if isinstance(result, str) else bytes(raw).decode("utf-8", "replace")
-    status: ToolStatus = "error" if failed else "denied" if output.startswith("User rejected") else "ok"
-    talk.result(call, status, output)
+    status: ToolStatus = "error" if has_failed else "denied" if output.startswith("User rejected") else "ok"
+    builder.add_result(call, status, output)

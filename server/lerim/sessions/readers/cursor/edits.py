@@ -10,13 +10,13 @@ from lerim.sessions.readers.cursor.records import decode_cursor_string
 from lerim.sessions.readers.cursor.tool_fields import CursorToolInput, CursorToolOutput
 from lerim.sessions.readers.engine import JSON_NULL, without_nul
 
-FileBodies = Callable[[str], str | None]
+FileContents = Callable[[str], str | None]
 """Maps the key of a file's content to the content, or None if it was not kept."""
 
 
-def requested_edits(asked: Sequence[CursorToolInput], path: str) -> tuple[FileEdit, ...]:
+def requested_edits(inputs: Sequence[CursorToolInput], path: str) -> tuple[FileEdit, ...]:
     """Returns the replacement or the written file that a call asks for; empty if it only describes the change."""
-    for one in asked:
+    for one in inputs:
         if one.old_string or one.new_string:
             return (FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)),)
         for raw in (one.contents, one.content):
@@ -25,14 +25,14 @@ def requested_edits(asked: Sequence[CursorToolInput], path: str) -> tuple[FileEd
     return ()
 
 
-def performed_edits(came: CursorToolOutput, path: str, bodies: FileBodies) -> tuple[FileEdit, ...]:
+def performed_edits(output: CursorToolOutput, path: str, contents: FileContents) -> tuple[FileEdit, ...]:
     """Returns the changes that a result reports."""
-    after = bodies(came.after_content_id) if came.after_content_id else None
+    after = contents(output.after_content_id) if output.after_content_id else None
     if after is not None:
-        before = bodies(came.before_content_id) if came.before_content_id else ""
+        before = contents(output.before_content_id) if output.before_content_id else ""
         return diff_edits(path, without_nul(before), without_nul(after)) if before is not None else ()
-    chunks = came.diff.chunks if came.diff is not None else None
-    return tuple(_chunk(path, chunk.lines) for chunk in chunks or () if chunk.lines)
+    chunks = output.diff.chunks if output.diff is not None else None
+    return tuple(_parse_chunk(path, chunk.lines) for chunk in chunks or () if chunk.lines)
 
 
 def diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
@@ -42,15 +42,15 @@ def diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
     if not before:
         return (FileEdit(path, "", after),)
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    least = min(len(old), len(new))
-    start = next((at for at in range(least) if old[at] != new[at]), least)
-    end = next((at for at in range(least - start) if old[-1 - at] != new[-1 - at]), least - start)
+    shorter = min(len(old), len(new))
+    start = next((index for index in range(shorter) if old[index] != new[index]), shorter)
+    end = next((index for index in range(shorter - start) if old[-1 - index] != new[-1 - index]), shorter - start)
     if start + end == len(old):  # lines were only added: include a neighboring line to show where
         start, end = (start - 1, end) if start else (start, end - 1)
     return (FileEdit(path, "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end])),)
 
 
-def _chunk(path: str, text: str) -> FileEdit:
+def _parse_chunk(path: str, text: str) -> FileEdit:
     lines = text.split("\n")
     old = [line[1:] for line in lines if line[:1] in ("-", " ")]
     new = [line[1:] for line in lines if line[:1] in ("+", " ")]

@@ -15,19 +15,19 @@ from lerim.files import open_buffered
 from lerim.sessions.readers.cursor.records import ComposerHead, CursorWindow, Uri
 from lerim.sessions.readers.engine import decode_leniently
 
-_SIDE_FILE = 64 * 1024
+_SIDE_FILE_BYTES = 64 * 1024
 _URI = re.compile(r"([a-z][a-z0-9+.-]{1,30})://([^/]{0,2000})(/?.*)", re.DOTALL)
 _DRIVE = re.compile(r"/?[A-Za-z]:(?:[/\\]|$)")
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9]+")
 _WSL = ("wsl.localhost", "wsl$")
 
 
-class _Place(msgspec.Struct, gc=False):
+class _WorkspaceFile(msgspec.Struct, gc=False):
     folder: str | None = ""
     workspace: str | None = ""
 
 
-class _Trusted(msgspec.Struct, gc=False):
+class _TrustedFile(msgspec.Struct, gc=False):
     path: str | None = msgspec.field(default="", name="workspacePath")
 
 
@@ -38,19 +38,19 @@ def uri_to_path(uri: str) -> str:
     editor's side.
     """
     if _DRIVE.match(uri) or uri.startswith(("/", "\\")):
-        return _native(uri)
-    found = _URI.fullmatch(uri)
-    if found is None or found[1] not in ("file", "vscode-remote", "vscode-local"):
+        return _normalize_path(uri)
+    parts = _URI.fullmatch(uri)
+    if parts is None or parts[1] not in ("file", "vscode-remote", "vscode-local"):
         return ""
-    host, path = unquote(found[2]), unquote(found[3])
-    if found[1] == "vscode-remote" or not host:
-        return _native(path)
+    host, path = unquote(parts[2]), unquote(parts[3])
+    if parts[1] == "vscode-remote" or not host:
+        return _normalize_path(path)
     if host.lower() in _WSL:
         return "/" + path.strip("/").partition("/")[2]
     return f"\\\\{host}" + path.replace("/", "\\")
 
 
-def _native(path: str) -> str:
+def _normalize_path(path: str) -> str:
     if _DRIVE.match(path):
         drive, rest = path.lstrip("/")[:2], path.lstrip("/")[2:].replace("/", "\\").rstrip("\\")
         return drive + (rest or "\\")
@@ -80,7 +80,7 @@ def folder_of_window(window: CursorWindow, storage: Path) -> str:
     """Returns the folder of a window: from its URI, from its workspace file, or from its workspace id."""
     return (
         folder_of_uri(window.uri)
-        or _beside(folder_of_uri(window.config))
+        or _code_workspace_folder(folder_of_uri(window.config))
         or folder_of_workspace_id(window.id or "", storage)
     )
 
@@ -92,21 +92,21 @@ def folder_of_workspace_id(identifier: str, storage: Path) -> str:
 
 def folder_of_storage(folder: Path) -> str:
     """Returns the folder that a workspace's `workspace.json` names."""
-    place = decode_leniently(_small(folder / "workspace.json"), _Place)
-    return uri_to_path(place.folder or "") or _beside(uri_to_path(place.workspace or ""))
+    place = decode_leniently(_read_side_file(folder / "workspace.json"), _WorkspaceFile)
+    return uri_to_path(place.folder or "") or _code_workspace_folder(uri_to_path(place.workspace or ""))
 
 
-def _beside(listing: str) -> str:
+def _code_workspace_folder(listing: str) -> str:
     """Returns the folder that contains a `.code-workspace` file; '' for workspaces that were never saved."""
     if not listing.endswith(".code-workspace"):
         return ""
-    return str(_pure(listing).parent)
+    return str(_parse_path(listing).parent)
 
 
 def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
     """Returns the folder that a folder in `~/.cursor/projects` is named after, from its `.workspace-trusted` file or a
     known folder; '' if none or several match."""
-    trusted = decode_leniently(_small(folder / ".workspace-trusted"), _Trusted).path or ""
+    trusted = decode_leniently(_read_side_file(folder / ".workspace-trusted"), _TrustedFile).path or ""
     if trusted and cursor_slug(trusted) == cursor_slug(folder.name):
         return trusted
     found = {one for one in folders if cursor_slug(one) == cursor_slug(folder.name)}
@@ -128,29 +128,29 @@ def common_folder(paths: Iterable[str]) -> str:
     """Returns the deepest folder that contains all files given by absolute paths; '' if that is the root or there is
     none."""
     shared: tuple[str, ...] | None = None
-    pure: type[PurePath] = PurePosixPath
+    path_type: type[PurePath] = PurePosixPath
     for path in paths:
-        one = _pure(path)
-        if not one.is_absolute():
+        parsed = _parse_path(path)
+        if not parsed.is_absolute():
             continue
-        parts = one.parent.parts
+        parts = parsed.parent.parts
         if shared is None:
-            shared, pure = parts, type(one)
-        elif pure is type(one):
-            same = 0
-            while same < min(len(shared), len(parts)) and shared[same] == parts[same]:
-                same += 1
-            shared = shared[:same]
-    return str(pure(*shared)) if shared is not None and len(shared) > 1 else ""
+            shared, path_type = parts, type(parsed)
+        elif path_type is type(parsed):
+            common = 0
+            while common < min(len(shared), len(parts)) and shared[common] == parts[common]:
+                common += 1
+            shared = shared[:common]
+    return str(path_type(*shared)) if shared is not None and len(shared) > 1 else ""
 
 
-def _pure(path: str) -> PurePath:
+def _parse_path(path: str) -> PurePath:
     return PureWindowsPath(path) if _DRIVE.match(path) or path.startswith("\\\\") else PurePosixPath(path)
 
 
-def _small(path: Path) -> bytes:
+def _read_side_file(path: Path) -> bytes:
     try:
         with open_buffered(path) as file:
-            return file.read(_SIDE_FILE)
+            return file.read(_SIDE_FILE_BYTES)
     except OSError:
         return b"null"

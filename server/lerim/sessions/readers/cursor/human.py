@@ -6,7 +6,7 @@ import re
 
 from lerim.sessions.readers.engine import MEMORIES_TAG, text_outside_blocks, without_nul
 
-_ASKED = "user_query"
+_QUERY_TAG = "user_query"
 _CONTEXT = (
     MEMORIES_TAG,
     "system_reminder",
@@ -51,10 +51,10 @@ _CONTEXT = (
 
 
 _IMAGE = "[Image]"
-_WORDED = ("timestamp", "user_info", "system_reminder", "system-reminder")
+_CURSOR_TAGS = ("timestamp", "user_info", "system_reminder", "system-reminder")
 """Context blocks that only Cursor writes; they occur before and after the person's words."""
-_CLOSED = re.compile(r"</([a-z][a-z_-]{2,40})>")
-_OPENED = re.compile(r"<([a-z][a-z_-]{2,40})(?: [^<>\n]{0,300})?>")
+_CLOSING_TAG = re.compile(r"</([a-z][a-z_-]{2,40})>")
+_OPENING_TAG = re.compile(r"<([a-z][a-z_-]{2,40})(?: [^<>\n]{0,300})?>")
 
 
 def parse_cursor_prompt(text: str) -> str:
@@ -63,47 +63,47 @@ def parse_cursor_prompt(text: str) -> str:
     Only a message that begins with context is taken apart: in any other, the person may be quoting such blocks.
     """
     text = without_nul(text_outside_blocks(text, (MEMORIES_TAG,))).strip()
-    bare = text
-    while bare.startswith(_IMAGE):
-        bare = bare[len(_IMAGE) :].lstrip()
-    if not bare.startswith("<"):
-        return text if bare else _IMAGE.lower() if text else ""
-    opened = _OPENED.match(bare)
-    if opened is None:
+    without_images = text
+    while without_images.startswith(_IMAGE):
+        without_images = without_images[len(_IMAGE) :].lstrip()
+    if not without_images.startswith("<"):
+        return text if without_images else _IMAGE.lower() if text else ""
+    opening = _OPENING_TAG.match(without_images)
+    if opening is None:
         return text
-    asked = _asked(bare)
-    if asked is not None:
-        return without_nul(text_outside_blocks(asked, (MEMORIES_TAG,))).strip()
-    if opened[1] not in _CONTEXT:
+    query = _query_text(without_images)
+    if query is not None:
+        return without_nul(text_outside_blocks(query, (MEMORIES_TAG,))).strip()
+    if opening[1] not in _CONTEXT:
         return text
-    left = text_outside_blocks(bare, _CONTEXT).strip()
-    while (opened := _OPENED.match(left)) and opened[1] in _CONTEXT:
-        closing = f"</{opened[1]}>"
-        end = left.rfind(closing)
-        left = left[end + len(closing) :].strip() if end >= 0 else ""  # unclosed context
-    return left or (_IMAGE.lower() if bare != text else "")
+    rest = text_outside_blocks(without_images, _CONTEXT).strip()
+    while (opening := _OPENING_TAG.match(rest)) and opening[1] in _CONTEXT:
+        closing = f"</{opening[1]}>"
+        end = rest.rfind(closing)
+        rest = rest[end + len(closing) :].strip() if end >= 0 else ""  # unclosed context
+    return rest or (_IMAGE.lower() if without_images != text else "")
 
 
-def _asked(text: str) -> str | None:
+def _query_text(text: str) -> str | None:
     """Returns the text of the `user_query` blocks, or None if there are none.
 
     A query inside another block does not count, because an attached file can contain one. Other blocks end at the last
     closing tag of their name, except those that only Cursor writes.
     """
-    if f"<{_ASKED}>" not in text:
+    if f"<{_QUERY_TAG}>" not in text:
         return None
     parts: list[str] = []
-    at = 0
-    last = {found[1]: found.end() for found in _CLOSED.finditer(text)}
-    while opened := _OPENED.search(text, at):
-        name, at = opened[1], opened.end()
-        if name == _ASKED or name in _WORDED:
-            end = text.find(f"</{name}>", at)
-            if name == _ASKED:
-                parts.append(text[at : end if end >= 0 else len(text)].strip())
-            at = end + len(name) + 3 if end >= 0 else len(text)
-        elif last.get(name, -1) > at:
-            at = last[name]
+    position = 0
+    last_closing = {found[1]: found.end() for found in _CLOSING_TAG.finditer(text)}
+    while opening := _OPENING_TAG.search(text, position):
+        name, position = opening[1], opening.end()
+        if name == _QUERY_TAG or name in _CURSOR_TAGS:
+            end = text.find(f"</{name}>", position)
+            if name == _QUERY_TAG:
+                parts.append(text[position : end if end >= 0 else len(text)].strip())
+            position = end + len(name) + 3 if end >= 0 else len(text)
+        elif last_closing.get(name, -1) > position:
+            position = last_closing[name]
         elif name in _CONTEXT:
             break  # unclosed context
     return "\n\n".join(part for part in parts if part)

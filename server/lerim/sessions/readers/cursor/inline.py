@@ -24,8 +24,7 @@ from lerim.sessions.readers.cursor.records import (
     split_elements,
 )
 from lerim.sessions.readers.engine import decode_leniently, parse_object, salvage_objects
-from lerim.sessions.readers.live import read_database as look
-from lerim.sessions.readers.live import table_columns
+from lerim.sessions.readers.live import read_database, table_columns
 
 CHATS_KEY = "workbench.panel.aichat.view.aichat.chatdata"
 COMPOSERS_KEY = "composer.composerData"
@@ -42,31 +41,33 @@ def read_item(db: sqlite3.Connection, key: str) -> bytes:
 
 def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> list[Transcript]:
     """Lists the chats stored whole in a database, except those that the global database contains by now."""
-    faults: list[str] = []
-    found = look(path, lambda db: _all(db, faults), problems)
-    for key in dict.fromkeys(faults):
+    damaged_keys: list[str] = []
+    chats = read_database(path, lambda db: _read_chats(db, damaged_keys), problems)
+    for key in dict.fromkeys(damaged_keys):
         problems.append(
             Problem("bad-row", f"{path}#{key}", ("Some chats in this row are damaged; the intact ones were used"))
         )
-    if not found:
+    if not chats:
         return []
-    folder = folder_of_storage(path.parent) or _shared(found.values())
+    folder = folder_of_storage(path.parent) or _find_common_folder(chats.values())
     moved = (
-        _moved(storage.parent / "globalStorage" / "state.vscdb", list(found))
+        _find_moved(storage.parent / "globalStorage" / "state.vscdb", list(chats))
         if path.parent.parent == storage
         else set()
     )
     transcripts = []
-    for cid, raw in found.items():
-        if cid not in moved:
-            mark = zlib.crc32(folder.encode("utf-8", "surrogatepass"), zlib.crc32(raw))
+    for chat_id, raw in chats.items():
+        if chat_id not in moved:
+            checksum = zlib.crc32(folder.encode("utf-8", "surrogatepass"), zlib.crc32(raw))
             head, tab = decode_leniently(raw, ComposerHead), decode_leniently(raw, ChatTab)
             time = parse_count(head.last_updated_at) or parse_count(tab.sent) or parse_count(head.created_at)
-            transcripts.append(Transcript("cursor", path, cid, len(raw), time * 1_000_000, mark, "", cid, folder))
+            transcripts.append(
+                Transcript("cursor", path, chat_id, len(raw), time * 1_000_000, checksum, "", chat_id, folder)
+            )
     return transcripts
 
 
-def _shared(chats: Iterable[msgspec.Raw]) -> str:
+def _find_common_folder(chats: Iterable[msgspec.Raw]) -> str:
     """Returns the folder common to all files that a workspace's chats mention, used if nothing else names its folder
     any more."""
     bubbles = (
@@ -78,29 +79,29 @@ def _shared(chats: Iterable[msgspec.Raw]) -> str:
     return common_folder(folder_of_uri(block.uri) for block in blocks)
 
 
-def load_inline_chat(db: sqlite3.Connection, cid: str) -> Composer | ChatTab | None:
+def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | ChatTab | None:
     """Returns the chat with that id, or None if this database does not contain it whole."""
-    raw = _all(db, []).get(cid)
+    raw = _read_chats(db, []).get(chat_id)
     if raw is None:
         return None
     tab = decode_leniently(raw, ChatTab)
-    return tab if tab.id == cid else decode_leniently(raw, Composer)
+    return tab if tab.id == chat_id else decode_leniently(raw, Composer)
 
 
-def _all(db: sqlite3.Connection, faults: list[str]) -> dict[str, msgspec.Raw]:
-    found: dict[str, msgspec.Raw] = {}
-    for raw in _parts(read_item(db, CHATS_KEY), "tabId", CHATS_KEY, faults):
+def _read_chats(db: sqlite3.Connection, damaged_keys: list[str]) -> dict[str, msgspec.Raw]:
+    chats: dict[str, msgspec.Raw] = {}
+    for raw in _split_chats(read_item(db, CHATS_KEY), "tabId", CHATS_KEY, damaged_keys):
         tab = decode_leniently(raw, ChatTab)
         if tab.id and split_elements(tab.bubbles):
-            found[tab.id] = raw
-    for raw in _parts(read_item(db, COMPOSERS_KEY), "composerId", COMPOSERS_KEY, faults):
+            chats[tab.id] = raw
+    for raw in _split_chats(read_item(db, COMPOSERS_KEY), "composerId", COMPOSERS_KEY, damaged_keys):
         head = decode_leniently(raw, ComposerHead)
         if head.composer_id and split_elements(head.conversation):
-            found[head.composer_id] = raw
-    return found
+            chats[head.composer_id] = raw
+    return chats
 
 
-def _parts(value: bytes, key: str, where: str, faults: list[str]) -> Iterator[msgspec.Raw]:
+def _split_chats(value: bytes, key: str, where: str, damaged_keys: list[str]) -> Iterator[msgspec.Raw]:
     if value == b"null":
         return
     try:
@@ -108,21 +109,21 @@ def _parts(value: bytes, key: str, where: str, faults: list[str]) -> Iterator[ms
             parse_object(value, ChatTabs).tabs if key == "tabId" else parse_object(value, ComposerHeads).all_composers
         )
     except ValueError:
-        faults.append(where)
-        for whole_one in salvage_objects(value, key):
-            yield msgspec.Raw(msgspec.json.encode(whole_one))
+        damaged_keys.append(where)
+        for salvaged in salvage_objects(value, key):
+            yield msgspec.Raw(msgspec.json.encode(salvaged))
 
 
-def _moved(path: Path, cids: list[str]) -> set[str]:
+def _find_moved(path: Path, chat_ids: list[str]) -> set[str]:
     """Returns the ids of the chats that the global database contains."""
 
     def work(db: sqlite3.Connection) -> set[str]:
         if not table_columns(db, "cursorDiskKV"):
             return set()
         wanted = "SELECT 1 FROM cursorDiskKV WHERE key = ? AND value IS NOT NULL"
-        return {cid for cid in cids if db.execute(wanted, (f"composerData:{cid}",)).fetchone()}
+        return {chat_id for chat_id in chat_ids if db.execute(wanted, (f"composerData:{chat_id}",)).fetchone()}
 
     try:
-        return look(path, work, []) if path.is_file() else set()
+        return read_database(path, work, []) if path.is_file() else set()
     except (LerimError, OSError):
         return set()

@@ -41,37 +41,37 @@ from lerim.sessions.readers.live import (
     is_table_missing,
     keep_newest_sessions,
     missing_tables_error,
+    read_database,
     read_rows,
     table_columns,
 )
-from lerim.sessions.readers.live import read_database as look
 
-_STORAGE = "workspaceStorage"
+_STORAGE_NAME = "workspaceStorage"
 HEADS_KEY = "composer.composerHeaders"
-_PANE = "workbench.panel.composerChatViewPane"
-_IN_PANE = re.compile(rb"workbench\.panel\.aichat\.view\.([0-9A-Za-z-]{8,64})")
-_PROJECTS = "glass.localAgentProjects.v1"
-_MEMBERS = "glass.localAgentProjectMembership.v1"
-_NEWEST = (
+_PANE_KEY = "workbench.panel.composerChatViewPane"
+_CHAT_IN_PANE = re.compile(rb"workbench\.panel\.aichat\.view\.([0-9A-Za-z-]{8,64})")
+_PROJECTS_KEY = "glass.localAgentProjects.v1"
+_MEMBERSHIP_KEY = "glass.localAgentProjectMembership.v1"
+_NEWEST_BUBBLE = (
     "(SELECT max(b.rowid) FROM cursorDiskKV AS b"
     " WHERE b.key > 'bubbleId:' || substr(c.key, 14) || ':' AND b.key < 'bubbleId:' || substr(c.key, 14) || ';')"
 )
-_LATE = 200
+_REREAD_CHATS = 200
 """How many of the most recently used chats have their own rows read in addition to their heads."""
-_LONG = 256 * 1024
-_NONE = len("null")
+_ROW_LIMIT = 256 * 1024
+_EMPTY_LENGTH = len("null")
 """The longest a JSON array can be, in characters, if it is empty or `null`."""
-_CHATS = "c.key >= 'composerData:' AND c.key < 'composerData;'"
+_IS_CHAT_KEY = "c.key >= 'composerData:' AND c.key < 'composerData;'"
 
 
 @dataclass(slots=True)
 class KnownChat:
-    """What is known about a chat without its bubbles. `placed`: its window is known, even if that has no folder."""
+    """What is known about a chat without its bubbles. `has_window`: its window is known, even if that has no folder."""
 
     updated: int = 0
     folder: str = ""
     parent: str = ""
-    placed: bool = False
+    has_window: bool = False
 
 
 class _Project(msgspec.Struct, gc=False):
@@ -86,69 +86,78 @@ def list_editor_chats(database: Database) -> tuple[list[Transcript], list[Proble
     path = database.path
     problems: list[Problem] = []
     storage = workspace_storage(path)
-    keys = look(path, lambda db: _keys(db, storage), problems)
+    keys = read_database(path, lambda db: _read_chat_keys(db, storage), problems)
     for row in keys.lost:
         problems.append(Problem("bad-row", f"{path}@{row}", "A row of this database is damaged and was skipped"))
-    shown = keep_newest_sessions(database, keys.rows, lambda row: (row[2], row[1]), problems)
-    keys = keys._replace(rows=shown)
-    chats = _completed(path, storage, keys, problems)
-    transcripts = [_transcript(path, cid, chats[cid], own, newest) for cid, own, newest in keys.rows if cid in chats]
+    newest = keep_newest_sessions(database, keys.rows, lambda row: (row[2], row[1]), problems)
+    keys = keys._replace(rows=newest)
+    chats = _complete_chats(path, storage, keys, problems)
+    transcripts = [
+        _build_transcript(path, chat_id, chats[chat_id], rowid, newest)
+        for chat_id, rowid, newest in keys.rows
+        if chat_id in chats
+    ]
     transcripts += find_inline_chats(path, storage, problems)
-    if lacking := look(path, lambda db: _lacking(db, path), problems):
+    if missing_table := read_database(path, lambda db: _find_missing_table(db, path), problems):
         if not transcripts:
             raise missing_tables_error(path)
-        problems.append(Problem("unreadable", str(path), f"This database lacks its table {lacking}"))
+        problems.append(Problem("unreadable", str(path), f"This database lacks its table {missing_table}"))
     return transcripts, problems
 
 
-def _lacking(db: sqlite3.Connection, path: Path) -> str:
+def _find_missing_table(db: sqlite3.Connection, path: Path) -> str:
     """Returns the first table that Cursor creates in every database of this kind but that is missing, or ''. Workspace
     databases originally had only `ItemTable`."""
-    made = ("ItemTable", "cursorDiskKV") if path.parent.name == "globalStorage" else ("ItemTable",)
-    return next((table for table in made if is_table_missing(db, table)), "")
+    tables = ("ItemTable", "cursorDiskKV") if path.parent.name == "globalStorage" else ("ItemTable",)
+    return next((table for table in tables if is_table_missing(db, table)), "")
 
 
-def _transcript(path: Path, cid: str, known: KnownChat, own: int, newest: int) -> Transcript:
-    mark = zlib.crc32(f"{own}\n{known.folder}".encode("utf-8", "surrogatepass"))
+def _build_transcript(path: Path, chat_id: str, known: KnownChat, rowid: int, newest: int) -> Transcript:
+    checksum = zlib.crc32(f"{rowid}\n{known.folder}".encode("utf-8", "surrogatepass"))
     time = known.updated * 1_000_000
-    return Transcript("cursor", path, cid, newest, time, mark, known.parent, cid, known.folder)
+    return Transcript("cursor", path, chat_id, newest, time, checksum, known.parent, chat_id, known.folder)
 
 
 def workspace_storage(path: Path) -> Path:
     """Returns the `workspaceStorage` folder that belongs to a database."""
-    above = path.parent.parent
-    return above if above.name == _STORAGE else above / _STORAGE
+    user_folder = path.parent.parent
+    return user_folder if user_folder.name == _STORAGE_NAME else user_folder / _STORAGE_NAME
 
 
-_Row = tuple[str, int, int]
+_ChatRow = tuple[str, int, int]
 """A chat's id, its rowid, and the rowid of its newest bubble."""
 
 
-class _Keys(NamedTuple):
+class _ChatKeys(NamedTuple):
     """The chats of a database by key, and their heads. `replaced`: writing a row gives it a new rowid."""
 
-    rows: list[_Row]
+    rows: list[_ChatRow]
     heads: dict[str, KnownChat]
     lost: list[int]
     replaced: bool
 
 
-def _keys(db: sqlite3.Connection, storage: Path) -> _Keys:
+def _read_chat_keys(db: sqlite3.Connection, storage: Path) -> _ChatKeys:
     lost: list[int] = []
     if not table_columns(db, "cursorDiskKV"):
-        return _Keys([], {}, lost, True)
-    (made,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'cursorDiskKV'").fetchone()
-    wanted = f"substr(c.key, 14), c.rowid, {_NEWEST}"
-    told = read_rows(db, "cursorDiskKV AS c", wanted, _CHATS, (), lost)
-    found = [
-        (column_text(cid), own, new or 0)
-        for cid, own, new in told
-        if isinstance(own, int) and isinstance(new, int | None)
+        return _ChatKeys([], {}, lost, True)
+    (sql,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'cursorDiskKV'").fetchone()
+    selection = f"substr(c.key, 14), c.rowid, {_NEWEST_BUBBLE}"
+    rows = read_rows(db, "cursorDiskKV AS c", selection, _IS_CHAT_KEY, (), lost)
+    chat_rows = [
+        (column_text(chat_id), rowid, newest or 0)
+        for chat_id, rowid, newest in rows
+        if isinstance(rowid, int) and isinstance(newest, int | None)
     ]
-    return _Keys(found, _heads(db, storage) if found else {}, lost, "ON CONFLICT REPLACE" in column_text(made).upper())
+    return _ChatKeys(
+        chat_rows,
+        _read_heads(db, storage) if chat_rows else {},
+        lost,
+        "ON CONFLICT REPLACE" in column_text(sql).upper(),
+    )
 
 
-def _completed(path: Path, storage: Path, keys: _Keys, problems: list[Problem]) -> dict[str, KnownChat]:
+def _complete_chats(path: Path, storage: Path, keys: _ChatKeys, problems: list[Problem]) -> dict[str, KnownChat]:
     """Returns what is known about each chat: from its head, else from the workspace databases of 2025, else from its
     own row.
 
@@ -156,37 +165,43 @@ def _completed(path: Path, storage: Path, keys: _Keys, problems: list[Problem]) 
     changed in place.
     """
     heads = keys.heads
-    missing = [cid for cid, _, _ in keys.rows if cid not in heads]
-    told = load_workspace_references(storage) if missing and not heads else {}
-    chats = {cid: heads[cid] for cid, _, _ in keys.rows if cid in heads}
-    chats |= {cid: told[cid] for cid in missing if cid in told and told[cid].updated}
-    rest = [cid for cid in missing if cid not in chats]
-    late = nlargest(_LATE, chats, key=lambda cid: chats[cid].updated) if keys.replaced else list(chats)
+    missing = [chat_id for chat_id, _, _ in keys.rows if chat_id not in heads]
+    references = load_workspace_references(storage) if missing and not heads else {}
+    chats = {chat_id: heads[chat_id] for chat_id, _, _ in keys.rows if chat_id in heads}
+    chats |= {
+        chat_id: references[chat_id] for chat_id in missing if chat_id in references and references[chat_id].updated
+    }
+    unknown = [chat_id for chat_id in missing if chat_id not in chats]
+    reread = (
+        nlargest(_REREAD_CHATS, chats, key=lambda chat_id: chats[chat_id].updated) if keys.replaced else list(chats)
+    )
     emptied: frozenset[str] = frozenset()
-    if rest or late:
-        outlines, lost, emptied = look(path, lambda db: _outlines(db, rest + late, storage), problems)
-        chats |= {cid: _both(one, chats.get(cid)) for cid, one in outlines.items()}
+    if unknown or reread:
+        outlines, lost, emptied = read_database(
+            path, lambda db: _read_own_rows(db, unknown + reread, storage), problems
+        )
+        chats |= {chat_id: _merge_chats(one, chats.get(chat_id)) for chat_id, one in outlines.items()}
         damaged = frozenset(lost)
-        chats |= {cid: KnownChat() for cid, own, _ in keys.rows if own in damaged and cid not in chats}
-    read = {*rest, *late}
-    bare = [(cid, own) for cid, own, newest in keys.rows if not newest and cid in chats]
-    unread = [(cid, own) for cid, own in bare if cid not in read]
-    emptied |= look(path, lambda db: _emptied(db, unread), problems) if unread else frozenset()
-    for cid, _ in bare:
-        if cid in emptied:
-            del chats[cid]
-    if any(not known.placed for known in chats.values()):
-        told = told or load_workspace_references(storage)
-        for cid, known in chats.items():
-            if not known.placed and cid in told:
-                known.folder = told[cid].folder
+        chats |= {chat_id: KnownChat() for chat_id, rowid, _ in keys.rows if rowid in damaged and chat_id not in chats}
+    read_ids = {*unknown, *reread}
+    without_bubbles = [(chat_id, rowid) for chat_id, rowid, newest in keys.rows if not newest and chat_id in chats]
+    unread = [(chat_id, rowid) for chat_id, rowid in without_bubbles if chat_id not in read_ids]
+    emptied |= read_database(path, lambda db: _find_emptied(db, unread), problems) if unread else frozenset()
+    for chat_id, _ in without_bubbles:
+        if chat_id in emptied:
+            del chats[chat_id]
+    if any(not known.has_window for known in chats.values()):
+        references = references or load_workspace_references(storage)
+        for chat_id, known in chats.items():
+            if not known.has_window and chat_id in references:
+                known.folder = references[chat_id].folder
     for known in chats.values():
         if not known.folder and known.parent in chats:
             known.folder = chats[known.parent].folder
     return chats
 
 
-def _both(one: KnownChat, other: KnownChat | None) -> KnownChat:
+def _merge_chats(one: KnownChat, other: KnownChat | None) -> KnownChat:
     """Merges two records of a chat; the first takes precedence."""
     if other is None:
         return one
@@ -194,69 +209,71 @@ def _both(one: KnownChat, other: KnownChat | None) -> KnownChat:
         max(one.updated, other.updated),
         one.folder or other.folder,
         one.parent or other.parent,
-        one.placed or other.placed,
+        one.has_window or other.has_window,
     )
 
 
-def _known(head: ComposerHead, storage: Path, folders: dict[object, str]) -> KnownChat:
+def _parse_head(head: ComposerHead, storage: Path, folders: dict[object, str]) -> KnownChat:
     window = head.workspace_identifier
     if window is None:
         folder = folder_of_head(head, storage)
     else:
         uri = window.uri
-        place = (uri.fs_path, uri.external, uri.scheme) if isinstance(uri, Uri) else (uri, window.id)
-        kept = folders.get(place)
-        folder = folders[place] = folder_of_head(head, storage) if kept is None else kept
-    sub = head.subagent_info
+        window_key = (uri.fs_path, uri.external, uri.scheme) if isinstance(uri, Uri) else (uri, window.id)
+        known_folder = folders.get(window_key)
+        folder = folders[window_key] = folder_of_head(head, storage) if known_folder is None else known_folder
+    subagent = head.subagent_info
     updated = parse_count(head.last_updated_at or head.created_at)
-    return KnownChat(updated, folder, (sub.parent or "") if sub is not None else "", bool(folder) or window is not None)
+    return KnownChat(
+        updated, folder, (subagent.parent or "") if subagent is not None else "", bool(folder) or window is not None
+    )
 
 
-def _heads(db: sqlite3.Connection, storage: Path) -> dict[str, KnownChat]:
+def _read_heads(db: sqlite3.Connection, storage: Path) -> dict[str, KnownChat]:
     """Returns the heads in the lists for all windows: the table of 3.12 and the older list, which is written late."""
     folders: dict[object, str] = {}
-    found: dict[str, KnownChat] = {}
+    chats: dict[str, KnownChat] = {}
     for head in parse_heads(decode_leniently(read_item(db, HEADS_KEY), ComposerHeads).all_composers):
-        found[head.composer_id or ""] = _known(head, storage, folders)
-    for cid, updated, window, value in _table(db):
+        chats[head.composer_id or ""] = _parse_head(head, storage, folders)
+    for chat_id, updated, window, value in _read_head_table(db):
         head = decode_leniently(value, ComposerHead)
         if head.workspace_identifier is None and window:
             head.workspace_identifier = CursorWindow(id=window)
-        known = _known(head, storage, folders)
-        known.updated = updated or known.updated
-        found[cid] = _both(known, found.get(cid))
-    for cid, folder in _members(db).items():
-        if cid in found and not found[cid].folder:
-            found[cid].folder, found[cid].placed = folder, True
-    return found
+        chat = _parse_head(head, storage, folders)
+        chat.updated = updated or chat.updated
+        chats[chat_id] = _merge_chats(chat, chats.get(chat_id))
+    for chat_id, folder in _read_project_folders(db).items():
+        if chat_id in chats and not chats[chat_id].folder:
+            chats[chat_id].folder, chats[chat_id].has_window = folder, True
+    return chats
 
 
-def _table(db: sqlite3.Connection) -> Iterable[tuple[str, int, str, bytes]]:
-    there = table_columns(db, "composerHeaders")
-    if "composerId" not in there:
+def _read_head_table(db: sqlite3.Connection) -> Iterable[tuple[str, int, str, bytes]]:
+    columns = table_columns(db, "composerHeaders")
+    if "composerId" not in columns:
         return
     names = ("composerId", "lastUpdatedAt", "workspaceId", "value")
-    wanted = ", ".join(name if name in there else "NULL" for name in names)
-    for cid, updated, window, value in read_rows(db, "composerHeaders", wanted, "1", (), []):
+    selection = ", ".join(name if name in columns else "NULL" for name in names)
+    for chat_id, updated, window, value in read_rows(db, "composerHeaders", selection, "1", (), []):
         yield (
-            column_text(cid),
+            column_text(chat_id),
             column_number(updated),
             column_text(window),
             value if isinstance(value, bytes) else b"{}",
         )
 
 
-def _members(db: sqlite3.Connection) -> dict[str, str]:
+def _read_project_folders(db: sqlite3.Connection) -> dict[str, str]:
     """Returns the folders of chats according to the lists of the agents window."""
-    members = parse_json_or_none(msgspec.Raw(read_item(db, _MEMBERS)))
+    members = parse_json_or_none(msgspec.Raw(read_item(db, _MEMBERSHIP_KEY)))
     if not isinstance(members, dict):
         return {}
-    projects = (decode_leniently(raw, _Project) for raw in split_elements(msgspec.Raw(read_item(db, _PROJECTS))))
+    projects = (decode_leniently(raw, _Project) for raw in split_elements(msgspec.Raw(read_item(db, _PROJECTS_KEY))))
     folders = {one.id: folder_of_uri(one.workspace.uri if one.workspace else one.uri) for one in projects}
-    return {str(cid): folders[one] for cid, one in members.items() if isinstance(one, str) and folders.get(one)}
+    return {str(chat_id): folders[one] for chat_id, one in members.items() if isinstance(one, str) and folders.get(one)}
 
 
-def _outlines(
+def _read_own_rows(
     db: sqlite3.Connection, cids: list[str], storage: Path
 ) -> tuple[dict[str, KnownChat], list[int], frozenset[str]]:
     """Returns what the chats' own rows contain, without chats that were deleted or never begun.
@@ -265,11 +282,11 @@ def _outlines(
     """
     folders: dict[object, str] = {}
     named = msgspec.json.encode(cids).decode()
-    there = "key IN (SELECT 'composerData:' || value FROM json_each(?))"
+    columns = "key IN (SELECT 'composerData:' || value FROM json_each(?))"
     lost: list[int] = []
     emptied: set[str] = set()
     found: dict[str, KnownChat] = {}
-    for key, value in read_rows(db, "cursorDiskKV", "substr(key, 14), value", there, (named,), lost):
+    for key, value in read_rows(db, "cursorDiskKV", "substr(key, 14), value", columns, (named,), lost):
         if not isinstance(value, bytes):
             emptied.update([column_text(key)] if value is None else [])
             continue
@@ -278,31 +295,31 @@ def _outlines(
         except ValueError:
             found[column_text(key)] = KnownChat()
             continue
-        if len(value) <= _LONG and len(bytes(head.conversation)) <= _NONE:
+        if len(value) <= _ROW_LIMIT and len(bytes(head.conversation)) <= _EMPTY_LENGTH:
             emptied.add(column_text(key))
-        if any(len(bytes(one)) > _NONE for one in (head.full_conversation_headers_only, head.conversation)):
-            found[column_text(key)] = _known(head, storage, folders)
+        if any(len(bytes(one)) > _EMPTY_LENGTH for one in (head.full_conversation_headers_only, head.conversation)):
+            found[column_text(key)] = _parse_head(head, storage, folders)
     return found, lost, frozenset(emptied)
 
 
-def _emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> frozenset[str]:
+def _find_emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> frozenset[str]:
     """Returns those of the given chats without bubbles whose own row contains no conversation either. They were cleared
     and must not hide what a file still contains of them. Long rows contain a conversation and are not read."""
-    found: list[str] = []
-    for cid, own in chats:
-        kind = db.execute("SELECT typeof(value) FROM cursorDiskKV WHERE rowid = ?", (own,)).fetchone()
+    emptied: list[str] = []
+    for chat_id, rowid in chats:
+        kind = db.execute("SELECT typeof(value) FROM cursorDiskKV WHERE rowid = ?", (rowid,)).fetchone()
         if kind == (b"null",):
-            found.append(cid)
+            emptied.append(chat_id)
         if kind not in ((b"text",), (b"blob",)):
             continue
         try:
-            with db.blobopen("cursorDiskKV", "value", own, readonly=True) as value:
-                head = parse_object(value.read(), ComposerHead) if len(value) <= _LONG else None
+            with db.blobopen("cursorDiskKV", "value", rowid, readonly=True) as value:
+                head = parse_object(value.read(), ComposerHead) if len(value) <= _ROW_LIMIT else None
         except (sqlite3.Error, ValueError):
             continue  # reported when the chat is read
-        if head is not None and len(bytes(head.conversation)) <= _NONE:
-            found.append(cid)
-    return frozenset(found)
+        if head is not None and len(bytes(head.conversation)) <= _EMPTY_LENGTH:
+            emptied.append(chat_id)
+    return frozenset(emptied)
 
 
 def load_workspace_references(storage: Path) -> dict[str, KnownChat]:
@@ -311,35 +328,37 @@ def load_workspace_references(storage: Path) -> dict[str, KnownChat]:
     Skips databases that cannot be read: they are reported when they are listed themselves.
     """
     try:
-        places = [one / "state.vscdb" for one in sorted(storage.iterdir())]
+        paths = [one / "state.vscdb" for one in sorted(storage.iterdir())]
     except OSError:
         return {}
-    found: dict[str, KnownChat] = {}
-    for database in find_databases("cursor", places, []):
+    chats: dict[str, KnownChat] = {}
+    for database in find_databases("cursor", paths, []):
         folder = folder_of_storage(database.path.parent)
         if not folder:
             continue
         try:
-            told = look(database.path, _referenced, [])
+            references = read_database(database.path, _read_references, [])
         except LerimError:
             continue
-        for cid, updated in told.items():
-            known = found.setdefault(cid, KnownChat(folder=folder, placed=True))
-            known.updated = max(known.updated, updated)
-    return found
+        for chat_id, updated in references.items():
+            chat = chats.setdefault(chat_id, KnownChat(folder=folder, has_window=True))
+            chat.updated = max(chat.updated, updated)
+    return chats
 
 
-def _referenced(db: sqlite3.Connection) -> dict[str, int]:
-    kept = decode_leniently(read_item(db, COMPOSERS_KEY), ComposerHeads)
-    told = {
+def _read_references(db: sqlite3.Connection) -> dict[str, int]:
+    composers = decode_leniently(read_item(db, COMPOSERS_KEY), ComposerHeads)
+    updated_by_chat = {
         head.composer_id or "": parse_count(head.last_updated_at) or parse_count(head.created_at)
-        for head in parse_heads(kept.all_composers)
+        for head in parse_heads(composers.all_composers)
     }
-    selected = parse_json_or_none(kept.selected_composer_ids)
-    panes = read_rows(db, "ItemTable", "value", "key >= ? AND key < ?", (_PANE, f"{_PANE[:-1]}f"), [])
-    others = [one for one in selected if isinstance(one, str)] if isinstance(selected, list) else []
-    others += [cid.decode() for (value,) in panes if isinstance(value, bytes) for cid in _IN_PANE.findall(value)]
-    others += [cid for cid, _, _, _ in _table(db)]
-    for cid in (*others, kept.selected_composer_id or ""):
-        told.setdefault(cid, 0)
-    return told
+    selected = parse_json_or_none(composers.selected_composer_ids)
+    panes = read_rows(db, "ItemTable", "value", "key >= ? AND key < ?", (_PANE_KEY, f"{_PANE_KEY[:-1]}f"), [])
+    other_ids = [one for one in selected if isinstance(one, str)] if isinstance(selected, list) else []
+    other_ids += [
+        chat_id.decode() for (value,) in panes if isinstance(value, bytes) for chat_id in _CHAT_IN_PANE.findall(value)
+    ]
+    other_ids += [chat_id for chat_id, _, _, _ in _read_head_table(db)]
+    for chat_id in (*other_ids, composers.selected_composer_id or ""):
+        updated_by_chat.setdefault(chat_id, 0)
+    return updated_by_chat

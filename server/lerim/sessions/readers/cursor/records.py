@@ -234,40 +234,40 @@ def decode_cursor_string(raw: msgspec.Raw) -> str:
     return found if isinstance(found, str) else ""
 
 
-def rich_text(raw: msgspec.Raw) -> str:
+def extract_rich_text(raw: msgspec.Raw) -> str:
     """Returns the plain text of a rich text (Lexical JSON, often inside a string)."""
     try:
-        found = json.loads(unwrap_json(raw).decode("utf-8", "replace"))
+        root = json.loads(unwrap_json(raw).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return ""
     pieces: list[str] = []
-    waiting = [found]
-    while waiting:
-        node = waiting.pop()
+    nodes = [root]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, list):
-            waiting += reversed(node)
+            nodes += reversed(node)
         elif isinstance(node, dict):
             if isinstance(text := node.get("text"), str):
                 pieces.append(text)
             elif node.get("type") in ("linebreak", "paragraph") and pieces:
                 pieces.append("\n")
-            waiting += [node[key] for key in ("children", "root") if isinstance(node.get(key), (list, dict))]
+            nodes += [node[key] for key in ("children", "root") if isinstance(node.get(key), (list, dict))]
     return "".join(pieces).strip().encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-LEAST_MS = 1_000_000_000_000
-MOST_MS = 10_000_000_000_000
+EARLIEST_MS = 1_000_000_000_000
+LATEST_MS = 10_000_000_000_000
 
 
 def parse_cursor_time(value: str | Number) -> datetime | None:
     """Parses a time as Cursor writes it (ISO text, or milliseconds since 1970); returns None for anything else."""
     if isinstance(value, str):
         try:
-            found = datetime.fromisoformat(value)
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+            time = datetime.fromisoformat(value)
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             return None
-    if isinstance(value, (int, float)) and LEAST_MS < value < MOST_MS:
+    if isinstance(value, (int, float)) and EARLIEST_MS < value < LATEST_MS:
         return datetime.fromtimestamp(value / 1000, UTC)
     return None
 

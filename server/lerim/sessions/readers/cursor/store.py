@@ -19,9 +19,9 @@ from lerim.sessions.readers.cursor.folders import folder_of_project, folders_by_
 from lerim.sessions.readers.engine import WholeReading, is_folder, list_folder, stat_transcript
 from lerim.sessions.readers.live import find_databases
 
-_STORE = "store.db"
-_STATE = "state.vscdb"
-_DEEP = 3
+_CLI_DATABASE = "store.db"
+_EDITOR_DATABASE = "state.vscdb"
+_DEPTH_LIMIT = 3
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
@@ -30,20 +30,22 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     Returns empty contents if there is no such folder. `folders` are working folders known on this machine, used to
     recognize folders that are named by a digest or a slug.
     """
-    found = StoreContents()
+    contents = StoreContents()
     for user in (root, root / "User"):
-        places = [user / "globalStorage" / _STATE]
-        places += [one / _STATE for one in _folders(user / "workspaceStorage", found.problems)]
-        found.databases.extend(find_databases("cursor", places, found.problems))
-    _chats(root / "chats", folders, found)
-    for project in _folders(root / "projects", found.problems):
-        _add(project / "agent-transcripts", "", folder_of_project(project, folders), _DEEP, found)
-    return found
+        paths = [user / "globalStorage" / _EDITOR_DATABASE]
+        paths += [one / _EDITOR_DATABASE for one in _list_folders(user / "workspaceStorage", contents.problems)]
+        contents.databases.extend(find_databases("cursor", paths, contents.problems))
+    _add_cli_chats(root / "chats", folders, contents)
+    for project in _list_folders(root / "projects", contents.problems):
+        _add_agent_transcripts(
+            project / "agent-transcripts", "", folder_of_project(project, folders), _DEPTH_LIMIT, contents
+        )
+    return contents
 
 
 def list_database(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
     """Lists the chats in a database, each with its stamp. Raises TranscriptError if it cannot be opened."""
-    if database.path.name == _STORE:
+    if database.path.name == _CLI_DATABASE:
         return cli.list_cli_chat(database, folders)
     return listing.list_editor_chats(database)
 
@@ -53,9 +55,9 @@ def probe_folder(transcript: Transcript) -> str:
     if transcript.cwd:
         return transcript.cwd
     try:
-        if transcript.within and transcript.path.name != _STORE:
+        if transcript.store_key and transcript.path.name != _CLI_DATABASE:
             return chats.find_chat_folder(transcript)
-        load = cli.load_cli_chat if transcript.within else agents.load_agent_transcript
+        load = cli.load_cli_chat if transcript.store_key else agents.load_agent_transcript
         return next(iter(load(transcript, brief=True).session.cwds), "")
     except LerimError:
         return ""
@@ -63,41 +65,41 @@ def probe_folder(transcript: Transcript) -> str:
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
     """Returns a reading of one session; see WholeReading. `brief` leaves out what the catalog does not keep."""
-    if transcript.path.name == _STORE:
+    if transcript.path.name == _CLI_DATABASE:
         load = cli.load_cli_chat
-    elif transcript.within:
+    elif transcript.store_key:
         load = chats.load_editor_chat
     else:
         load = agents.load_agent_transcript
     return WholeReading(transcript, partial(load, brief=brief), resume)
 
 
-def _folders(folder: Path, problems: list[Problem]) -> list[Path]:
+def _list_folders(folder: Path, problems: list[Problem]) -> list[Path]:
     """Returns the folders in a folder, sorted by name; adds a problem if it cannot be listed."""
     return [Path(entry.path) for entry in list_folder(folder, problems) if is_folder(entry)]
 
 
-def _chats(root: Path, folders: Sequence[str], found: StoreContents) -> None:
+def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
     """Adds the chats of the command line. Their stamps change once the folder behind a digest is known, so that they
     are read again."""
-    known = folders_by_digest(folders)
-    for place in _folders(root, found.problems):
-        mark = zlib.crc32(known.get(place.name, "").encode("utf-8", "replace"))
-        stores = [one / _STORE for one in _folders(place, found.problems)]
-        for one in find_databases("cursor", stores, found.problems):
+    folder_by_digest = folders_by_digest(folders)
+    for group in _list_folders(root, contents.problems):
+        checksum = zlib.crc32(folder_by_digest.get(group.name, "").encode("utf-8", "replace"))
+        stores = [one / _CLI_DATABASE for one in _list_folders(group, contents.problems)]
+        for one in find_databases("cursor", stores, contents.problems):
             size, written, wal, wal_written = one.stamp
-            found.databases.append(Database("cursor", one.path, (size, written, wal, wal_written + mark)))
+            contents.databases.append(Database("cursor", one.path, (size, written, wal, wal_written + checksum)))
 
 
-def _add(folder: Path, parent: str, cwd: str, deep: int, found: StoreContents) -> None:
+def _add_agent_transcripts(folder: Path, parent: str, cwd: str, depth: int, contents: StoreContents) -> None:
     """Adds the transcripts in a folder and its subfolders; those in `<id>/subagents` belong to subagents of the session
     `<id>`."""
-    for entry in list_folder(folder, found.problems):
+    for entry in list_folder(folder, contents.problems):
         if entry.name.endswith(".jsonl"):
             native_id = entry.name.removesuffix(".jsonl")
-            found.transcripts.extend(
-                stat_transcript("cursor", entry, native_id, found.problems, parent=parent, cwd=cwd)
+            contents.transcripts.extend(
+                stat_transcript("cursor", entry, native_id, contents.problems, parent=parent, cwd=cwd)
             )
-        elif deep and entry.is_dir(follow_symlinks=False):
-            above = folder.name if entry.name == "subagents" else parent
-            _add(Path(entry.path), above, cwd, deep - 1, found)
+        elif depth and entry.is_dir(follow_symlinks=False):
+            parent_id = folder.name if entry.name == "subagents" else parent
+            _add_agent_transcripts(Path(entry.path), parent_id, cwd, depth - 1, contents)

@@ -37,7 +37,7 @@ class CursorToolInput(msgspec.Struct, gc=False):
     content: msgspec.Raw = JSON_NULL
 
 
-_Camel = cast(
+_CamelCaseInput = cast(
     type[CursorToolInput],
     msgspec.defstruct(
         "_Camel",
@@ -97,9 +97,9 @@ class CursorQuestion(msgspec.Struct, gc=False):
     options: list[CursorOption] | None = None
 
 
-def parse_tool_inputs(given: tuple[bytes, ...]) -> list[CursorToolInput]:
+def parse_tool_inputs(json_texts: tuple[bytes, ...]) -> list[CursorToolInput]:
     """Decodes each input in both spellings; if several set a field, the first one counts."""
-    return [decode_leniently(data, shape) for data in given for shape in (_Camel, CursorToolInput)]
+    return [decode_leniently(data, shape) for data in json_texts for shape in (_CamelCaseInput, CursorToolInput)]
 
 
 def parse_tool_output(data: bytes) -> CursorToolOutput:
@@ -109,6 +109,6 @@ def parse_tool_output(data: bytes) -> CursorToolOutput:
 
 def parse_cursor_questions(raw: msgspec.Raw) -> list[CursorQuestion]:
     """Returns the questions in a call's input."""
-    found = parse_json_or_none(raw)
-    items = found if isinstance(found, list) else []
+    value = parse_json_or_none(raw)
+    items = value if isinstance(value, list) else []
     return [decode_leniently(msgspec.json.encode(item), CursorQuestion) for item in items if isinstance(item, dict)]

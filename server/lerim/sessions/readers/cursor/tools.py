@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.cursor.edits import FileBodies, performed_edits, requested_edits
+from lerim.sessions.readers.cursor.edits import FileContents, performed_edits, requested_edits
 from lerim.sessions.readers.cursor.folders import uri_to_path
 from lerim.sessions.readers.cursor.records import CursorTool, decode_cursor_string, unwrap_json
 from lerim.sessions.readers.cursor.tool_fields import (
@@ -29,7 +29,7 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 
-_KINDS: dict[ToolKind, str] = {
+_NAMES_BY_KIND: dict[ToolKind, str] = {
     "shell": "runterminalcommand runterminalcmd runcommand shell bash terminal",
     "read": "readfile read readlints readnotebook fetchrules readmcpresource fetchmcpresource",
     "edit": "editfile edit multiedit searchreplace strreplace applypatch reapply editnotebook deletefile delete",
@@ -41,9 +41,9 @@ _KINDS: dict[ToolKind, str] = {
     "agent": "task subagent",
     "web": "websearch webfetch fetch fetchurl",
 }
-_KIND: dict[str, ToolKind] = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-_VERSION = re.compile(r"_v\d{1,3}$")
-_EXIT = re.compile(r"\s{0,20}Exit code: (-?\d{1,10})\b")
+_KINDS_BY_NAME: dict[str, ToolKind] = {name: kind for kind, names in _NAMES_BY_KIND.items() for name in names.split()}
+_VERSION_SUFFIX = re.compile(r"_v\d{1,3}$")
+_EXIT_CODE = re.compile(r"\s{0,20}Exit code: (-?\d{1,10})\b")
 _COMMANDS = ("command", "url", "query", "search_term", "pattern", "glob_pattern")
 _PATHS = (
     "target_file",
@@ -59,60 +59,60 @@ _PATHS = (
 
 def cursor_tool_kind(name: str) -> ToolKind:
     """Returns the kind of a tool from its name, in any spelling."""
-    return _KIND.get(_VERSION.sub("", name.lower()).replace("_", "").replace("-", ""), "other")
+    return _KINDS_BY_NAME.get(_VERSION_SUFFIX.sub("", name.lower()).replace("_", "").replace("-", ""), "other")
 
 
-def parse_cursor_call(name: str, call: str, given: tuple[bytes, ...], *, brief: bool = False) -> ToolCall:
-    """Parses a call that has no result yet. `given` are the JSON texts that may contain its input, the most likely one
-    first."""
+def parse_cursor_call(name: str, call_id: str, json_texts: tuple[bytes, ...], *, brief: bool = False) -> ToolCall:
+    """Parses a call that has no result yet. `json_texts` are the JSON texts that may contain its input, the most likely
+    one first."""
     name = without_nul(name)[:200]
     kind = cursor_tool_kind(name)
-    told = parse_tool_inputs(given)
-    paths = _paths(told)
-    edits = requested_edits(told, paths[0] if paths else "") if kind in ("edit", "write") and not brief else ()
-    if kind == "edit" and (patch := _patch(given)):
-        found = parse_patch(patch, brief=brief)
-        paths, edits = found.paths or paths, found.edits
+    inputs = parse_tool_inputs(json_texts)
+    paths = _find_paths(inputs)
+    edits = requested_edits(inputs, paths[0] if paths else "") if kind in ("edit", "write") and not brief else ()
+    if kind == "edit" and (patch := _find_patch(json_texts)):
+        parsed_patch = parse_patch(patch, brief=brief)
+        paths, edits = parsed_patch.paths or paths, parsed_patch.edits
     return ToolCall(
-        id=without_nul(call),
+        id=without_nul(call_id),
         name=name or "tool",
         kind=kind,
-        command=_first(told, *_COMMANDS),
-        description=_first(told, "description", "explanation"),
+        command=_first_text(inputs, *_COMMANDS),
+        description=_first_text(inputs, "description", "explanation"),
         paths=paths,
         edits=edits,
-        answers=tuple(_question(one) for one in _put(told)) if kind == "ask" else (),
-        plan=_first(told, "plan", "overview") if kind == "plan" else "",
+        answers=tuple(_convert_question(one) for one in _find_questions(inputs)) if kind == "ask" else (),
+        plan=_first_text(inputs, "plan", "overview") if kind == "plan" else "",
     )
 
 
-def _first(told: list[CursorToolInput], *names: str) -> str:
-    for one in told:
+def _first_text(inputs: list[CursorToolInput], *names: str) -> str:
+    for one in inputs:
         for name in names:
             if isinstance(found := getattr(one, name), str) and found:
                 return without_nul(found)
     return ""
 
 
-def _paths(told: list[CursorToolInput]) -> tuple[str, ...]:
-    found = _first(told, *_PATHS)
+def _find_paths(inputs: list[CursorToolInput]) -> tuple[str, ...]:
+    found = _first_text(inputs, *_PATHS)
     return ((uri_to_path(found) or found) if "://" in found else found,) if found else ()
 
 
-def _patch(given: tuple[bytes, ...]) -> str:
-    for data in given:
+def _find_patch(json_texts: tuple[bytes, ...]) -> str:
+    for data in json_texts:
         if PATCH_BEGIN.encode() in data:
-            found = parse_json_or_none(msgspec.Raw(data))
-            texts = list(found.values()) if isinstance(found, dict) else [found]
+            value = parse_json_or_none(msgspec.Raw(data))
+            texts = list(value.values()) if isinstance(value, dict) else [value]
             return next((text for text in texts if isinstance(text, str) and PATCH_BEGIN in text), "")
     return ""
 
 
-def _put(told: list[CursorToolInput]) -> list[CursorQuestion]:
-    return next((found for one in told if (found := parse_cursor_questions(one.questions))), [])
+def _find_questions(inputs: list[CursorToolInput]) -> list[CursorQuestion]:
+    return next((found for one in inputs if (found := parse_cursor_questions(one.questions))), [])
 
 
-def _question(one: CursorQuestion) -> QuestionAnswer:
+def _convert_question(one: CursorQuestion) -> QuestionAnswer:
     options = one.options or []
     descriptions = tuple(without_nul(option.description) for option in options)
     labels = tuple(without_nul(option.label) for option in options)
@@ -123,7 +123,7 @@ def _question(one: CursorQuestion) -> QuestionAnswer:
 
 # --- results -----------------------------------------------------------------------------------------------------
 
-_ENDED: dict[str, ToolStatus] = {
+_STATUSES: dict[str, ToolStatus] = {
     "completed": "ok",
     "success": "ok",
     "error": "error",
@@ -132,106 +132,114 @@ _ENDED: dict[str, ToolStatus] = {
     "aborted": "interrupted",
     "rejected": "denied",
 }
-_TELLING: frozenset[ToolKind] = frozenset({"shell", "ask", "agent"})
+_KINDS_WITH_USED_RESULTS: frozenset[ToolKind] = frozenset({"shell", "ask", "agent"})
 """Kinds of calls whose results say more than that the call succeeded."""
 
 
-def parse_bubble_call(tool: CursorTool, bodies: FileBodies, *, brief: bool = False) -> ToolCall:
-    """Parses the call in a bubble, with its result. `bodies` looks up the content of a file before and after an
+def parse_bubble_call(tool: CursorTool, contents: FileContents, *, brief: bool = False) -> ToolCall:
+    """Parses the call in a bubble, with its result. `contents` looks up the content of a file before and after an
     edit."""
-    given = tuple(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
-    call = parse_cursor_call(tool.name or "", tool.tool_call_id or "", given, brief=brief)
+    json_texts = tuple(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
+    call = parse_cursor_call(tool.name or "", tool.tool_call_id or "", json_texts, brief=brief)
     result = unwrap_json(tool.result) if tool.result != JSON_NULL else b""
-    told = parse_tool_output(result)
-    status = _status(tool, told, result)
+    output = parse_tool_output(result)
+    status = _find_status(tool, output, result)
     if call.kind in ("edit", "write") and not brief and not call.edits:
-        call = replace(call, edits=performed_edits(told, call.paths[0] if call.paths else "", bodies))
+        call = replace(call, edits=performed_edits(output, call.paths[0] if call.paths else "", contents))
     if call.answers:
-        call = replace(call, answers=_answered(call.answers, _put(parse_tool_inputs(given)), told))
+        call = replace(
+            call, answers=_fill_answers(call.answers, _find_questions(parse_tool_inputs(json_texts)), output)
+        )
     if call.kind == "agent":
-        call = replace(call, subagent=without_nul(told.agent_id))
-    code = told.exit_code_v2 if told.exit_code_v2 is not None else told.exit_code
-    left_out = brief and status == "ok" and call.kind not in _TELLING
-    return close_cursor_call(call, status, "" if left_out else _output(tool, told, result), code, brief=brief)
+        call = replace(call, subagent=without_nul(output.agent_id))
+    code = output.exit_code_v2 if output.exit_code_v2 is not None else output.exit_code
+    is_output_unused = brief and status == "ok" and call.kind not in _KINDS_WITH_USED_RESULTS
+    return close_cursor_call(
+        call, status, "" if is_output_unused else _join_output(tool, output, result), code, brief=brief
+    )
 
 
-def _status(tool: CursorTool, told: CursorToolOutput, result: bytes) -> ToolStatus:
-    status = _ENDED.get((tool.status or "").lower(), "pending")
+def _find_status(tool: CursorTool, output: CursorToolOutput, result: bytes) -> ToolStatus:
+    status = _STATUSES.get((tool.status or "").lower(), "pending")
     if not tool.status and result:
         status = "ok"
-    if told.rejected or (decode_cursor_string(tool.user_decision).startswith("reject") and status != "pending"):
+    if output.rejected or (decode_cursor_string(tool.user_decision).startswith("reject") and status != "pending"):
         return "denied"
-    if status == "ok" and told.not_interrupted is False:
+    if status == "ok" and output.not_interrupted is False:
         return "interrupted"
-    if status == "ok" and cursor_tool_kind(tool.name or "") == "plan" and not _accepted(tool, told):
+    if status == "ok" and cursor_tool_kind(tool.name or "") == "plan" and not _is_accepted(tool, output):
         return "pending"  # the plan was written, but the person has not decided on it yet
     return status
 
 
-def _accepted(tool: CursorTool, told: CursorToolOutput) -> bool:
-    return told.accepted is True or decode_cursor_string(tool.user_decision).startswith("accept")
+def _is_accepted(tool: CursorTool, output: CursorToolOutput) -> bool:
+    return output.accepted is True or decode_cursor_string(tool.user_decision).startswith("accept")
 
 
 def close_cursor_call(
     call: ToolCall, status: ToolStatus, output: str, code: int | None = None, *, brief: bool = False
 ) -> ToolCall:
     """Returns `call` with its status and output. A shell command with a non-zero exit code counts as failed."""
-    if call.kind == "shell" and code is None and (found := _EXIT.match(output)):
+    if call.kind == "shell" and code is None and (found := _EXIT_CODE.match(output)):
         code = int(found[1])
     if code is not None and (call.kind != "shell" or abs(code) >= 1 << 32):
         code = None
     if status == "ok" and code:
         status = "error"
-    shown, left_out = ("", 0) if brief and status == "ok" else keep_ends(without_nul(cut_blocks(output)))
-    return replace(call, status=status, output=shown, output_cut=left_out, exit_code=code)
+    shown, omitted = ("", 0) if brief and status == "ok" else keep_ends(without_nul(cut_blocks(output)))
+    return replace(call, status=status, output=shown, output_cut=omitted, exit_code=code)
 
 
-def _output(tool: CursorTool, told: CursorToolOutput, result: bytes) -> str:
-    failure = _message(tool.error) or _message(told.error)
-    said = "\n".join(text for text in (told.output, told.contents, told.stderr) if text)
-    if not said and not failure and result not in (b"", b"null", b"{}"):
-        said = result.decode("utf-8", "replace")
-    return "\n".join(text for text in (failure, said) if text)
+def _join_output(tool: CursorTool, output: CursorToolOutput, result: bytes) -> str:
+    failure = _error_message(tool.error) or _error_message(output.error)
+    text = "\n".join(text for text in (output.output, output.contents, output.stderr) if text)
+    if not text and not failure and result not in (b"", b"null", b"{}"):
+        text = result.decode("utf-8", "replace")
+    return "\n".join(text for text in (failure, text) if text)
 
 
-_MESSAGES = ("clientVisibleErrorMessage", "modelVisibleErrorMessage", "message", "error")
+_MESSAGE_KEYS = ("clientVisibleErrorMessage", "modelVisibleErrorMessage", "message", "error")
 
 
-def _message(error: msgspec.Raw) -> str:
+def _error_message(error: msgspec.Raw) -> str:
     """Returns the message of an error: a string, an object, or an object inside a string."""
     if error == JSON_NULL:
         return ""
-    found = parse_json_or_none(error)
-    if isinstance(found, str) and found.startswith("{"):
-        found = parse_json_or_none(msgspec.Raw(found.encode("utf-8", "replace"))) or found
-    if isinstance(found, dict):
-        texts = (found.get(key) for key in _MESSAGES)
+    value = parse_json_or_none(error)
+    if isinstance(value, str) and value.startswith("{"):
+        value = parse_json_or_none(msgspec.Raw(value.encode("utf-8", "replace"))) or value
+    if isinstance(value, dict):
+        texts = (value.get(key) for key in _MESSAGE_KEYS)
         return next((text for text in texts if isinstance(text, str) and text), "")
-    return found if isinstance(found, str) else ""
+    return value if isinstance(value, str) else ""
 
 
-def _answered(
-    answers: tuple[QuestionAnswer, ...], put: list[CursorQuestion], told: CursorToolOutput
+def _fill_answers(
+    answers: tuple[QuestionAnswer, ...], questions: list[CursorQuestion], output: CursorToolOutput
 ) -> tuple[QuestionAnswer, ...]:
-    chosen: dict[str, list[str]] = {}
-    given = parse_json_or_none(told.answers)
-    for one in given if isinstance(given, list) else [given]:
+    chosen_by_question: dict[str, list[str]] = {}
+    value = parse_json_or_none(output.answers)
+    for one in value if isinstance(value, list) else [value]:
         if isinstance(one, dict):
-            _take(one, chosen)
-    both = zip(answers, put, strict=False)
-    return tuple(replace(one, answer=", ".join(_named(question, chosen))) for one, question in both)
+            _collect_answer(one, chosen_by_question)
+    pairs = zip(answers, questions, strict=False)
+    return tuple(
+        replace(one, answer=", ".join(_option_labels(question, chosen_by_question))) for one, question in pairs
+    )
 
 
-def _take(one: dict[object, object], chosen: dict[str, list[str]]) -> None:
+def _collect_answer(answer: dict[object, object], chosen_by_question: dict[str, list[str]]) -> None:
     """Collects one answer: `{questionId, selectedOptionIds, freeformText}`, or the selected options by question id."""
-    named = one.get("questionId")
-    for key, value in one.items():
-        to = named if isinstance(named, str) else key
-        if key != "questionId" and isinstance(to, str):
-            found = value if isinstance(value, list) else [value]
-            chosen.setdefault(to, []).extend(text for text in found if isinstance(text, str) and text)
+    question_id = answer.get("questionId")
+    for key, value in answer.items():
+        key_or_id = question_id if isinstance(question_id, str) else key
+        if key != "questionId" and isinstance(key_or_id, str):
+            values = value if isinstance(value, list) else [value]
+            chosen_by_question.setdefault(key_or_id, []).extend(
+                text for text in values if isinstance(text, str) and text
+            )
 
 
-def _named(question: CursorQuestion, chosen: dict[str, list[str]]) -> list[str]:
+def _option_labels(question: CursorQuestion, chosen_by_question: dict[str, list[str]]) -> list[str]:
     labels = {option.id: without_nul(option.label) for option in question.options or ()}
-    return [labels.get(one) or without_nul(one) for one in chosen.get(question.id or "", [])]
+    return [labels.get(one) or without_nul(one) for one in chosen_by_question.get(question.id or "", [])]

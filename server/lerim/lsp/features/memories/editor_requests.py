@@ -1,0 +1,124 @@
+"""The editor's requests for hovers and code lenses, answered within milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lsprotocol import types
+
+from lerim.lsp.boundary import Document
+from lerim.lsp.features import watching
+from lerim.lsp.features.memories import cursor, views
+from lerim.lsp.features.memories import lenses as lens
+from lerim.lsp.features.memories.hovers import MAX_MEMORIES, render_hover
+from lerim.lsp.protocol import SHOW_FILE_MEMORIES
+from lerim.lsp.window import FileLocation, Repo, Sidecar, uses
+from lerim.memory import MemoryEntry, definitions, redact_record
+
+MAX_PREFETCHED = 64
+
+
+async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
+    """The memories about the word, path or file under the cursor; None if there are none."""
+    settings = sidecar.options.settings
+    document = _find_document(sidecar, params.text_document.uri)
+    if document is None or not settings.hover:
+        return None
+    location = await sidecar.repos.locate_file(params.text_document.uri)
+    if location is None:
+        return None
+    entries = sorted(find_entries(document, params.position, location), key=_make_wrong_key(location))
+    if not entries:
+        return None
+    wanted = [entry.path for entry in entries[:MAX_MEMORIES]]
+    if location.repo.is_fast_to_read or all(path in location.repo.cache for path in wanted):
+        stored = views.load_memories(location.repo, wanted)
+    else:
+        stored = await sidecar.run_in_thread(views.load_memories, location.repo, wanted)
+    if not stored:
+        return None
+    uses.note_hovered(sidecar, location.repo, [memory.record.id for memory in stored])
+    text = render_hover(
+        views.make_hover_memories(sidecar, location.repo, stored),
+        len(entries) - len(wanted),
+        sidecar.clock(),
+        trusted=sidecar.options.trusted,
+    )
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+
+
+async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.CodeLens]:
+    """The code lenses of a file."""
+    uri = params.text_document.uri
+    document = _find_document(sidecar, uri)
+    mode = sidecar.options.settings.code_lens
+    if document is None or mode == "off":
+        return []
+    location = await sidecar.repos.locate_file(uri)
+    if location is None:
+        return []
+    references = location.repo.references
+    entries = references.for_file(location.path)
+    _prefetch(sidecar, location, entries)
+    if entries:
+        watching.schedule_file_check(sidecar, location)
+    drift = location.repo.drift
+    whole = [drift.wrong_state(entry) or entry.label for entry in entries]
+    symbols = {
+        name: [drift.wrong_state(entry) or entry.label for entry in references.for_symbol(location.path, name)]
+        for name in (references.symbols(location.path) if mode == "symbols" else ())
+    }
+    find = definitions.make_symbol_finder(location.path, document.source, document.lines) if symbols else lambda _: None
+    return [_lens(uri, lens_row) for lens_row in lens.place_lenses(mode, whole, symbols, find)]
+
+
+def _lens(uri: str, lens_row: lens.Lens) -> types.CodeLens:
+    """Converts a lens. Our extension uses `data` to move it to the symbol's line in the editor (docs/PROTOCOL.md)."""
+    start = types.Position(lens_row.line or 0, 0)
+    return types.CodeLens(
+        range=types.Range(start, start),
+        command=types.Command(title=lens_row.title, command=SHOW_FILE_MEMORIES, arguments=[uri]),
+        data={"symbol": lens_row.symbol, "found": bool(lens_row.line)} if lens_row.symbol else None,
+    )
+
+
+def find_entries(document: Document, position: types.Position, location: FileLocation) -> list[MemoryEntry]:
+    """The memories about the symbol at `position`, or else the path there, or else, on line 1, the file itself."""
+    references = location.repo.references
+    line = document.line(position.line)
+    index = document.index_in_line(position)
+    word = cursor.word_at(line, index)
+    found = list(references.for_symbol(location.path, word)) if word else []
+    if found:
+        return found
+    for path in cursor.possible_paths(cursor.path_at(line, index), location.folder):
+        found = list(references.for_file(path))
+        if found:
+            return found
+    return list(references.for_file(location.path)) if position.line == 0 else []
+
+
+def _make_wrong_key(location: FileLocation) -> Callable[[MemoryEntry], bool]:
+    """Makes a sort key that puts drifted and gone memories last, since a hover shows only three."""
+    return lambda entry: location.repo.drift.wrong_state(entry) != ""
+
+
+def _prefetch(sidecar: Sidecar, location: FileLocation, entries: Sequence[MemoryEntry]) -> None:
+    """Reads a file's memories before the first hover, since the editor requests lenses when a file comes into view."""
+    not_cached = [entry.path for entry in entries[:MAX_PREFETCHED] if entry.path not in location.repo.cache]
+    if not_cached:
+        sidecar.executor.submit(_load_for_hover, location.repo, not_cached)
+
+
+def _load_for_hover(repo: Repo, paths: Sequence[Path]) -> None:
+    for stored in views.load_memories(repo, paths):
+        redact_record(stored.record)  # cached for the hover: redaction would be its slowest part
+
+
+def _find_document(sidecar: Sidecar, uri: str) -> Document | None:
+    settings = sidecar.options.settings
+    document = sidecar.server.documents.find_open_document(uri) if settings.enabled else None
+    if document is None or document.oversize or len(document.source) > settings.max_file_kb * 1024:
+        return None
+    return document

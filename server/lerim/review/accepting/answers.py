@@ -1,0 +1,71 @@
+"""What an answer for a memory near a candidate makes of the candidate, and what is kept of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lerim.errors import MemoryError_, StaleError
+from lerim.memory import MemorySearch, Store
+from lerim.review.accepting.effects import Effects
+from lerim.review.candidates import Proposal, Target
+from lerim.review.comparing import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer, find_neighbours
+from lerim.review.ledger import Ledger
+from lerim.review.proposing import open_memory_search
+from lerim.review.review_paths import ReviewPaths
+
+
+def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
+    """The candidate as it does what the person chose.
+
+    Raises MemoryError_ where it cannot, StaleError where the memory is not as they saw it.
+    """
+    if not proposal.session:
+        raise MemoryError_(
+            "This proposal names its memories, so there is no answer to choose.",
+            where=str(proposal.path),
+            todo="Accept it as it is, or reject it.",
+        )
+    if choice.answer == "keep":
+        back = proposal.action == "add"
+        targets, about = (proposal.targets, proposal.about) if back else ((), ())
+        return replace(proposal, action="add", targets=targets, about=about, lost=(), diff="")
+    stored = store.load_by_id(choice.memory)
+    if stored.status != "active" or (choice.hash not in ("", stored.text_hash) and choice.answer != "same"):
+        raise StaleError(
+            "This memory has changed since it was shown. Nothing was changed.",
+            where=str(stored.path),
+            todo="Check its new text, then choose again.",
+        )
+    target = Target(stored.record.id, stored.text_hash)
+    return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
+
+
+def answer_to_record(book: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> RecordedAnswer | None:
+    """What to remember of the answer for a session's candidate, so that the pair is not shown again."""
+    known = book.known(final.id)
+    answer = ANSWERS.get(final.action)
+    memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.about)
+    if not final.session or known is None or answer is None or not memories:
+        return None
+    return RecordedAnswer(known.print, known.source, answer, memories, effect.memory_id)
+
+
+def find_kept_beside(
+    place: ReviewPaths,
+    book: Ledger,
+    store: Store,
+    final: Proposal,
+    choice: NeighbourChoice | None,
+    memories: MemorySearch | None,
+) -> tuple[str, ...]:
+    """The memories that a candidate which becomes a new one is kept beside: the one that was chosen, or all shown."""
+    if final.action != "add" or not final.session:
+        return ()
+    if choice is not None and choice.memory:
+        return (choice.memory,)
+    known = book.known(final.id)
+    skip = book.choices.memories(known.print, known.source) if known is not None else set()
+    with open_memory_search(place, memories) as search:
+        near = find_neighbours(search, store, final.record.title, final.record.body, skip=skip)
+    return tuple(one.stored.record.id for one in near)

@@ -1,0 +1,99 @@
+"""Accepting without a person, where they set the review to automatic: what can be undone and is nobody's words."""
+
+from __future__ import annotations
+
+from lerim.errors import LerimError, MemoryError_, Problem, StaleError
+from lerim.memory import MemorySearch, QuoteChoice
+from lerim.review.accepting.accept import accept_candidate
+from lerim.review.candidates import Proposal, load_candidate, load_candidates
+from lerim.review.comparing import NEAR, find_neighbours
+from lerim.review.ledger import open_ledger
+from lerim.review.proposing import open_memory_search
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
+
+_ROUNDS = 3
+
+
+def auto_accept(
+    place: ReviewPaths, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
+) -> ReviewResult | None:
+    """Accept one proposal without review. Return None if it has to wait for the person: it is flagged, rests only on a
+    tool or web page, was undone once, has a near neighbour or would change a memory; or, if it comes from no session,
+    it would change a text the person wrote or end a memory they restored.
+
+    If the person never chose about quotes, they stay on this machine. Raises MemoryError_, BusyError.
+    """
+    store = place.store()
+    for _ in range(_ROUNDS):
+        if not _may_settle(place, proposal, memories):
+            return None
+        try:
+            choice = quotes or store.quotes.read_choice() or "local"
+            return accept_candidate(place, proposal.id, quotes=choice, memories=memories, unseen=True)
+        except StaleError:
+            try:
+                proposal = load_candidate(
+                    place, proposal.id, store
+                )  # it does something else now; that may be accepted, too
+            except MemoryError_:
+                return None
+    return None
+
+
+def auto_accept_all(
+    place: ReviewPaths, quotes: QuoteChoice | None = None
+) -> tuple[list[tuple[Proposal, ReviewResult]], list[Problem]]:
+    """Call `auto_accept` for all that waits, oldest turn first, and for what comes of it; a failure is a problem."""
+    done: list[tuple[Proposal, ReviewResult]] = []
+    problems: list[Problem] = []
+    tried: set[tuple[str, str]] = set()
+    with MemorySearch(place.project, place.home) as memories:
+        while new := [one for one in _waiting(place) if (one.id, one.text) not in tried]:
+            for proposal in new:
+                tried.add((proposal.id, proposal.text))
+                try:
+                    result = auto_accept(place, proposal, quotes, memories)
+                except LerimError as error:
+                    problems.append(Problem(error.code, proposal.id, error.explanation))
+                    continue
+                if result is not None:
+                    done.append((proposal, result))
+    return done, problems
+
+
+def _waiting(place: ReviewPaths) -> list[Proposal]:
+    with open_ledger(place.private, place.moves) as book:
+        ours = {name for name, state in book.states().items() if state == "pending"}
+    return load_candidates(place, ours, place.store())[0]
+
+
+def doubt_reason(proposal: Proposal) -> str:
+    """Why a proposal is nothing to accept without a look at it; "" where there is no such reason. Whatever accepts
+    unseen (`review accept --all`, `--accept-above`, the automatic review) asks this and nothing else of a claim."""
+    if proposal.flags:
+        return ", ".join(proposal.flags)
+    if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):
+        return "it rests only on a tool or web page"
+    return ""
+
+
+def _may_settle(place: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
+    if doubt_reason(proposal) or proposal.edited or proposal.void:
+        return False
+    if proposal.session and (proposal.action != "add" or _has_near_neighbour(place, proposal, memories)):
+        return False
+    with open_ledger(place.private, place.moves) as book:
+        if proposal.id in book.about("accept", "undone") | book.about("settle", "undone"):
+            return False
+        ends = set() if proposal.session or proposal.action == "refer" else {one.record.id for one in proposal.about}
+        if ends & book.about("restore", "done"):
+            return False
+        return all(book.is_ours(one.text_hash) for one in proposal.about)
+
+
+def _has_near_neighbour(place: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
+    title, body = proposal.record.title, proposal.record.body
+    with open_memory_search(place, memories) as search:
+        near = find_neighbours(search, place.store(), title, body, 1)
+    return any(one.similarity >= NEAR for one in near)

@@ -1,0 +1,193 @@
+"""What accepting a proposal does to the files, action by action; nothing is written here.
+
+add: a new file; with a target, that memory comes back, rewritten as by update. same: the target gains the evidence.
+supersede, resolve, consolidate: a new file that names its targets, and each of them names it and lies in `archived/`.
+update, merge: the first target is rewritten and keeps its id, `created` and what a person wrote; all others end as
+above. close: the second target, a memory, resolves the first, a question. archive: each target's file is moved as it
+is. refer: the target's references alone change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lerim import files
+from lerim.errors import MemoryError_, NotFoundError
+from lerim.memory import (
+    MemoryRecord,
+    Status,
+    Store,
+    StoredMemory,
+    is_transition_allowed,
+    parse_record,
+    record,
+    render_record,
+    status_of,
+    strip_quotes,
+)
+from lerim.review.candidates import (
+    Proposal,
+    ended_text,
+    is_answered,
+    name_ended,
+    naming_text,
+    referring_text,
+    updated_text,
+)
+from lerim.review.ledger import FileChange
+
+Verify = Callable[[MemoryRecord, Sequence[MemoryRecord]], MemoryRecord]
+"""Gives a record back as verified: now, or as the memories it takes over were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The files that accepting changes, in order, the memory's own last. `path` is where that memory then lies."""
+
+    memory_id: str
+    changes: tuple[FileChange, ...]
+    path: Path
+
+
+def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
+    """What accepting a proposal changes; its targets are as `proposal.about` has them.
+
+    Raises NotFoundError where a target is gone, MemoryError_ where a file cannot be changed line by line.
+    """
+    about = _all_there(proposal)
+    match proposal.action:
+        case "archive":
+            changes = [
+                change
+                for stored in about
+                for before in (store.read_text(stored.path),)
+                for change in _moved(store, stored, before, before, "archived")
+            ]
+            return Effects(about[0].record.id, tuple(changes), store.path_for(about[0].record, archived=True))
+        case "refer":
+            kept = about[0]
+            before = store.read_text(kept.path)
+            after = referring_text(before, kept.path, proposal.record.references)
+            verify(parse_record(after, kept.path), [kept.record])
+            return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
+        case "close":
+            question, kept = about
+            before = store.read_text(kept.path)
+            changes = _ending(store, [question], kept.record)
+            after = naming_text(before, kept.path, [question.record])
+            return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+        case "same":
+            kept = about[0]
+            return Effects(kept.record.id, tuple(_gaining(store, kept.record, proposal.record)), kept.path)
+        case "update" | "merge":
+            return _update(store, proposal, about[0], about[1:], verify)
+        case "add" if about:
+            return _return(store, proposal, about[0], verify)
+        case _:
+            return _addition(store, proposal, about, verify)
+
+
+def _all_there(proposal: Proposal) -> tuple[StoredMemory, ...]:
+    if len(proposal.about) == len(proposal.targets):
+        return proposal.about
+    known = {stored.record.id for stored in proposal.about}
+    where = ", ".join(one.id for one in proposal.targets if one.id not in known)
+    raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Check its file.")
+
+
+def _update(
+    store: Store, proposal: Proposal, kept: StoredMemory, ended: Sequence[StoredMemory], verify: Verify
+) -> Effects:
+    before = store.read_text(kept.path)
+    others = [one.record for one in ended]
+    after = updated_text(proposal.record, before, kept.path, store, others, whole=proposal.whole)
+    verified = verify(parse_record(after, kept.path), [kept.record, *others]).verified
+    if verified:
+        after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
+    changes = _ending(store, ended, kept.record)
+    changes += _private(store, kept.record.id, proposal.record)
+    return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+
+
+def _return(store: Store, proposal: Proposal, kept: StoredMemory, verify: Verify) -> Effects:
+    """An archived memory lies among the active again, with what the session that said it again knows."""
+    path = store.path_for(kept.record)
+    if not files.is_absent(path):
+        todo = "Move one of the two files away, or give it another id."
+        raise MemoryError_("Another active memory has this id.", where=str(path), todo=todo)
+    rewritten = _update(store, proposal, kept, (), verify)
+    *private, written = rewritten.changes
+    gone = FileChange("memory", str(store.anchor), str(kept.path), written.before, None)
+    return Effects(kept.record.id, (*private, replace(written, path=str(path), before=None), gone), path)
+
+
+def _addition(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], verify: Verify) -> Effects:
+    memory = proposal.record
+    if not proposal.session or store.path_of(memory.id) is not None:
+        memory = replace(memory, id=store.new_id(memory))
+    sources = [one.record for one in ended]
+    supersedes, resolves = name_ended(memory, sources)
+    memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
+    changes = [*_ending(store, ended, memory), *_private(store, memory.id, memory)]
+    path = store.path_for(memory)
+    changes.append(FileChange("memory", str(store.anchor), str(path), None, _shown(store, memory)))
+    return Effects(memory.id, tuple(changes), path)
+
+
+def _shown(store: Store, memory: MemoryRecord) -> str:
+    local = store.quotes.read_choice() == "local"
+    return render_record(replace(memory, evidence=strip_quotes(memory.evidence)) if local else memory)
+
+
+def _ending(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord) -> list[FileChange]:
+    """Each of these memories names its heir and lies with what is over."""
+    changes: list[FileChange] = []
+    for stored in ended:
+        before = store.read_text(stored.path)
+        after = ended_text(before, stored.path, stored.record, heir.id, heir)
+        status: Status = "resolved" if is_answered(stored.record, heir) else "superseded"
+        changes += _moved(store, stored, before, after, status)
+    return changes
+
+
+def _moved(store: Store, stored: StoredMemory, before: str, after: str, status: Status) -> list[FileChange]:
+    """The file's text in its archived place first, so that no instant is without it. `before` is the one reading that
+    `after` was made from: what is saved in between is noticed when the file is removed."""
+    if not is_transition_allowed(status_of(stored.record, archived=False), status, stored.record.primitive):
+        todo = "Restore it, or reject this."
+        raise MemoryError_(f"It is archived already and cannot be {status}.", where=str(stored.path), todo=todo)
+    path = store.path_for(stored.record, archived=True)
+    if not files.is_absent(path):
+        todo = "Move one of the two files away, or give it another id."
+        raise MemoryError_("An archived memory has this id already.", where=str(path), todo=todo)
+    anchor = str(store.anchor)
+    return [
+        FileChange("memory", anchor, str(path), None, after),
+        FileChange("memory", anchor, str(stored.path), before, None),
+    ]
+
+
+def _rewriting(store: Store, stored: StoredMemory, before: str, after: str) -> tuple[FileChange, ...]:
+    return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
+
+
+def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
+    """The change that gives a memory the evidence of a candidate that says the same: privately, its file stays."""
+    text = store.quotes.text_with_evidence(kept, again.evidence)
+    if text is None:
+        return []
+    path = store.quotes.path_for(kept.id)
+    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE_BYTES)
+    return [FileChange("private", str(store.quotes.private), str(path), before, text)]
+
+
+def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
+    """The change that keeps the quotes in the private folder, where they stay on this machine."""
+    if store.quotes.read_choice() != "local":
+        return []
+    path = store.quotes.path_for(memory_id)
+    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE_BYTES)
+    after = store.quotes.text_with_quotes(memory_id, memory.evidence)
+    return [FileChange("private", str(store.quotes.private), str(path), before, after)]

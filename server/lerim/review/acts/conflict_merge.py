@@ -1,0 +1,128 @@
+"""One memory out of two: a file in which git left both sides of a merge, or two files of one id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
+from lerim.memory import Store, is_older, merge_file_texts, parse_record, split_conflict
+from lerim.process_shell import format_command_line
+from lerim.project import find_half_removed_paths, read_merge_stages
+from lerim.review import actions
+from lerim.review.acts.held_memory import file_change, perform_act
+from lerim.review.candidates import redacted_diff
+from lerim.review.ledger import FileChange
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
+
+_FOLDER = ".lerim/memory/"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictMerge:
+    """How a memory's file changes when both sides become one. `result` is what was done, None for a preview."""
+
+    diff: str
+    result: ReviewResult | None = None
+
+
+def merge_conflict(place: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
+    """Join both sides of a memory's file that has conflict markers, or the files that have the id of this one.
+
+    Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, ConflictError where one
+    side removed it, MemoryError_ where a side is no memory, StaleError, BusyError, BoundaryError.
+    """
+    if preview:
+        store = place.store()
+        changes, _ = _joining(place, store, path)
+        return ConflictMerge(_difference(store, changes))
+    with actions.locked_ledger(place) as book:
+        store = place.store()
+        changes, kept = _joining(place, store, path)
+        title = parse_record(changes[0].after or "", kept).title
+        result = perform_act(place, book, "join", f"Merged: {title}", changes, kept.stem, kept)
+        conflicts = [one.path for one in changes if one.before is not None and split_conflict(one.before)]
+        conflicts += [str(one) for one, found in _in_git(place).items() if found - {0} and one.stem == kept.stem]
+        if conflicts:
+            told = format_command_line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
+            result = replace(result, message=f"{result.message}. Tell git with `{told}`.")
+        return ConflictMerge(_difference(store, changes), result)
+
+
+def find_merged_file(place: ReviewPaths, changes: Sequence[FileChange]) -> Path | None:
+    """A file of these changes that git has as merged, where to take them back would write markers of that merge."""
+    if not any(one.before and split_conflict(one.before) for one in changes):
+        return None
+    known = _in_git(place)
+    found = {path: known[path] for path in (Path(one.path) for one in changes) if path in known}
+    whole = [path for path, how in found.items() if how == {0}]
+    return whole[0] if whole and len(whole) == len(found) else None
+
+
+def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
+    """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
+    project = place.project
+    if project.is_personal or project.private_dir:  # git has none of a person's home
+        return {}
+    return {
+        project.root / path: found
+        for path, found in read_merge_stages(project.root, project.common_dir, _FOLDER).items()
+    }
+
+
+def find_unmerged_problems(place: ReviewPaths) -> list[Problem]:
+    """A problem for each memory that one branch changed and the other removed, where git waits to be told which."""
+    project = place.project
+    if project.is_personal or project.private_dir:
+        return []
+    found = find_half_removed_paths(project.root, project.common_dir, _FOLDER)
+    errors = [_removed(project.root / path) for path in found]
+    return [error.problem() for error in errors]
+
+
+def _removed(path: Path) -> ConflictError:
+    todo = (
+        f"`{format_command_line('git', 'add', path)}` to keep it, "
+        f"`{format_command_line('git', 'rm', path)}` to remove it."
+    )
+    message = "One branch changed this memory and the other removed it; git kept the changed text."
+    return ConflictError(message, where=str(path), todo=todo)
+
+
+def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
+    """What joins all there is of an id: the change of the file that stays first, and that file."""
+    store.relative_name(path)
+    paths = store.paths_of(path.stem)
+    if not paths:
+        raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="Refresh the list.")
+    texts = {one: store.read_text(one) for one in paths}
+    found = [(one, side) for one in paths for side in split_conflict(texts[one]) or (texts[one],)]
+    if len(found) == 1:
+        if any(one.path == str(paths[0]) for one in find_unmerged_problems(place)):
+            raise _removed(paths[0])
+        todo = "There is nothing to merge."
+        raise MemoryError_("Only one file has this id, and git left no conflict in it.", where=str(paths[0]), todo=todo)
+    kept, text = found[0]
+    for other, side in found[1:]:
+        if is_older(parse_record(text, kept), parse_record(side, other)):
+            kept = other
+        text = merge_file_texts(text, side, kept)
+    record = parse_record(text, kept)
+    live = [one for one in paths if not one.is_relative_to(store.memory_dir / "archived")]
+    if record.superseded_by or record.resolved_by:
+        kept = store.path_for(record, archived=True)
+    elif live and kept not in live:
+        kept = live[0]
+    changes = [file_change(store, kept, texts.get(kept), text)]
+    changes += [file_change(store, one, texts[one], None) for one in paths if one != kept]
+    return changes, kept
+
+
+def _difference(store: Store, changes: Sequence[FileChange]) -> str:
+    """The change of the file that stays; of the others only that they go."""
+    kept, *others = changes
+    parts = [redacted_diff(kept.before or "", kept.after or "", store.relative_name(Path(kept.path)))]
+    parts += [f"{store.relative_name(Path(one.path))} is removed; the file above has its text." for one in others]
+    return "\n".join(filter(None, parts))

@@ -1,0 +1,70 @@
+"""What a model decided about a waiting candidate, written into its file as the suggested answer."""
+
+from __future__ import annotations
+
+from lerim.errors import MemoryError_, NotFoundError
+from lerim.extraction import Candidate
+from lerim.memory import HeaderValue
+from lerim.review import actions
+from lerim.review.candidates import Proposal, Target, action_fields, load_candidate
+from lerim.review.comparing import ACTIONS, NeighbourAnswer
+from lerim.review.ledger import Ledger
+from lerim.review.review_paths import ReviewPaths
+
+
+def suggest_answer(
+    place: ReviewPaths, proposal_id: str, answer: NeighbourAnswer | None, memory_id: str = "", reason: str = ""
+) -> Proposal:
+    """Let a waiting candidate suggest a model's answer for a memory; with no answer it stays as it is, and is marked as
+    one that a model was asked about.
+
+    Raises NotFoundError where it waits no more, MemoryError_ where a person changed it or the memory cannot be read.
+    """
+    with actions.locked_ledger(place) as book:
+        store = place.store()
+        known = book.known(proposal_id)
+        if known is None or known.state != "pending":
+            raise NotFoundError("This candidate no longer waits.", where=proposal_id[:80], todo="Refresh the list.")
+        proposal = load_candidate(place, proposal_id, store)
+        if proposal.edited or not proposal.session:
+            raise MemoryError_(
+                "This candidate was edited, or comes from no session.", where=str(proposal.path), todo="Leave it."
+            )
+        if answer is None:
+            actions.rewrite_candidate(place, book, proposal, {"asked": "model"})
+        elif answer == "keep":
+            back = proposal.targets if proposal.action == "add" else ()
+            _rewrite(place, proposal, book, action_fields("add", back, reason, "lead"))
+        else:
+            stored = store.load_by_id(memory_id)
+            target = Target(stored.record.id, stored.text_hash)
+            _rewrite(place, proposal, book, action_fields(ACTIONS[answer], (target,), reason, "lead"))
+        return load_candidate(place, proposal_id, store)
+
+
+def _rewrite(place: ReviewPaths, proposal: Proposal, book: Ledger, keys: dict[str, HeaderValue]) -> None:
+    keys = {"targets": None, "reason": None, "undecided": None, "asked": "model", **keys}
+    actions.rewrite_candidate(place, book, proposal, keys)
+
+
+def to_candidate(proposal: Proposal) -> Candidate:
+    """What a session's candidate was made of, as its file has it; its time is that of the latest turn that says it."""
+    memory = proposal.record
+    assert proposal.platform is not None and proposal.signal is not None
+    return Candidate(
+        primitive=memory.primitive,
+        kind=memory.kind,
+        title=memory.title,
+        body=memory.body,
+        confidence=memory.confidence,
+        tags=memory.tags,
+        references=memory.references,
+        evidence=memory.evidence,
+        platform=proposal.platform,
+        session=proposal.session,
+        turn=proposal.turn,
+        time=memory.updated,
+        signal=proposal.signal,
+        flags=proposal.flags,
+        replaces=proposal.replaces,
+    )

@@ -1,0 +1,169 @@
+"""Suggestions: what maintain, or the lead, proposes to do with memories there are, waiting among the candidates."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from lerim import files
+from lerim.errors import StaleError
+from lerim.memory import MemoryRecord, StoredMemory, slug
+from lerim.review import actions
+from lerim.review.candidates import Proposal, ProposedAction, Target, join_lines, parse_candidate, suggestion_text
+from lerim.review.comparing import Fingerprint
+from lerim.review.ledger import Ledger, LedgerClaim, open_ledger
+from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
+from lerim.review.review_paths import ReviewPaths
+
+SUGGESTION_PREFIX = "suggestion:"
+"""How the source of a suggestion begins in the ledger, where that of a candidate names its session."""
+SuggestedAction = Literal["merge", "archive", "consolidate", "refer", "close"]
+_NO_CLAIM = Fingerprint(b"", frozenset(), frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Something to be done with these memories, and why, as a sentence.
+
+    `record` is what would be written: the kept memory's new words (merge), the new learning (consolidate), the memory
+    with its new references (refer); else the memory it is about (archive, close). `targets` in the order of the action
+    (`effects.py`). One with `flags` always waits for a person.
+    """
+
+    action: SuggestedAction
+    record: MemoryRecord
+    targets: tuple[StoredMemory, ...]
+    reason: str
+    maker: Literal["lead", "maintain"] = "maintain"
+    flags: tuple[str, ...] = ()
+
+
+def propose_suggestion(place: ReviewPaths, suggestion: Suggestion) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
+    """Put a suggestion before the person, unless it waits or was rejected, and its memories' texts are the same still.
+
+    Raises MemoryError_ where the review folder cannot be written, BusyError.
+    """
+    with actions.locked_ledger(place) as book:
+        return put_suggestion(place, book, suggestion)
+
+
+def find_earlier_result(place: ReviewPaths, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
+    """What `propose_suggestion` would say of a suggestion that waits already or was rejected; writes nothing."""
+    return make_earlier_result_lookup(place)(suggestion)
+
+
+def make_earlier_result_lookup(place: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
+    """`find_earlier_result` for many suggestions: the ledger is read once."""
+    if files.is_absent(place.private / "review.sqlite3"):
+        return lambda _: None
+    known: dict[str, list[LedgerClaim]] = defaultdict(list)
+    with open_ledger(place.private, place.moves) as book:
+        for one in book.claims("pending", "rejected"):
+            known[one.source].append(one)
+
+    def met(suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
+        source = _source(suggestion)
+        return _met(place, known.get(source, ()), source)
+
+    return met
+
+
+def preview_suggestion(place: ReviewPaths, suggestion: Suggestion) -> Proposal:
+    """The proposal a suggestion would be; writes nothing. Its id may be another once it is written."""
+    name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), lambda _: False)
+    return parse_candidate(_text(suggestion, name), place.review / f"{name}.md", place.store())
+
+
+def put_suggestion(
+    place: ReviewPaths, book: Ledger, suggestion: Suggestion
+) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
+    """`propose_suggestion` for who holds the ledger already."""
+    source = _source(suggestion)
+    known = _met(place, book.claims("pending", "rejected"), source)
+    if isinstance(known, ClaimBlocked):
+        return replace(known, times=book.count_block(known.rejected))
+    if known is not None:
+        return known
+    _drop_older(place, book, suggestion)
+    return CandidateProposed(_write(place, book, suggestion, source))
+
+
+def _source(suggestion: Suggestion) -> str:
+    about = ",".join(f"{one.id}@{one.hash}" for one in _targets(suggestion))
+    places = "\n".join(suggested_places(suggestion.action, suggestion.record))
+    return f"{SUGGESTION_PREFIX}{suggestion.action}:{about}{f'>{files.hash_text(places)}' if places else ''}"
+
+
+def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
+    """What a suggestion is about besides its memories: the places they are to refer to."""
+    return memory.references if action == "refer" else ()
+
+
+def _targets(suggestion: Suggestion) -> list[Target]:
+    return [Target(one.record.id, one.text_hash) for one in suggestion.targets]
+
+
+def _met(place: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> ClaimBlocked | AlreadyKnown | None:
+    for known in claims:
+        if known.source == source and known.state == "rejected":
+            return ClaimBlocked(known.id, known.blocked)
+        if known.source == source and known.state == "pending" and not files.is_absent(place.candidate_path(known.id)):
+            return AlreadyKnown(known.id, "It already waits for review.")
+    return None
+
+
+def _drop_older(place: ReviewPaths, book: Ledger, suggestion: Suggestion) -> None:
+    """The same suggestion of an earlier day waits no more: it was of texts that changed since."""
+    about = {stored.record.id for stored in suggestion.targets}
+    prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"
+    for known in book.claims("pending"):
+        if not known.source.startswith(prefix):
+            continue
+        if {one.partition("@")[0] for one in known.source.removeprefix(prefix).split(",")} != about:
+            continue
+        path = place.candidate_path(known.id)
+        if files.is_absent(path):
+            continue
+        text = files.read_text(path, actions.MAX_ANY_FILE, place.state_anchor)
+        if files.hash_text(text) == known.written:
+            with suppress(StaleError):  # a person saved it at this very moment: it stays
+                files.remove_file(path, anchor=place.state_anchor, before=text)
+                book.set_state(known.id, "withdrawn", note="its memories changed")
+
+
+def _write(place: ReviewPaths, book: Ledger, suggestion: Suggestion, source: str) -> Proposal:
+    store = place.store()
+
+    def taken(name: str) -> bool:
+        return (
+            book.known(name) is not None
+            or store.path_of(name) is not None
+            or not files.is_absent(place.candidate_path(name))
+        )
+
+    name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), taken)
+    text = _text(suggestion, name)
+    book.register(name, source, _NO_CLAIM, "pending", written=files.hash_text(text))
+    book.commit()
+    place.make_state()
+    path = place.candidate_path(name)
+    files.make_folder(path.parent, anchor=place.state_anchor)
+    files.create_file(path, text, anchor=place.state_anchor)
+    return parse_candidate(text, path, store)
+
+
+def _title(suggestion: Suggestion) -> str:
+    return f"{suggestion.action} {join_lines(suggestion.record.title)}"
+
+
+def _text(suggestion: Suggestion, name: str) -> str:
+    now = datetime.now(UTC).replace(microsecond=0)
+    memory = replace(suggestion.record, id=name)
+    reason = join_lines(suggestion.reason)
+    return suggestion_text(
+        memory, suggestion.action, _targets(suggestion), reason, suggestion.maker, now, suggestion.flags
+    )
