@@ -217,7 +217,7 @@ class _Job:
         }
         self.problems += uses.problems
         grounds = self.grounds(memories)
-        ours = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
+        ours = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
         rules = self.settings.maintenance_rules
         effort = MergeEffort()
         apart = review.pairs_kept_apart(self.place)
