@@ -26,7 +26,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import UsageError
-from lerim.memory import MAX_FILE, Feedback, LearningKind
+from lerim.memory import MAX_FILE_BYTES, Feedback, LearningKind
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
 
 __all__ = ["memory_app"]
@@ -77,12 +77,12 @@ def edit_command(
 
 def _typed(body: str) -> str:
     """The text an option gives, or standard input. Raises UsageError where that is no text or too much."""
-    text = sys.stdin.read(MAX_FILE + 1) if body == "-" else body
+    text = sys.stdin.read(MAX_FILE_BYTES + 1) if body == "-" else body
     if not text.strip():
         todo = "Write some, or leave --body out. To remove a memory, use `lerim memory archive`."
         raise UsageError("The text would be empty.", where="--body", todo=todo)
-    if len(text) > MAX_FILE:
-        raise UsageError(f"The text is longer than {MAX_FILE // 1024} kB.", where="--body -", todo="Shorten it.")
+    if len(text) > MAX_FILE_BYTES:
+        raise UsageError(f"The text is longer than {MAX_FILE_BYTES // 1024} kB.", where="--body -", todo="Shorten it.")
     return text
 
 

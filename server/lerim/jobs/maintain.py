@@ -44,8 +44,8 @@ from lerim.memory import (
     Drift,
     DriftChecker,
     DriftSummary,
-    Stored,
-    ThemeGround,
+    StoredMemory,
+    ThemeActivity,
     Uses,
     conflicting_answers,
     find_unwanted_reason,
@@ -256,7 +256,7 @@ class _Job:
         self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
         return True
 
-    def grounds(self, memories: Sequence[Stored]) -> dict[str, ThemeGround]:
+    def grounds(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
         """What the rules need of each theme; none where the catalog cannot tell, so that no theme ends for that."""
         try:
             return find_theme_grounds(self.place.project, self.place.home, memories)
@@ -413,7 +413,7 @@ class _Job:
         )
 
 
-def find_stale_memories(live: Iterable[Stored], standings: Mapping[str, Drift]) -> list[StaleMemory]:
+def find_stale_memories(live: Iterable[StoredMemory], standings: Mapping[str, Drift]) -> list[StaleMemory]:
     """Those of these memories that drifted or whose place is gone, by id."""
     found: list[StaleMemory] = []
     for record in sorted((one.record for one in live), key=lambda one: one.id):

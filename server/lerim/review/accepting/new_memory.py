@@ -14,7 +14,7 @@ from lerim.memory import (
     MemoryRecord,
     Primitive,
     Store,
-    Stored,
+    StoredMemory,
     render_record,
     slug,
 )
@@ -77,7 +77,7 @@ def add_memory(
         return ReviewResult(True, "added", told, done.id, str(path))
 
 
-def _find_same_memory(store: Store, memory: MemoryRecord) -> Stored | None:
+def _find_same_memory(store: Store, memory: MemoryRecord) -> StoredMemory | None:
     """The active memory of this primitive that has the same title and text, in any case of letters; of those alone that
     were named after this title."""
     name = slug.make_slug(memory.title)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
 from lerim.memory import (
+    HeaderValue,
     MemoryRecord,
     Primitive,
     Status,
     Store,
-    Value,
     lifecycle,
     parse_record,
     record,
@@ -68,7 +68,7 @@ class HeldMemory:
             file_change(self.store, self.path, self.text, None),
         ]
 
-    def updated(self, changes: dict[str, Value], body: str | None = None) -> str:
+    def updated(self, changes: dict[str, HeaderValue], body: str | None = None) -> str:
         """Its text with other values of these keys. Raises MemoryError_."""
         return record.update_record_text(self.text, changes, body, str(self.path))
 

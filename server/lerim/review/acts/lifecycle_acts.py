@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lerim.errors import MemoryError_
 from lerim.memory import (
+    HeaderValue,
     Store,
-    Stored,
-    Value,
+    StoredMemory,
     links,
     record,
 )
@@ -43,7 +43,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
         to = memory.store.path_for(old)
         changes = [_unlink(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
-        ended: dict[str, Value] = {
+        ended: dict[str, HeaderValue] = {
             "superseded_by": None,
             "resolved_by": None,
             **links.changes_without_link(old, memory_id),
@@ -54,7 +54,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
     return retry_if_stale(place, memory_id, bring_back)
 
 
-def _unlink(store: Store, ender: Stored, memory_id: str) -> FileChange:
+def _unlink(store: Store, ender: StoredMemory, memory_id: str) -> FileChange:
     """The change by which a memory does not end another any more."""
     text = store.read_text(ender.path)
     gone = links.changes_without_link(ender.record, memory_id)

@@ -32,7 +32,7 @@ def repair_links(place: ReviewPaths) -> RepairResult:
     Raises MemoryError_ where the ledger cannot be used, BusyError.
     """
     known = memory_search.load_links(place.project, place.home)
-    if known is not None and not links.find_disagreeing(known):
+    if known is not None and not links.find_memories_to_repair(known):
         return RepairResult()
     if known is None and not links.plan_link_repairs(links.find_linked_memories(place.store())):
         return RepairResult()

@@ -10,8 +10,8 @@ from lerim.errors import MemoryError_
 from lerim.files import hash_text
 from lerim.memory import (
     Feedback,
+    HeaderValue,
     Uses,
-    Value,
     lifecycle,
     parse_record,
     parse_references,
@@ -42,7 +42,7 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
     """The text with what was said otherwise. What was sent back as it was shown, without its secrets, stays."""
     old = memory.record
     words = clean_edit(edit, memory.path)
-    changes: dict[str, Value] = {}
+    changes: dict[str, HeaderValue] = {}
     if words.title not in (None, redact_secrets(join_lines(old.title)).text):
         changes["title"] = words.title
     new_body = words.body if words.body != redact_secrets(old.body.replace("\r\n", "\n").strip()).text else None

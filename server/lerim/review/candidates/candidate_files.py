@@ -16,11 +16,11 @@ from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, reason_of
 from lerim.extraction import Signal, current_signal
 from lerim.memory import (
-    MAX_FILE,
+    MAX_FILE_BYTES,
     MemoryRecord,
     Primitive,
     Store,
-    Stored,
+    StoredMemory,
     Yaml,
     examine_record,
     load_header,
@@ -41,7 +41,7 @@ from lerim.sessions import Platform
 def load_candidate(place: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
     """A waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
     path = place.candidate_path(candidate_id)
-    return parse_candidate(files.read_text(path, MAX_FILE, place.state_anchor), path, store)
+    return parse_candidate(files.read_text(path, MAX_FILE_BYTES, place.state_anchor), path, store)
 
 
 def load_candidates(
@@ -122,7 +122,7 @@ def parse_candidate(text: str, path: Path, store: Store, saved: str | None = Non
 
 def _against(proposal: Proposal, store: Store) -> Proposal:
     """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
-    about: list[Stored] = []
+    about: list[StoredMemory] = []
     left: list[Target] = []
     for target in proposal.targets:
         try:

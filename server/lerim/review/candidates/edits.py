@@ -8,7 +8,7 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import MemoryError_
 from lerim.memory import (
-    Value,
+    HeaderValue,
     record,
 )
 from lerim.redaction import redact_secrets
@@ -32,7 +32,12 @@ def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
     tags = old.tags if words.tags is None else words.tags
     if (title, body, tags) == (old.title, old.body, old.tags):
         return proposal.text
-    changes: dict[str, Value] = {"title": title, "confidence": PERSON_CONFIDENCE, "tags": tags, "status": "edited"}
+    changes: dict[str, HeaderValue] = {
+        "title": title,
+        "confidence": PERSON_CONFIDENCE,
+        "tags": tags,
+        "status": "edited",
+    }
     return record.update_record_text(proposal.text, changes, words.body, str(proposal.path))
 
 

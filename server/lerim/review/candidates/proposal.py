@@ -10,7 +10,7 @@ from typing import Literal
 from lerim.extraction import Signal
 from lerim.memory import (
     MemoryRecord,
-    Stored,
+    StoredMemory,
 )
 from lerim.review.comparing import Near
 from lerim.sessions import Platform
@@ -66,14 +66,14 @@ class Proposal:
     text: str
     saved: str
     diff: str = ""
-    about: tuple[Stored, ...] = ()
+    about: tuple[StoredMemory, ...] = ()
     neighbours: tuple[Near, ...] = ()
     lost: tuple[str, ...] = ()
     void: bool = False
     whole: bool = False
 
     @property
-    def concerns(self) -> tuple[Stored, ...]:
+    def concerns(self) -> tuple[StoredMemory, ...]:
         """The active memories it changes or ends; an addition that brings one back concerns none."""
         return () if self.action == "add" else self.about
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from lerim.extraction import Candidate, raise_confidence
 from lerim.memory import (
     Evidence,
+    HeaderValue,
     MemoryRecord,
-    Value,
     merge_evidence,
     record,
     render_record,
@@ -81,7 +81,9 @@ def suggestion_text(
     )
 
 
-def action_fields(action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker) -> dict[str, Value]:
+def action_fields(
+    action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker
+) -> dict[str, HeaderValue]:
     """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
     return {
         "action": action,
@@ -103,7 +105,7 @@ def add_repeat(waiting: Proposal, again: Candidate) -> str:
     new = [item for item in again.evidence if not any(_same_words(item, one) for one in have)]
     both = merge_evidence(have, new)
     said = sum(item.who == "user" for item in both[len(have) :])
-    changes: dict[str, Value] = {
+    changes: dict[str, HeaderValue] = {
         "confidence": raise_confidence(waiting.record.confidence, said),
         "updated": max(waiting.record.updated, again.time),
         "evidence": evidence_entries(both),
