@@ -36,7 +36,7 @@ interface JobNode {
 
 export type AgentsNode = AgentNode | FactNode | QueueNode | JobNode;
 
-/** The Agents view: what is found of each agent, what is not read and why, and the jobs in trouble. */
+/** The Agents view: the sessions found for each agent, what is not read and why, and failed jobs. */
 export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<AgentsNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
@@ -124,7 +124,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 }
 
-/** A path as people shorten it: the person's home is `~`. */
+/** Shortens a path: the home folder becomes `~`. */
 function homely(path: string): string {
   const home = homedir();
   return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
@@ -152,14 +152,14 @@ function factsOf(agent: protocol.AgentView): FactNode[] {
   ];
 }
 
-/** The agent a command was run on, by its row or its name; undefined for none. */
+/** The platform of the agent row a command was run on; undefined if there is none. */
 export function platformOf(node: unknown): string | undefined {
   if (typeof node !== "object" || node === null || !("agent" in node)) return undefined;
   const { agent } = node;
   return typeof agent === "object" && agent !== null && "platform" in agent && typeof agent.platform === "string" ? agent.platform : undefined;
 }
 
-/** The job of a row a command was run on; undefined for none. */
+/** The job of the row a command was run on; undefined if there is none. */
 export function jobOf(node: unknown): number | undefined {
   if (typeof node !== "object" || node === null || !("job" in node)) return undefined;
   const { job } = node;

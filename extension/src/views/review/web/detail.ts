@@ -20,7 +20,7 @@ export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose
   readonly openTarget: (id: string) => void;
 }
 
-/** One candidate in full: what would be kept, why, what it changes, and what to do with it. `chosen` is the neighbour that the keys act on. */
+/** One candidate in full: its text, reason, changes and buttons. `chosen` is the neighbour that keys act on. */
 export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, can: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
   const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${plain(flagText(flag))}`));
   const suggests = suggestedText(candidate);
