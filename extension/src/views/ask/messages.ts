@@ -2,7 +2,7 @@
 import type { Citation, Passage, Sentence } from "../../protocol";
 import { isFields, isList, isText } from "../review/messages";
 
-const longestQuestion = 4000;
+const maxQuestionLength = 4000;
 
 export type FromAsk =
   | { readonly type: "ready" }
@@ -38,7 +38,7 @@ export function parseFromAsk(value: unknown): FromAsk | undefined {
     case "chooseModel":
       return { type };
     case "ask":
-      return isText(question, longestQuestion) && question.trim() !== "" && typeof all === "boolean" ? { type, question, all } : undefined;
+      return isText(question, maxQuestionLength) && question.trim() !== "" && typeof all === "boolean" ? { type, question, all } : undefined;
     case "open":
       return typeof number === "number" && Number.isInteger(number) ? { type, number } : undefined;
     default:

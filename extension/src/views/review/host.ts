@@ -14,7 +14,7 @@ import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview }
 
 const viewType = "lerim.review";
 /** Minimum time between two listings, so that a fast sync does not keep the sidecar busy with listing. */
-const betweenListsMs = 150;
+const listIntervalMs = 150;
 
 interface Root {
   readonly uri: string;
@@ -41,7 +41,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   #queue: Promise<void> = Promise.resolve();
   readonly #refreshes = new RestartQueue(async () => {
     await this.#list();
-    await pause(betweenListsMs);
+    await pause(listIntervalMs);
   });
   readonly #subscriptions: vscode.Disposable[];
 

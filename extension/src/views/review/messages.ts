@@ -84,18 +84,18 @@ function isEdit(value: unknown): value is Edit {
   return isFields(value) && isText(value["title"]) && isText(value["body"]) && isList(value["tags"], isPlainText);
 }
 
-const longestTitle = 300;
-const longestBody = 50_000;
-const mostTags = 50;
+const maxTitleLength = 300;
+const maxBodyLength = 50_000;
+const maxTags = 50;
 /** Most left-out items shown; the sidecar keeps no more per project. */
-export const mostLeftOut = 1000;
+export const maxLeftOut = 1000;
 
 /** Why an edit is invalid, as a sentence; undefined if it is valid. */
-export function misfitOf(edit: Edit): string | undefined {
+export function findEditError(edit: Edit): string | undefined {
   if (edit.title.trim() === "") return "The title is empty. Enter a title.";
-  if (edit.title.length > longestTitle) return `The title has ${edit.title.length} characters. Shorten it to ${longestTitle}.`;
-  if (edit.body.length > longestBody) return `The body has ${edit.body.length} characters. Shorten it to ${longestBody}.`;
-  if (edit.tags.length > mostTags) return `There are ${edit.tags.length} tags. Keep ${mostTags} of them.`;
+  if (edit.title.length > maxTitleLength) return `The title has ${edit.title.length} characters. Shorten it to ${maxTitleLength}.`;
+  if (edit.body.length > maxBodyLength) return `The body has ${edit.body.length} characters. Shorten it to ${maxBodyLength}.`;
+  if (edit.tags.length > maxTags) return `There are ${edit.tags.length} tags. Keep ${maxTags} of them.`;
   return undefined;
 }
 
@@ -116,7 +116,7 @@ function parseAct(id: unknown, action: unknown, edit: unknown, given: unknown): 
   if (action === "reject") return undefined;
   if (!isEdit(edit)) return { type: "misfit", id, action, reason: "The edit could not be read. Shorten it." };
   const { title, body, tags } = edit;
-  const reason = misfitOf(edit);
+  const reason = findEditError(edit);
   return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "misfit", id, action, reason };
 }
 
@@ -135,7 +135,7 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
     case "undo":
       return action === null || isText(action, 300) ? { type, action } : undefined;
     case "leftOut":
-      return typeof most === "number" && Number.isInteger(most) && most >= 0 && most <= mostLeftOut ? { type, most } : undefined;
+      return typeof most === "number" && Number.isInteger(most) && most >= 0 && most <= maxLeftOut ? { type, most } : undefined;
     case "propose":
       return isText(id, 300) && isScope(scope) ? { type, id, scope } : undefined;
     case "copy":

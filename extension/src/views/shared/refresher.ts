@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
 
 /** Minimum time between two refreshes, so that a fast sync does not keep the views busy. */
-const betweenMs = 1000;
+const refreshIntervalMs = 1000;
 
 /** Calls `refresh` when a view may be outdated: a sync ended, candidates changed, the sidecar started or stopped, trust was granted, or `also` asks for it. */
 export class Refresher implements vscode.Disposable {
@@ -44,7 +44,7 @@ export class Refresher implements vscode.Disposable {
       if (!this.#again) return;
       this.#again = false;
       this.#soon();
-    }, betweenMs);
+    }, refreshIntervalMs);
   }
 }
 

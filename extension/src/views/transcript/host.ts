@@ -8,7 +8,7 @@ import { agentIcon } from "../shared/icons";
 import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./messages";
 
 const viewType = "lerim.transcript";
-const longestTitle = 40;
+const maxTitleLength = 40;
 
 type Owner = Pick<Context, "request" | "output" | "extension" | "onSyncProgress">;
 
@@ -98,7 +98,7 @@ class Transcript {
     const outline = await this.context.request(protocol.sessionOpen, { id: this.id, turn });
     if (turn === this.#turn) this.#turn = ""; // shown once; later refreshes keep the person's position
     const { title, agent, platform } = outline.session;
-    this.panel.title = title.length > longestTitle ? `${title.slice(0, longestTitle - 1)}…` : title || agent;
+    this.panel.title = title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title || agent;
     const icon = agentIcon(this.context.extension.extensionUri, platform);
     if ("light" in icon) this.panel.iconPath = icon;
     this.#post({ type: "session", outline });

@@ -1,4 +1,4 @@
-import { misfitOf } from "../messages";
+import { findEditError } from "../messages";
 import type { NeighbourView } from "../../../protocol";
 import { button, h } from "../../shared/web/dom";
 import { memoryNow } from "./neighbours";
@@ -26,7 +26,7 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
   tags.value = draft.tags.join(", ");
   const current = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value) });
   const whenFitting = (act: () => void) => (): void => {
-    const misfit = misfitOf(current());
+    const misfit = findEditError(current());
     problem.textContent = misfit ?? "";
     title.setAttribute("aria-invalid", String(title.value.trim() === ""));
     if (misfit === undefined) act();

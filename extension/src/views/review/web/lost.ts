@@ -13,7 +13,7 @@ export function draftText(draft: Draft): string {
 }
 
 /** An edit whose candidate no longer exists: its text can be read and copied until the person discards it. */
-export function lostDraft(draft: Draft, actions: LostActions): HTMLElement {
+export function renderLostDraft(draft: Draft, actions: LostActions): HTMLElement {
   const text = h("textarea", { class: "lost-text", label: "Your text", attributes: { rows: "6", readonly: "" } });
   text.value = draftText(draft);
   text.setSelectionRange(0, 0);

@@ -1,6 +1,6 @@
 // The webview of the review panel: keeps the model, draws it, and sends the person's actions to the host.
 import { counted } from "../../../text/wording";
-import { type FromWebview, mostLeftOut, parseToWebview, type ToWebview } from "../messages";
+import { type FromWebview, maxLeftOut, parseToWebview, type ToWebview } from "../messages";
 import type { CandidateView, LeftOutView, NeighbourAnswer } from "../../../protocol";
 import { answersFor, type Choice, doneText, keepBoth, neighboursOf } from "./answers";
 import { candidateDetail } from "./detail";
@@ -14,7 +14,7 @@ import { helpDialog } from "../../shared/web/help";
 import { actionOf, helpRows, type KeyAction } from "../../shared/web/keys";
 import { leftOutSection, leftOutStep } from "./leftout";
 import { CandidateList } from "./list";
-import { draftText, lostDraft } from "./lost";
+import { draftText, renderLostDraft } from "./lost";
 import { answered, applyLeftOut, applyList, ask, changedMemory, choiceOf, chooseNeighbour, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, neighbourOf, orderOf, parseSaved, type Saved, selectedOf, showRoot, startChange, startDraft, undoOf, undoTitleOf, want } from "./state";
 import { markChosen } from "./neighbours";
 import { plain } from "../../shared/web/text";
@@ -187,7 +187,7 @@ function drawLost(): void {
     say("Copied.");
   };
   const discard = (draft: Draft): void => update(dropDraft(model, draft));
-  lost.replaceChildren(...drafts.map((draft) => lostDraft(draft, { copy, discard })));
+  lost.replaceChildren(...drafts.map((draft) => renderLostDraft(draft, { copy, discard })));
   if (within) focusList();
 }
 
@@ -213,7 +213,7 @@ function toggleLeftOut(open: boolean): void {
 }
 
 function moreLeftOut(): void {
-  leftOutMost = Math.min(leftOutMost + leftOutStep, mostLeftOut);
+  leftOutMost = Math.min(leftOutMost + leftOutStep, maxLeftOut);
   askLeftOut();
 }
 

@@ -199,14 +199,14 @@ export function moveSelection(model: Model, step: number): Model {
 }
 
 /** Whether accepting a candidate writes text of its own, which a person may edit first. */
-export function hasWords({ action }: CandidateView): boolean {
+export function isEditable({ action }: CandidateView): boolean {
   return action !== "archive" && action !== "refer" && action !== "close";
 }
 
 /** Starts editing the selected candidate, or continues an earlier edit. */
 export function startDraft(model: Model): Model {
   const candidate = selectedOf(model);
-  if (candidate === undefined || model.restricted || !hasWords(candidate) || draftOf(model, candidate.id) !== undefined) return model;
+  if (candidate === undefined || model.restricted || !isEditable(candidate) || draftOf(model, candidate.id) !== undefined) return model;
   const { id, title, body, tags } = candidate;
   return keepDraft(model, { root: model.root, id, title, body, tags: [...tags] });
 }

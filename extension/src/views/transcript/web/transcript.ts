@@ -21,7 +21,7 @@ declare function acquireVsCodeApi(): { postMessage(message: FromTranscript): voi
 
 const vscode = acquireVsCodeApi();
 /** Turns per request. */
-const atOnce = 60;
+const turnsPerRequest = 60;
 /** Turns kept in memory; beyond that, distant ones are dropped. */
 const kept = 2000;
 const typingMs = 250;
@@ -185,7 +185,7 @@ function need(first: number, last: number): void {
   for (let at = first; at <= last; at++) {
     if (turns.has(at)) continue;
     asking = true;
-    vscode.postMessage({ type: "need", start: at, count: atOnce });
+    vscode.postMessage({ type: "need", start: at, count: turnsPerRequest });
     return;
   }
 }
