@@ -26,7 +26,7 @@ from lerim.maintenance.pairs import find_near_pairs
 from lerim.maintenance.plan import plan_maintenance
 from lerim.memory.claims.claim_words import claim_words
 from lerim.memory.record import render_record
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.review.review_paths import ReviewPaths
@@ -35,7 +35,7 @@ from memory import START, make, timed
 Row = tuple[str, float, float | None, str]
 
 
-def repeat(memories: list[Stored]) -> None:
+def repeat(memories: list[StoredMemory]) -> None:
     """Writes every tenth memory a second time, a month later and with one sentence more."""
     for one in memories[::10]:
         record = one.record

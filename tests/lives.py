@@ -17,7 +17,7 @@ from pathlib import Path
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord, Primitive
 from lerim.memory.search.memory_search import MemorySearch
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.review import acts, queue
@@ -103,7 +103,7 @@ class World:
         with closing(sqlite3.connect(self.ledger)) as sql:
             return "\n".join(row[0] for row in sql.execute("SELECT changes FROM actions"))
 
-    def stored(self) -> list[Stored]:
+    def stored(self) -> list[StoredMemory]:
         return sorted(self.place.store().load_all(archived=True)[0], key=lambda one: one.record.id)
 
     def indexed(self) -> set[tuple[object, ...]]:
@@ -194,7 +194,7 @@ class World:
     def _act(self, name: str, number: int) -> Step | None:
         """An act by hand on a memory it fits, if there is one."""
         place = self.place
-        fits: dict[str, Callable[[Stored], bool]] = {
+        fits: dict[str, Callable[[StoredMemory], bool]] = {
             "archive": lambda one: one.status == "active",
             "restore": lambda one: one.status != "active",
             "promote": lambda one: one.record.primitive == "question" and one.status == "active",

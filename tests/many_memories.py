@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lerim.memory.claims.claim_words import Claim, claim_words
+from lerim.memory.claims.claim_words import ClaimWords, claim_words
 from lerim.memory.record import MemoryRecord, render_record
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ def memories(count: int, alike: str) -> list[MemoryRecord]:
     ]
 
 
-def claims(records: list[MemoryRecord]) -> list[Claim]:
+def claims(records: list[MemoryRecord]) -> list[ClaimWords]:
     return [claim_words(one.title, one.body) for one in records]
 
 

@@ -16,7 +16,7 @@ from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.jobs.sync_context import SyncOptions
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.memory_search import search_memories
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
 _UUID = re.compile(rb"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
@@ -114,7 +114,7 @@ class Life:
         self.reports.append(report)
         return report
 
-    def active(self) -> list[Stored]:
+    def active(self) -> list[StoredMemory]:
         return [one for one in self.desk.place.store().load_all()[0] if one.status == "active"]
 
     def served(self, files: Mapping[str, str]) -> dict[str, set[str]]:

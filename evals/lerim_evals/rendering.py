@@ -41,7 +41,7 @@ def rendered(transcript: Transcript, label: Label) -> Rendered:
     whole = {turn.id: _words(turn) for turn in turns}
     seen = {turn.id: _seen(turn) for turn in ready}
     lost = tuple(one.claim for one in label.expected if not _kept(one, turn_of, whole, seen))
-    raw = None if transcript.within else sum(map(tokens.count_tokens, _lines(transcript)))
+    raw = None if transcript.store_key else sum(map(tokens.count_tokens, _lines(transcript)))
     shown = sum(tokens.count_tokens(turn.header + turn.body()) for turn in ready)
     return Rendered(label.session, label.platform, raw, shown, len(label.expected), lost)
 

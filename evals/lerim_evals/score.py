@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory.claims.claim_words import claim_words, similarity
+from lerim.memory.claims.claim_words import claim_words, mean_overlap
 from lerim.sessions.model import Platform
 from lerim_evals.extractors import Extracted
 from lerim_evals.labels import Expected, Label, Verdict, key
@@ -168,7 +168,7 @@ def _duplicates(candidates: list[Candidate], proposals: list[Proposal]) -> int:
     claims = [(one.session, one.claim) for one in proposals if one.claim]
     again = len(claims) - len(set(claims))
     said = [claim_words(one.title, one.body) for one in candidates]
-    alike = sum(any(similarity(one, old) >= ALIKE for old in said[:at]) for at, one in enumerate(said))
+    alike = sum(any(mean_overlap(one, old) >= ALIKE for old in said[:at]) for at, one in enumerate(said))
     return max(again, alike)
 
 

@@ -17,7 +17,7 @@ from desk import Desk
 from lerim.config import edit
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 from lerim.review import acts, queue
 from long import times
 from meanwhile import DONE, REFUSED, Person, Way, Which, instants, saved_at
@@ -28,7 +28,7 @@ INSTANTS = 2
 WHICH: tuple[Which, ...] = ("all", 0, 1, 2)
 
 
-def memory(desk: Desk, title: str, body: str = "Because it is small.") -> Stored:
+def memory(desk: Desk, title: str, body: str = "Because it is small.") -> StoredMemory:
     done = queue.add_memory(desk.place, "learning", title, body)
     assert done.path
     return desk.place.store().load(Path(done.path))[0]

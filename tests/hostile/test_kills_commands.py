@@ -59,7 +59,7 @@ def twin(desk: Desk, number: int, day: int) -> None:
     title = f"Retry uploads of store{number} {number + 3} times"
     body = f"Uploads to `store{number}` are retried by `upload{number}.py` with a pause between them."
     record = MemoryRecord(name(number, day), "decision", title, time, time, "manual", 0.9, (), body)
-    path = desk.path_for.store().path_for(record)
+    path = desk.place.store().path_for(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render_record(record), encoding="utf-8")
 

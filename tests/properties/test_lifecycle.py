@@ -12,7 +12,7 @@ from lerim.config.schema import MaintenanceRules
 from lerim.memory.lifecycle import (
     Feedback,
     Status,
-    ThemeGround,
+    ThemeActivity,
     confidence_after_feedback,
     effective_confidence,
     ended_status,
@@ -37,7 +37,7 @@ rules = st.builds(
     theme_days=st.integers(1, 400),
 )
 grounds = st.none() | st.builds(
-    ThemeGround, st.booleans(), st.none() | days.map(lambda age: BORN + timedelta(days=age))
+    ThemeActivity, st.booleans(), st.none() | days.map(lambda age: BORN + timedelta(days=age))
 )
 
 
@@ -77,7 +77,7 @@ def test_no_decision_question_or_summary_ends_by_age(
     primitive: Primitive,
     confidence: float,
     used: int | None,
-    ground: ThemeGround | None,
+    ground: ThemeActivity | None,
     age: int,
     rules: MaintenanceRules,
 ) -> None:
@@ -100,7 +100,7 @@ def test_a_learning_is_due_exactly_below_the_threshold_outside_the_grace(
 def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
     age: int, alive: bool, worked: int | None, rules: MaintenanceRules
 ) -> None:
-    ground = ThemeGround(alive, None if worked is None else day(worked))
+    ground = ThemeActivity(alive, None if worked is None else day(worked))
     idle = age - max(0, worked or 0)
     least = rules.theme_days if alive else min(rules.theme_days, rules.grace_days)
     found = find_archive_reason(memory("theme"), day(age), ground, day(age), rules)
@@ -166,10 +166,10 @@ def test_every_row_of_the_table_is_reached() -> None:
     assert find_archive_reason(memory("learning", 0.8), None, None, late, rules) == (
         "It was not used for 1000 days, so its confidence of 0.80 counts as 0.08 now."
     )
-    assert find_archive_reason(memory("theme"), None, ThemeGround(False, None), day(31), rules) == (
+    assert find_archive_reason(memory("theme"), None, ThemeActivity(False, None), day(31), rules) == (
         "None of its files exist any more, and no session worked on them for 31 days."
     )
-    assert find_archive_reason(memory("theme"), None, ThemeGround(True, None), day(46), rules) == (
+    assert find_archive_reason(memory("theme"), None, ThemeActivity(True, None), day(46), rules) == (
         "No session worked on its files for 46 days."
     )
     assert find_archive_reason(memory("decision", 0.01), None, None, late, rules) is None

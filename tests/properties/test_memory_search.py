@@ -64,7 +64,7 @@ filters = st.builds(
     ),
     since=mostly(None, st.sampled_from([NOW, NOW + timedelta(hours=30)])),
     until=mostly(None, st.sampled_from([NOW, NOW + timedelta(hours=30)])),
-    by_session=mostly("", st.sampled_from(["5e", "5e2f", "a"])),
+    session_prefix=mostly("", st.sampled_from(["5e", "5e2f", "a"])),
 )
 steps = st.lists(
     st.one_of(

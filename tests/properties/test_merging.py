@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.maintenance.merges import ALIKE_FROM, MergeEffort, apart, find_merges
-from lerim.memory.claims.claim_words import similarity
+from lerim.memory.claims.claim_words import mean_overlap
 from lerim.memory.record import MemoryRecord
 from many_memories import claims, memories
 
@@ -32,7 +32,7 @@ def compared_with_all(records: list[MemoryRecord]) -> list[tuple[int, ...]]:
     plain = claims(records)
 
     def alike(one: int, other: int) -> bool:
-        near = similarity(plain[one], plain[other]) >= ALIKE_FROM
+        near = mean_overlap(plain[one], plain[other]) >= ALIKE_FROM
         return near and not apart(plain[one].title, plain[other].title)
 
     gone: set[int] = set()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lerim.maintenance.pairs import find_near_pairs
-from lerim.memory.claims.claim_words import claim_words, similarity
+from lerim.memory.claims.claim_words import claim_words, mean_overlap
 
 WORDS = (
     "uv",
@@ -34,7 +34,7 @@ def test_every_pair_of_memories_at_least_so_alike_is_found_and_no_other(
 ) -> None:
     claims = [claim_words(title, body) for title, body in memories]
     all_pairs = {
-        (one, other): similarity(claims[one], claims[other]) for one, other in combinations(range(len(claims)), 2)
+        (one, other): mean_overlap(claims[one], claims[other]) for one, other in combinations(range(len(claims)), 2)
     }
     found = list(find_near_pairs(claims, least))
     assert {(pair.first, pair.second): pair.similarity for pair in found} == {

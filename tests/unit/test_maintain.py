@@ -84,7 +84,7 @@ def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive:
     time = NOW - timedelta(days=days)
     name = f"{time:%Y%m%d}-{'-'.join(title.lower().split())}"
     record = MemoryRecord(name, primitive, title, time, time, "manual", 0.9, (), body)
-    path = desk.path_for.store().path_for(record)
+    path = desk.place.store().path_for(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render_record(record), encoding="utf-8")
     os.utime(path, (time.timestamp(), time.timestamp()))

@@ -29,7 +29,7 @@ def snapshot(folder: Path) -> set[str]:
 def test_a_folder_deep_in_a_repository_belongs_to_it(repo, home):
     found = locate_project(repo / "src", home)
     assert found is not None
-    assert (found.root, found.main, found.common_dir, found.name) == (repo, repo, repo / ".git", "repo")
+    assert (found.root, found.main_worktree, found.common_dir, found.name) == (repo, repo, repo / ".git", "repo")
     assert len(found.key) == 16
     assert found.memory_dir == repo / ".lerim" / "memory"
     assert found.state_dir(home) == repo / ".lerim"
@@ -51,7 +51,7 @@ def test_all_worktrees_are_one_project_whose_state_lies_in_the_main_one(repo, ho
     side = locate_project(tmp_path / "side" / "src", home)
     assert side is not None
     assert side.key == key(repo, home)
-    assert (side.root, side.main) == ((tmp_path / "side").resolve(), repo)
+    assert (side.root, side.main_worktree) == ((tmp_path / "side").resolve(), repo)
     assert side.memory_dir == side.root / ".lerim" / "memory"
     assert side.state_dir(home) == repo / ".lerim"
 
@@ -107,7 +107,7 @@ def test_a_submodule_is_its_own_project(repo, home, git, tmp_path):
     found = locate_project(outer / "inner" / "src", home)
     assert found is not None
     assert found.key not in {key(outer, home), key(repo, home)}
-    assert (found.root, found.main) == (outer / "inner", outer / "inner")
+    assert (found.root, found.main_worktree) == (outer / "inner", outer / "inner")
     assert found.remote == str(repo)
 
 
@@ -126,7 +126,7 @@ def test_the_worktrees_of_a_bare_repository_are_one_project_without_a_main_one(r
     assert one is not None
     assert two is not None
     assert one.key == two.key == key(tmp_path / "store.git", home)
-    assert one.main is None
+    assert one.main_worktree is None
     assert one.name == "store"
     assert one.state_dir(home) == home.project(one.key)
 
@@ -140,7 +140,7 @@ def test_a_bare_folder_beside_its_worktrees_is_one_project_with_them(repo, home,
     assert key(place, home) == key(place / "feature", home)
     found = locate_project(place, home)
     assert found is not None
-    assert found.main is None
+    assert found.main_worktree is None
     assert found.name == "place"
 
 

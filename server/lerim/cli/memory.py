@@ -39,7 +39,7 @@ from lerim.memory import (
     MemoryFilters,
     MemoryView,
     Scope,
-    Stored,
+    StoredMemory,
     Uses,
     combine_filters,
     is_match,
@@ -315,7 +315,7 @@ def add_command(
     output.print_line(f"  file: {output.escape_controls(result.path or '')}\n  undo: {taken_back}")
 
 
-def _view(stored: Stored, scope: Scope, stands: Mapping[str, Drift]) -> MemoryView:
+def _view(stored: StoredMemory, scope: Scope, stands: Mapping[str, Drift]) -> MemoryView:
     standing = stands.get(stored.record.id) if scope == "project" and stored.status == "active" else None
     shown: Literal["", "drifted", "gone"] = ""
     if standing is not None and (standing.state == "drifted" or standing.state == "gone"):

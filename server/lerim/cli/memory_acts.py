@@ -26,8 +26,8 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import UsageError
-from lerim.memory import MAX_FILE, Feedback, LearningKind
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, joining
+from lerim.memory import MAX_FILE_BYTES, Feedback, LearningKind
+from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
 
 __all__ = ["memory_app"]
 
@@ -77,12 +77,12 @@ def edit_command(
 
 def _typed(body: str) -> str:
     """The text an option gives, or standard input. Raises UsageError where that is no text or too much."""
-    text = sys.stdin.read(MAX_FILE + 1) if body == "-" else body
+    text = sys.stdin.read(MAX_FILE_BYTES + 1) if body == "-" else body
     if not text.strip():
         todo = "Write some, or leave --body out. To remove a memory, use `lerim memory archive`."
         raise UsageError("The text would be empty.", where="--body", todo=todo)
-    if len(text) > MAX_FILE:
-        raise UsageError(f"The text is longer than {MAX_FILE // 1024} kB.", where="--body -", todo="Shorten it.")
+    if len(text) > MAX_FILE_BYTES:
+        raise UsageError(f"The text is longer than {MAX_FILE_BYTES // 1024} kB.", where="--body -", todo="Shorten it.")
     return text
 
 
@@ -206,7 +206,7 @@ def merge_command(
     place = find_review_paths(repo, own)
     memory_id = make_memory_id_finder(place)(memory_id)
     path = place.store().path_of(memory_id) or place.project.memory_dir / "decisions" / f"{memory_id}.md"
-    look = joining.merge_conflict(place, path, preview=True)
+    look = merge_conflict(place, path, preview=True)
     if not as_json:
         output.show_difference(look.diff)
         if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Join them so?")):
@@ -215,7 +215,7 @@ def merge_command(
     if as_json and not yes:
         output.show_json(MergedFileOutput(look.diff))
         return
-    done = joining.merge_conflict(place, path).result
+    done = merge_conflict(place, path).result
     assert done is not None
     if as_json:
         output.show_json(MergedFileOutput(look.diff, make_result_view(memory_id, done)))

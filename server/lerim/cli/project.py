@@ -60,7 +60,7 @@ class RemovedProjectOutput(msgspec.Struct, frozen=True):
 
 def make_project_view(known: Project) -> ProjectView:
     """The project as JSON shows it; `root` is the main worktree where there is one."""
-    return ProjectView(known.key, known.name, str(known.main or known.root), known.remote, list(known.aliases))
+    return ProjectView(known.key, known.name, str(known.main_worktree or known.root), known.remote, list(known.aliases))
 
 
 @project_app.command("list")
@@ -77,7 +77,7 @@ def list_command(repo: OnlyRepo = None, as_json: JsonOption = False) -> None:
     if repo is not None and not projects:
         output.print_line("Lerim does not know this repository yet. Run `lerim sync` or `lerim project add` in it.")
     elif projects:
-        rows = [(p.name, str(p.main or p.root), ", ".join(p.aliases), p.key) for p in projects]
+        rows = [(p.name, str(p.main_worktree or p.root), ", ".join(p.aliases), p.key) for p in projects]
         output.show_table(("name", "folder", "was before", "key"), rows)
     else:
         output.print_line("Lerim knows no repository yet. Run `lerim sync` or `lerim project add` in one.")

@@ -82,7 +82,7 @@ def _statistics(by: GroupBy, since: str, until: str, repo: Path | None) -> Stati
         found = compute_statistics(catalog, by, project.key if project else None, low, high)
     if by != "repo":
         return found
-    roots = {known.key: str(known.main or known.root) for known in list_projects(mine)[0]}
+    roots = {known.key: str(known.main_worktree or known.root) for known in list_projects(mine)[0]}
     named = [msgspec.structs.replace(one, key=roots.get(one.key or "", one.key)) for one in found.groups]
     return msgspec.structs.replace(found, groups=named)
 

@@ -69,8 +69,8 @@ def read_layers(environ: Mapping[str, str], home: Home, root: Path | None) -> It
         yield _read_file_layer(SettingsLayer(str(home.config), is_of_person=True), home.config)
     if repository is not None:
         yield _read_file_layer(SettingsLayer(str(repository), is_of_person=False, chosen=False), repository)
-    if named := environ.get("LERIM_CONFIG"):
-        yield _read_named_layer(Path(named), home)
+    if config_path := environ.get("LERIM_CONFIG"):
+        yield _read_named_layer(Path(config_path), home)
     state, problems = editor.read_editor_state(environ)
     if state is not None or problems:
         layer = SettingsLayer(problems[0].path if problems else EDITOR_LAYER, is_of_person=True)
@@ -140,8 +140,8 @@ def affected_roles(name: str) -> tuple[RoleName, ...]:
     if not difflib.get_close_matches(first, ["roles"], cutoff=0.75):
         last = rest[-1] if rest else first
         return ROLES if difflib.get_close_matches(last, ROLE_KEYS, cutoff=0.75) else ()
-    known = [role for role in ROLES if rest and rest[0] == role]
-    return tuple(known) or ROLES
+    named_roles = [role for role in ROLES if rest and rest[0] == role]
+    return tuple(named_roles) or ROLES
 
 
 def _check_value(name: str, value: object, *, of_person: bool) -> SettingValue:

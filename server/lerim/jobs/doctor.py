@@ -176,8 +176,8 @@ class _AgentExaminer:
         return {
             place: one.stamp
             for place, one in self.health.transcripts.items()
-            if one.platform == platform and one.within and one.is_main
-            if place_file(place, one.within) in unopened
+            if one.platform == platform and one.store_key and one.is_main
+            if place_file(place, one.store_key) in unopened
         }
 
     def _main_transcripts(self, transcripts: list[Transcript]) -> list[Transcript]:

@@ -36,8 +36,8 @@ from lerim.memory import (
     Drift,
     DriftChecker,
     DriftSummary,
-    Stored,
-    ThemeGround,
+    StoredMemory,
+    ThemeActivity,
     Uses,
     conflicting_answers,
     find_unwanted_reason,
@@ -166,7 +166,7 @@ class _MaintenanceRun(MaintainJob):
         }
         self.problems += uses.problems
         grounds = self.find_theme_grounds(memories)
-        is_own_text = lambda one: store.ours(one.record.id, one.hash)  # noqa: E731
+        is_own_text = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
         rules = self.settings.maintenance_rules
         effort = MergeEffort()
         kept_apart = review.pairs_kept_apart(self.place)
@@ -218,7 +218,7 @@ class _MaintenanceRun(MaintainJob):
         self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
         return True
 
-    def find_theme_grounds(self, memories: Sequence[Stored]) -> dict[str, ThemeGround]:
+    def find_theme_grounds(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
         """Return what the rules need to know of each theme; empty where the catalog cannot be used, so that no theme
         ends because of that."""
         try:
@@ -258,7 +258,7 @@ class _MaintenanceRun(MaintainJob):
         )
 
 
-def find_stale_memories(live: Iterable[Stored], drift_by_memory: Mapping[str, Drift]) -> list[StaleMemory]:
+def find_stale_memories(live: Iterable[StoredMemory], drift_by_memory: Mapping[str, Drift]) -> list[StaleMemory]:
     """Return the memories that drifted or whose place is gone, sorted by id."""
     found: list[StaleMemory] = []
     for record in sorted((one.record for one in live), key=lambda one: one.id):

@@ -20,7 +20,9 @@ from lerim.review import (
     Proposal,
     Suggestion,
     Target,
-    suggestions,
+    make_earlier_result_lookup,
+    preview_suggestion,
+    suggested_places,
 )
 from lerim.review import queue as review
 
@@ -46,7 +48,7 @@ class SuggestionProposer:
             waiting = self.withdraw_outdated(waiting, found)
         waits = {(one.targets, _proposal_key(one)): one for one in waiting}
         room = MAX_WAITING_PROPOSALS - len(waiting)
-        find_earlier_result = suggestions.make_earlier_result_lookup(self.job.place)
+        find_earlier_result = make_earlier_result_lookup(self.job.place)
         for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
             if self.job.cancelled():
                 return
@@ -119,7 +121,7 @@ class SuggestionProposer:
         """Propose one suggestion, accept it where the review is automatic, and record the outcome. A dry run only adds
         a preview to `proposals`. Return why it was not proposed, or None."""
         if self.job.options.dry_run:
-            self.proposals.append(suggestions.preview_suggestion(self.job.place, suggestion))
+            self.proposals.append(preview_suggestion(self.job.place, suggestion))
             return None
         suggestion = self.reword_with_model(suggestion)
         outcome = review.propose_suggestion(self.job.place, suggestion)
@@ -157,4 +159,4 @@ def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tupl
     """The action, the ids of its memories and the suggested places: what makes two proposals the same, whatever the
     texts of the memories are now."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
-    return one.action, ids, suggestions.suggested_places(one.action, one.record)
+    return one.action, ids, suggested_places(one.action, one.record)

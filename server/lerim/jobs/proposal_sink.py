@@ -1,6 +1,5 @@
 """Takes what a sync extracts: proposes candidates, withdraws those that a later turn refutes, and records the outcome
-of
-each for the report."""
+of each for the report."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn],
     key = trial.project.key
     jobs: list[QueueJob] = []
     with hold_project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
-        other_waiting = catalog.count_due_jobs(key, MODEL_JOB)
+        waiting_count = catalog.count_due_jobs(key, MODEL_JOB)
         while len(jobs) < MAX_SESSIONS_EXAMINED and (
             job := catalog.claim_job(key, kind=MODEL_JOB, started=time.time())
         ):
@@ -173,7 +173,7 @@ def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn],
             break
     if longest is None or not longest[1]:
         raise NotFoundError("No session of this repository waits for a model.", todo="Run `lerim sync` first.")
-    return (*longest, other_waiting - 1)
+    return (*longest, waiting_count - 1)
 
 
 def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[Candidate]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lerim.memory import Claim, MemoryRecord, merge_evidence, overlap, parse_reference
+from lerim.memory import ClaimWords, MemoryRecord, merge_evidence, overlap, parse_reference
 
 LEAST = 3
 MOST = 8
@@ -33,7 +33,7 @@ class LearningGroup:
 
 
 def find_groups(
-    learnings: Sequence[MemoryRecord], known: Mapping[str, Claim], go_on: Callable[[], None] = lambda: None
+    learnings: Sequence[MemoryRecord], known: Mapping[str, ClaimWords], go_on: Callable[[], None] = lambda: None
 ) -> Iterator[LearningGroup]:
     """Groups of three to eight related learnings, the most related first; no learning is in two of them.
 
@@ -85,7 +85,7 @@ def _item(source: MemoryRecord) -> str:
 
 
 def _related(
-    learnings: Sequence[MemoryRecord], claims: Sequence[Claim], go_on: Callable[[], None]
+    learnings: Sequence[MemoryRecord], claims: Sequence[ClaimWords], go_on: Callable[[], None]
 ) -> dict[int, dict[int, str]]:
     """For each learning those it is related to, and the ground they share."""
     grounds: dict[str, list[int]] = defaultdict(list)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from heapq import merge, nlargest
 
 from lerim.maintenance.pairs import PairTally, find_near_pairs
-from lerim.memory import Claim, MemoryRecord, normalise_claim, strip_boilerplate
+from lerim.memory import ClaimWords, MemoryRecord, normalise_claim, strip_boilerplate
 
 MOST_MERGED = 50
 """So many memories become one in one merge; the rest of them become one in another."""
@@ -52,7 +52,7 @@ class MergeEffort:
 
 def find_merges(
     memories: Sequence[MemoryRecord],
-    claims: Sequence[Claim],
+    claims: Sequence[ClaimWords],
     cancelled: Callable[[], bool],
     effort: MergeEffort,
     apart: Collection[frozenset[str]] = (),
@@ -88,7 +88,7 @@ class _Texts:
     def __init__(
         self,
         memories: Sequence[MemoryRecord],
-        claims: Sequence[Claim],
+        claims: Sequence[ClaimWords],
         gone: AbstractSet[int],
         cancelled: Callable[[], bool],
         effort: MergeEffort,

@@ -20,7 +20,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain
 
-from lerim.memory import Claim, overlap
+from lerim.memory import ClaimWords, overlap
 
 LISTED = 10_000_000
 """So many entries of the lists of titles, and as many of the lists of whole texts, are looked at for all claims: 1,000
@@ -51,7 +51,7 @@ class PairTally:
 
 
 def find_near_pairs(
-    claims: Sequence[Claim],
+    claims: Sequence[ClaimWords],
     least: float,
     cancelled: Callable[[], bool] = lambda: False,
     most: int = sys.maxsize,

@@ -18,20 +18,20 @@ from lerim.maintenance.groups import find_groups, plain_insight
 from lerim.maintenance.merges import Merge, MergeEffort, find_merges
 from lerim.memory import (
     TWO_ANSWERS_CODE,
-    Claim,
+    ClaimWords,
     Drift,
-    IsOurSentence,
+    IsWrittenByLerim,
     MemoryRecord,
-    Stored,
-    ThemeGround,
+    StoredMemory,
+    ThemeActivity,
     claim_words,
     conflicting_answers_among,
     find_archive_reason,
-    is_never_ours,
     join_titles,
     learnings_over_limit,
     merge_bodies,
     merge_evidence,
+    never_written_by_lerim,
     normalise_claim,
     overlap,
     parse_reference,
@@ -62,16 +62,16 @@ class PlannedSuggestion:
 
 
 def plan_maintenance(
-    memories: Sequence[Stored],
+    memories: Sequence[StoredMemory],
     uses: Mapping[str, datetime],
     standings: Mapping[str, Drift],
     moved: Mapping[str, Mapping[str, str]],
-    grounds: Mapping[str, ThemeGround],
+    grounds: Mapping[str, ThemeActivity],
     now: datetime,
     rules: MaintenanceRules,
     cancelled: Callable[[], bool] = lambda: False,
     unwanted: Mapping[str, str] = {},
-    ours: Callable[[Stored], IsOurSentence] = lambda _: is_never_ours,
+    ours: Callable[[StoredMemory], IsWrittenByLerim] = lambda _: never_written_by_lerim,
     effort: MergeEffort | None = None,
     apart: Collection[frozenset[str]] = (),
 ) -> list[PlannedSuggestion]:
@@ -127,20 +127,20 @@ def _in_order(upkeep: _Upkeep) -> list[PlannedSuggestion]:
 class _Upkeep:
     """The active memories, the oldest first, and which of them are spoken for."""
 
-    live: Sequence[Stored]
+    live: Sequence[StoredMemory]
     uses: Mapping[str, datetime]
     standings: Mapping[str, Drift]
     moved: Mapping[str, Mapping[str, str]]
-    grounds: Mapping[str, ThemeGround]
+    grounds: Mapping[str, ThemeActivity]
     unwanted: Mapping[str, str]
     now: datetime
     rules: MaintenanceRules
-    ours: Callable[[Stored], IsOurSentence]
+    ours: Callable[[StoredMemory], IsWrittenByLerim]
     cancelled: Callable[[], bool]
     effort: MergeEffort
     apart: Collection[frozenset[str]]
     taken: set[str] = field(default_factory=set)
-    claims: dict[str, Claim] = field(default_factory=dict)
+    claims: dict[str, ClaimWords] = field(default_factory=dict)
 
     def read(self) -> None:
         """Reads what each memory claims. Raises StoppedError."""
@@ -153,10 +153,10 @@ class _Upkeep:
         if self.cancelled():
             raise StoppedError
 
-    def free(self, *primitives: str) -> list[Stored]:
+    def free(self, *primitives: str) -> list[StoredMemory]:
         return [one for one in self.live if one.record.id not in self.taken and one.record.primitive in primitives]
 
-    def standing(self, one: Stored) -> str:
+    def standing(self, one: StoredMemory) -> str:
         standing = self.standings.get(one.record.id)
         return standing.state if standing else "fresh"
 
@@ -197,7 +197,7 @@ class _Upkeep:
             for found in find_merges([one.record for one in some], known, self.cancelled, self.effort, self.apart):
                 yield PlannedSuggestion("merged", self._merged([some[at] for at in found.members], found))
 
-    def _merged(self, memories: Sequence[Stored], found: Merge) -> Suggestion:
+    def _merged(self, memories: Sequence[StoredMemory], found: Merge) -> Suggestion:
         kept, *others = memories
         record, wrote = kept.record, [self.ours(kept)]
         for stored in others:
@@ -246,7 +246,7 @@ class _Upkeep:
                     "closed", Suggestion("close", record, (question, answer), reason, flags=(MAY_ANSWER,))
                 )
 
-    def are_apart(self, one: Stored, other: Stored) -> bool:
+    def are_apart(self, one: StoredMemory, other: StoredMemory) -> bool:
         """Whether a person keeps these two beside each other."""
         return frozenset((one.record.id, other.record.id)) in self.apart
 
@@ -306,7 +306,7 @@ class _Upkeep:
             yield PlannedSuggestion("referred", Suggestion("refer", record, (one,), f"{said}."))
 
 
-def _age(one: Stored) -> tuple[datetime, str]:
+def _age(one: StoredMemory) -> tuple[datetime, str]:
     return one.record.updated, one.record.id
 
 

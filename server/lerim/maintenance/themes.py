@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from lerim.memory import Stored, ThemeGround, parse_reference
+from lerim.memory import StoredMemory, ThemeActivity, parse_reference
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.sessions import Catalog, add_folder_times, convert_sqlite_errors, find_worked_files
 
 
-def find_theme_grounds(project: Project, home: Home, memories: Iterable[Stored]) -> dict[str, ThemeGround]:
+def find_theme_grounds(project: Project, home: Home, memories: Iterable[StoredMemory]) -> dict[str, ThemeActivity]:
     """The ground of each active theme, by its id. Raises CatalogError."""
     themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
     if not themes:
@@ -21,9 +21,9 @@ def find_theme_grounds(project: Project, home: Home, memories: Iterable[Stored])
         worked = add_folder_times(
             find_worked_files(catalog.db, project.key, (str(project.root), *project.folders), oldest)
         )
-    grounds: dict[str, ThemeGround] = {}
+    grounds: dict[str, ThemeActivity] = {}
     for theme in themes:
         paths = [place.path for place in map(parse_reference, theme.references) if place]
         alive = not paths or any(Path(project.root, path).exists() for path in paths)
-        grounds[theme.id] = ThemeGround(alive, max((worked[path] for path in paths if path in worked), default=None))
+        grounds[theme.id] = ThemeActivity(alive, max((worked[path] for path in paths if path in worked), default=None))
     return grounds

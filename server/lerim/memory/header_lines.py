@@ -16,7 +16,7 @@ from lerim.errors import MemoryError_
 from lerim.memory.header import UNSAFE, Yaml, is_plain, load_header, refuse_bombs, safe_loader
 
 Item = str | Mapping[str, str]
-Value = str | float | datetime | Sequence[Item] | None
+HeaderValue = str | float | datetime | Sequence[Item] | None
 """The values a header key can be set to; None removes the key. A sequence contains strings or small mappings."""
 _IN_ONE_LINE = frozenset({"tags", "flags"})
 
@@ -35,7 +35,7 @@ def format_time(value: datetime) -> str:
     return utc.isoformat().replace("+00:00", "Z")
 
 
-def key_lines(key: str, value: Value) -> list[str]:
+def key_lines(key: str, value: HeaderValue) -> list[str]:
     """Returns the header lines of one key, without line endings."""
     if isinstance(value, datetime):
         return [f"{key}: {format_time(value)}"]
@@ -58,7 +58,7 @@ def key_lines(key: str, value: Value) -> list[str]:
     return lines
 
 
-def read_back_value(value: Value) -> Yaml:
+def read_back_value(value: HeaderValue) -> Yaml:
     """Returns what `load_header` reads for a value written by `key_lines`."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -69,7 +69,7 @@ def read_back_value(value: Value) -> Yaml:
     return [item if isinstance(item, str) else dict(item) for item in value]
 
 
-def change_header(head: str, changes: Mapping[str, Value], order: Sequence[str], newline: str, where: str) -> str:
+def change_header(head: str, changes: Mapping[str, HeaderValue], order: Sequence[str], newline: str, where: str) -> str:
     """Returns `head` with the lines of the keys in `changes` replaced, added (in `order`) or removed.
 
     Raises MemoryError_ if the header cannot be changed line by line, for example because two keys share a line.
@@ -102,7 +102,9 @@ def change_header(head: str, changes: Mapping[str, Value], order: Sequence[str],
     return changed
 
 
-def _check(before: Mapping[str, Yaml], wanted: Mapping[str, Value], after: Mapping[str, Yaml], where: str) -> None:
+def _check(
+    before: Mapping[str, Yaml], wanted: Mapping[str, HeaderValue], after: Mapping[str, Yaml], where: str
+) -> None:
     """Raises MemoryError_, before anything is written, unless the changed header has exactly the expected values."""
     expected = {key: value for key, value in before.items() if key not in wanted}
     expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
@@ -170,7 +172,7 @@ def _last(node: Any) -> int:
     return max((_last(child) for child in children), default=int(node.end_mark.index))
 
 
-def _replacement(head: str, key: str, value: Value, span: _Span, newline: str) -> tuple[int, int, str]:
+def _replacement(head: str, key: str, value: HeaderValue, span: _Span, newline: str) -> tuple[int, int, str]:
     old = head[span.start : span.stop]
     inside = old.split("\n")[1:] if span.is_list else []
     comments = [line.rstrip("\r") for line in inside if line.lstrip().startswith("#")]

@@ -29,19 +29,20 @@ Status = Literal["active", "superseded", "resolved", "archived"]
 Feedback = Literal["useful", "wrong", "outdated"]
 
 _DAY = timedelta(days=1)
-_ENDS: dict[Primitive, frozenset[Status]] = {
+_END_STATUSES: dict[Primitive, frozenset[Status]] = {
     "decision": frozenset({"superseded", "archived"}),
     "learning": frozenset({"superseded", "archived"}),
     "question": frozenset({"superseded", "resolved", "archived"}),
     "theme": frozenset({"superseded", "archived"}),
     "summary": frozenset(),
 }
-"""How a memory may end. Rules archive only learnings and themes; a person, or their feedback, archives the rest."""
+"""How a memory may end. MaintenanceRules archive only learnings and themes; a person, or their feedback,
+archives the rest."""
 
 
 @dataclass(frozen=True, slots=True)
-class ThemeGround:
-    """What a theme is about: whether any of its paths exists, and when a session last worked on one."""
+class ThemeActivity:
+    """Whether any path of a theme exists, and when a session last worked on one."""
 
     has_existing_paths: bool
     last_worked_on: datetime | None
@@ -54,13 +55,17 @@ def effective_confidence(confidence: float, last_use: datetime, now: datetime, r
 
 
 def find_archive_reason(
-    record: MemoryRecord, last_use: datetime | None, ground: ThemeGround | None, now: datetime, rules: MaintenanceRules
+    record: MemoryRecord,
+    last_use: datetime | None,
+    activity: ThemeActivity | None,
+    now: datetime,
+    rules: MaintenanceRules,
 ) -> str | None:
-    """Returns why a memory should be archived, as a sentence; None while it lives. `ground` is needed for a theme."""
+    """Returns why a memory should be archived, as a sentence; None while it lives. `activity` is needed for a theme."""
     if record.primitive == "learning":
-        return _unused(record, last_use, now, rules)
-    if record.primitive == "theme" and ground is not None:
-        return _stale(record, ground, now, rules)
+        return _disuse_reason(record, last_use, now, rules)
+    if record.primitive == "theme" and activity is not None:
+        return _inactive_theme_reason(record, activity, now, rules)
     return None
 
 
@@ -85,27 +90,27 @@ def confidence_after_feedback(confidence: float, feedback: Feedback) -> float:
     return round(moved[feedback], 4)
 
 
-_CALLED = "It was called "
+_FEEDBACK_REASON_PREFIX = "It was called "
 
 
-def find_unwanted_reason(said: Feedback, at: datetime, kept: datetime | None) -> str | None:
+def find_unwanted_reason(feedback: Feedback, given_at: datetime, kept_at: datetime | None) -> str | None:
     """Returns why a memory should be archived after this last feedback, as a sentence; None if the person called it
-    useful, or `kept` it later (changed, restored or verified it)."""
-    if said == "useful" or (kept is not None and kept > at):
+    useful, or did something at `kept_at`, later, to keep it (changed, restored or verified it)."""
+    if feedback == "useful" or (kept_at is not None and kept_at > given_at):
         return None
-    return f"{_CALLED}{said} on {at:%Y-%m-%d}."
+    return f"{_FEEDBACK_REASON_PREFIX}{feedback} on {given_at:%Y-%m-%d}."
 
 
 def is_feedback_reason(reason: str) -> bool:
     """Returns whether a reason comes from `find_unwanted_reason`."""
-    return reason.startswith(_CALLED)
+    return reason.startswith(_FEEDBACK_REASON_PREFIX)
 
 
 def is_transition_allowed(status_from: Status, status_to: Status, primitive: Primitive) -> bool:
     """Returns whether a memory can change between two statuses: it ends once, and only a restore reactivates it."""
     if status_from == "active":
-        return status_to in _ENDS[primitive]
-    return status_from in _ENDS[primitive] and status_to == "active"
+        return status_to in _END_STATUSES[primitive]
+    return status_from in _END_STATUSES[primitive] and status_to == "active"
 
 
 def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -> Status:
@@ -113,7 +118,9 @@ def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -
     return how if is_transition_allowed("active", how, primitive) else "superseded"
 
 
-def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> str | None:
+def _disuse_reason(
+    record: MemoryRecord, last_use: datetime | None, now: datetime, rules: MaintenanceRules
+) -> str | None:
     used = max(record.updated, last_use or record.updated)
     unused = now - used
     if unused <= rules.grace_days * _DAY:
@@ -127,9 +134,11 @@ def _unused(record: MemoryRecord, last_use: datetime | None, now: datetime, rule
     )
 
 
-def _stale(record: MemoryRecord, ground: ThemeGround, now: datetime, rules: MaintenanceRules) -> str | None:
-    unworked = now - max(record.updated, ground.last_worked_on or record.updated)
-    if not ground.has_existing_paths and unworked > rules.grace_days * _DAY:
+def _inactive_theme_reason(
+    record: MemoryRecord, activity: ThemeActivity, now: datetime, rules: MaintenanceRules
+) -> str | None:
+    unworked = now - max(record.updated, activity.last_worked_on or record.updated)
+    if not activity.has_existing_paths and unworked > rules.grace_days * _DAY:
         return f"None of its files exist any more, and no session worked on them for {unworked.days} days."
     if unworked > rules.theme_days * _DAY:
         return f"No session worked on its files for {unworked.days} days."

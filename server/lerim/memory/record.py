@@ -10,7 +10,7 @@ from typing import Literal
 
 from lerim.errors import ConflictError, MemoryError_, Problem
 from lerim.memory.header import Yaml, load_header, load_raw_header, split_header
-from lerim.memory.header_lines import Value, change_header, key_lines
+from lerim.memory.header_lines import HeaderValue, change_header, key_lines
 from lerim.memory.merge_conflicts import split_conflict
 from lerim.memory.reference import parse_reference
 
@@ -74,7 +74,7 @@ FOLDERS: dict[Primitive, str] = {
     "summary": "summaries",
 }
 KINDS: tuple[LearningKind, ...] = ("insight", "procedure", "friction", "pitfall", "preference")
-MAX_FILE = 256 * 1024
+MAX_FILE_BYTES = 256 * 1024
 _PRIMITIVES: dict[str, Primitive] = {folder: primitive for primitive, folder in FOLDERS.items()}
 _SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
 _LISTS = ("supersedes", "resolves", "related")
@@ -303,9 +303,9 @@ class _Reader:
         return tuple(found)
 
 
-def header_values(record: MemoryRecord) -> dict[str, Value]:
+def header_values(record: MemoryRecord) -> dict[str, HeaderValue]:
     """Returns a record's header as keys and values in schema order; optional keys only if they have a value."""
-    required: dict[str, Value] = {
+    required: dict[str, HeaderValue] = {
         "id": record.id,
         "title": record.title,
         "created": record.created,
@@ -314,7 +314,7 @@ def header_values(record: MemoryRecord) -> dict[str, Value]:
         "confidence": record.confidence,
         "tags": record.tags,
     }
-    optional: dict[str, Value] = {
+    optional: dict[str, HeaderValue] = {
         "kind": record.kind or "",
         "references": record.references,
         "evidence": evidence_values(record.evidence),
@@ -333,7 +333,7 @@ def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
     return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
 
 
-def render_record(record: MemoryRecord, extra: Mapping[str, Value] | None = None) -> str:
+def render_record(record: MemoryRecord, extra: Mapping[str, HeaderValue] | None = None) -> str:
     """Returns a whole memory file: header, empty line, body, newline. `extra` keys follow those of the schema.
 
     Redacts the text again, whatever happened to it since it was first redacted, so that no secret is ever written.
@@ -344,7 +344,7 @@ def render_record(record: MemoryRecord, extra: Mapping[str, Value] | None = None
     return "\n".join(["---", *lines, "---", "", body, ""])
 
 
-def update_record_text(text: str, changes: Mapping[str, Value], body: str | None = None, where: str = "") -> str:
+def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str | None = None, where: str = "") -> str:
     """Returns the text with only the lines of the given keys, and the body if given, changed; all else is preserved
     byte for byte.
 
@@ -370,7 +370,7 @@ _NAMES = frozenset(("id", "source", "supersedes", "resolves", "superseded_by", "
 """Keys whose values are names: they are made from redacted text, and must stay as other memories spell them."""
 
 
-def _redacted(key: str, value: Value, before: str) -> Value:
+def _redacted(key: str, value: HeaderValue, before: str) -> HeaderValue:
     """Returns a header value without the secrets that the file does not already contain."""
     if key in _NAMES:
         return value

@@ -43,6 +43,11 @@ def parse_reference(text: str) -> Reference | None:
     return Reference(sys.intern("/".join(parts)), symbol.strip().removesuffix("()").replace("::", "."))
 
 
+def reference_text(reference: Reference) -> str:
+    """Returns a reference as it is written in a file."""
+    return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
+
+
 def parse_references(given: Iterable[str]) -> tuple[str, ...]:
     """Normalises references that a person named for a memory: relative to the repository's root, forward slashes, no
     duplicates.
@@ -55,5 +60,5 @@ def parse_references(given: Iterable[str]) -> tuple[str, ...]:
         if reference is None:
             todo = "Name a file as seen from the repository's root, such as src/app.py or src/app.py#load."
             raise MemoryError_(f"{text[:80]!r} is not a file of the repository.", where="--reference", todo=todo)
-        found[reference.path + (f"#{reference.symbol}" if reference.symbol else "")] = None
+        found[reference_text(reference)] = None
     return tuple(found)

@@ -16,10 +16,10 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, reason_of
 from lerim.memory import slug
-from lerim.memory.claims import IsOurSentence, is_never_ours
+from lerim.memory.claims import IsWrittenByLerim, never_written_by_lerim
 from lerim.memory.lifecycle import Status, ended_status
 from lerim.memory.quotes import Quotes, strip_quotes
-from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, examine_record, render_record
+from lerim.memory.record import FOLDERS, MAX_FILE_BYTES, MemoryRecord, examine_record, render_record
 from lerim.memory.stray_files import find_duplicate_ids, find_stray_files
 from lerim.project import folder
 
@@ -47,9 +47,9 @@ class MemoryFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """A memory and the file it was read from. `hash` is the hash of the file's text; private quotes are joined, except
-    by `read_memory_file`."""
+class StoredMemory:
+    """A memory and the file it was read from. `text_hash` is the hash of the file's text; private quotes are joined,
+    except by `read_memory_file`."""
 
     record: MemoryRecord
     path: Path
@@ -72,7 +72,7 @@ class Store:
         private_dir: Path,
         anchor: Path | None = None,
         make_above: Callable[[Path], None] = folder.make_lerim_folder,
-        ours: Callable[[str, str], IsOurSentence] = lambda _, __: is_never_ours,
+        ours: Callable[[str, str], IsWrittenByLerim] = lambda _, __: never_written_by_lerim,
     ) -> None:
         self.memory_dir = memory_dir
         self.anchor = anchor or memory_dir.parent.parent
@@ -84,20 +84,20 @@ class Store:
         """Returns every memory file by stat alone; symbolic links and folders that lead elsewhere are problems."""
         return find_memory_files(self.memory_dir, self.anchor, archived=archived)
 
-    def load_all(self, *, archived: bool = False) -> tuple[list[Stored], list[Problem]]:
+    def load_all(self, *, archived: bool = False) -> tuple[list[StoredMemory], list[Problem]]:
         """Returns every readable memory, and a problem for each unreadable file."""
         found, problems = self.find_files(archived=archived)
         memories, more = self._load_each(found)
         return memories, [*problems, *more]
 
-    def load_many(self, names: Iterable[str]) -> tuple[dict[str, Stored], list[Problem]]:
+    def load_many(self, names: Iterable[str]) -> tuple[dict[str, StoredMemory], list[Problem]]:
         """Returns the memories of these files (paths relative to `memory_dir`) in this order, without those that are
         gone.
 
         The boundary of each folder is checked once.
         """
         folders: dict[str, Problem | None] = {}
-        loaded: dict[str, Stored] = {}
+        loaded: dict[str, StoredMemory] = {}
         problems: list[Problem] = []
         for name in names:
             place = name.rpartition("/")[0]
@@ -121,8 +121,8 @@ class Store:
             return error.problem()
         return None
 
-    def _load_each(self, found: Iterable[MemoryFile]) -> tuple[list[Stored], list[Problem]]:
-        memories: list[Stored] = []
+    def _load_each(self, found: Iterable[MemoryFile]) -> tuple[list[StoredMemory], list[Problem]]:
+        memories: list[StoredMemory] = []
         problems: list[Problem] = []
         for item in found:
             try:
@@ -136,12 +136,12 @@ class Store:
             problems += more
         return memories, problems
 
-    def load(self, path: Path) -> tuple[Stored, list[Problem]]:
+    def load(self, path: Path) -> tuple[StoredMemory, list[Problem]]:
         """Reads one memory from its file. Raises MemoryError_, BoundaryError."""
         return self.load_file(stat_memory_file(self.memory_dir, self.relative_name(path)))
 
-    def load_file(self, found: MemoryFile) -> tuple[Stored, list[Problem]]:
-        """Reads one memory that `find` returned. Raises MemoryError_, and NotFoundError if it is gone."""
+    def load_file(self, found: MemoryFile) -> tuple[StoredMemory, list[Problem]]:
+        """Reads one memory that `find_files` returned. Raises MemoryError_, and NotFoundError if it is gone."""
         stored, problems = read_memory_file(found, self.anchor)
         joined, more = self.quotes.join_quotes(stored.record)
         return stored if joined is stored.record else replace(stored, record=joined), [*problems, *more]
@@ -182,7 +182,7 @@ class Store:
         except NotFoundError:
             return None
 
-    def load_by_id(self, memory_id: str) -> Stored:
+    def load_by_id(self, memory_id: str) -> StoredMemory:
         """Reads one memory by its id. Raises NotFoundError, and MemoryError_ if its file cannot be read."""
         path = self.path_of(memory_id)
         if path is None:
@@ -192,7 +192,7 @@ class Store:
 
     def read_text(self, path: Path) -> str:
         """Returns a memory file's text. Raises MemoryError_, BoundaryError."""
-        return files.read_text(path, MAX_FILE, self.anchor)
+        return files.read_text(path, MAX_FILE_BYTES, self.anchor)
 
     def new_id(self, record: MemoryRecord, taken: Callable[[str], bool] = lambda _: False) -> str:
         """Returns a free id for this record's title and day; ids that are `taken` are not used either."""
@@ -251,8 +251,8 @@ class Store:
         files.make_folder(place, anchor=self.anchor)
 
     def _check_size(self, path: Path, text: str) -> None:
-        if len(text.encode("utf-8", "replace")) > MAX_FILE:
-            message = f"The memory would be larger than {MAX_FILE // 1024} kB."
+        if len(text.encode("utf-8", "replace")) > MAX_FILE_BYTES:
+            message = f"The memory would be larger than {MAX_FILE_BYTES // 1024} kB."
             raise MemoryError_(message, where=str(path), todo="Shorten its text.")
 
 
@@ -284,19 +284,21 @@ def find_memory_files(
     return found, problems
 
 
-def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[Stored, list[Problem]]:
+def read_memory_file(found: MemoryFile, anchor: Path | None = None) -> tuple[StoredMemory, list[Problem]]:
     """Reads a memory file that was found, without private quotes. Raises MemoryError_; with an `anchor` also if
     something below it has become a symbolic link."""
-    if found.stamp[1] > MAX_FILE:
-        message = f"The file is larger than {MAX_FILE // 1024} kB."
+    if found.stamp[1] > MAX_FILE_BYTES:
+        message = f"The file is larger than {MAX_FILE_BYTES // 1024} kB."
         raise MemoryError_(message, where=str(found.path), todo="Shorten it or move it away.")
     path = found.path
     try:
-        text = files.read_text(path, MAX_FILE, anchor)
+        text = files.read_text(path, MAX_FILE_BYTES, anchor)
     except BoundaryError as error:
         raise MemoryError_(error.message, where=error.where, todo=error.todo) from error
     record, problems = examine_record(text, path)
-    return Stored(record, path, found.stamp, files.hash_text(text), status_of(record, found.is_archived)), problems
+    return StoredMemory(
+        record, path, found.stamp, files.hash_text(text), status_of(record, found.is_archived)
+    ), problems
 
 
 def unreadable_problem(path: str, error: MemoryError_) -> Problem:

@@ -17,7 +17,7 @@ from typing import Literal
 
 from lerim import files, sqlite
 from lerim.errors import MemoryError_, StaleError
-from lerim.memory.record import FOLDERS, MAX_FILE, MemoryRecord, id_of, parse_record, render_record
+from lerim.memory.record import FOLDERS, MAX_FILE_BYTES, MemoryRecord, id_of, parse_record, render_record
 from lerim.memory.slug import make_slug
 
 SummaryChange = Literal["written", "updated", "unchanged", "theirs"]
@@ -75,7 +75,7 @@ class Summaries:
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
         if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
             return False
-        text = files.read_text(path, MAX_FILE, self._anchor)
+        text = files.read_text(path, MAX_FILE_BYTES, self._anchor)
         return bool(text.strip()) and files.hash_text(text) not in json.loads(row[1])
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
@@ -93,7 +93,7 @@ class Summaries:
         if path is None or files.is_absent(path):
             return self._create(record, session, maker, path, hashes), "written"
         text = render_record(replace(record, id=id_of(path)))
-        before = files.read_text(path, MAX_FILE, self._anchor)
+        before = files.read_text(path, MAX_FILE_BYTES, self._anchor)
         # a power cut can leave a file empty: they are not flushed, because summaries can be made again
         if before.strip() and files.hash_text(before) not in hashes and before != text:
             return path, "theirs"
@@ -156,7 +156,7 @@ def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str
         return None
     place = memory_dir / str(row[0])
     found = _in(place.parent, anchor, session) if files.is_absent(place) else place
-    return (parse_record(files.read_text(found, MAX_FILE, anchor), found, "summary"), found) if found else None
+    return (parse_record(files.read_text(found, MAX_FILE_BYTES, anchor), found, "summary"), found) if found else None
 
 
 def _in(folder: Path, anchor: Path, session: str) -> Path | None:
@@ -167,7 +167,7 @@ def _in(folder: Path, anchor: Path, session: str) -> Path | None:
     files.resolve_inside(anchor, folder)
     for path in paths:
         try:
-            record = parse_record(files.read_text(path, MAX_FILE, anchor), path, "summary")
+            record = parse_record(files.read_text(path, MAX_FILE_BYTES, anchor), path, "summary")
         except MemoryError_:
             continue
         if record.source.rpartition("#")[0] == session:

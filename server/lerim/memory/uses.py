@@ -19,7 +19,7 @@ from typing import Literal, TypeVar
 from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.memory.lifecycle import Feedback
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 
 UseKind = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
 
@@ -140,7 +140,7 @@ class Uses:
             self.problems.append(problem)
 
 
-def unused_since(stored: Stored, last: datetime | None) -> datetime:
+def unused_since(stored: StoredMemory, last: datetime | None) -> datetime:
     """Returns since when a memory has been unused. `last` is its last recorded use, if any; its `updated` and
     `verified` count, too.
 

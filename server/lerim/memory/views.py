@@ -13,7 +13,7 @@ import msgspec
 
 from lerim.memory.header_lines import format_time
 from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope, Speaker
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 
 
 class EvidenceView(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ def redact_record(record: MemoryRecord) -> MemoryRecord:
     )
 
 
-def memory_view(stored: Stored, scope: Scope = "project") -> MemoryView:
+def memory_view(stored: StoredMemory, scope: Scope = "project") -> MemoryView:
     """Returns a stored memory for display, without secrets."""
     record = redact_record(stored.record)
     platform, session, _ = source_parts(record.source)

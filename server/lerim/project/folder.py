@@ -26,13 +26,13 @@ def make_lerim_folder(lerim: Path) -> None:
         todo = "Nothing was changed. Open another worktree of the repository and try again there."
         raise MemoryError_("This folder no longer exists.", where=str(lerim.parent), todo=todo)
     files.make_folder(lerim, anchor=lerim.parent)
-    ignore = files.resolve_inside(lerim.parent, lerim / ".gitignore")
+    ignore_file = files.resolve_inside(lerim.parent, lerim / ".gitignore")
     for _ in range(_MOST_TRIES):
         try:
-            text = files.read_text(ignore, _MOST_IGNORE_BYTES, lerim.parent)
+            text = files.read_text(ignore_file, _MOST_IGNORE_BYTES, lerim.parent)
         except NotFoundError:
             lines = [*_list_missing_lines(set()), ""]
-            if files.create_file(ignore, "\n".join(lines), anchor=lerim.parent):
+            if files.create_file(ignore_file, "\n".join(lines), anchor=lerim.parent):
                 return
             continue
         except MemoryError_:
@@ -41,10 +41,10 @@ def make_lerim_folder(lerim: Path) -> None:
         if not lines:
             return
         newline = "\r\n" if "\r\n" in text else "\n"
-        gap = "" if not text or text.endswith("\n") else newline
+        separator = "" if not text or text.endswith("\n") else newline
         with contextlib.suppress(StaleError):  # somebody saved it meanwhile: start over with the new text
-            whole = text + gap + "".join(line + newline for line in lines)
-            files.replace_file(ignore, whole, anchor=lerim.parent, before=text)
+            new_text = text + separator + "".join(line + newline for line in lines)
+            files.replace_file(ignore_file, new_text, anchor=lerim.parent, before=text)
             return
 
 

@@ -22,7 +22,7 @@ def check_home_outside_layout(home: Home, layout: RepositoryLayout | None) -> No
     root."""
     if layout is None:
         return
-    for worktree in {layout.root, layout.main or layout.root}:
+    for worktree in {layout.root, layout.main_worktree or layout.root}:
         if is_home_worktree(home, worktree):
             _check_untracked(home, worktree, layout.common_dir)
             continue

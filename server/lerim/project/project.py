@@ -41,14 +41,14 @@ class Project:
     """One repository, seen from one of its worktrees.
 
     `key` identifies what is stored for it; a moved repository may keep the key of its old place. `root` is this
-    worktree, `main` the main one (None for a bare repository, or if its `.lerim` is Lerim's home), `common_dir` the git
-    folder they share, `remote` its address without credentials ('' if none), `aliases` the folders it had on other
-    machines or in the past. `private` replaces the worktree's `.lerim` if that is Lerim's home.
+    worktree, `main_worktree` the main one (None for a bare repository, or if its `.lerim` is Lerim's home),
+    `common_dir` the git folder they share, `remote` its address without credentials ('' if none), `aliases` the folders
+    it had on other machines or in the past. `private_dir` replaces the worktree's `.lerim` if that is Lerim's home.
     """
 
     key: str
     root: Path
-    main: Path | None
+    main_worktree: Path | None
     common_dir: Path
     remote: str
     name: str
@@ -82,7 +82,7 @@ class Project:
     def state_dir(self, home: Home) -> Path:
         """Returns the folder for data of the project rather than a branch (review, workspace, index); private for a
         bare one."""
-        return self.main / ".lerim" if self.main else home.project(self.key)
+        return self.main_worktree / ".lerim" if self.main_worktree else home.project(self.key)
 
 
 def make_personal_project(home: Home) -> Project:
@@ -100,11 +100,11 @@ def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
     """Returns the key of the project at a place: the one `keys` has for the place, or else the place's own key. If that
     key belongs to a project that has moved away, a key is derived from it."""
     key = make_place_key(common_dir)
-    known = keys.get(key)
-    taken = set(keys.values()) if known is None else set()
-    while key in taken:
+    existing_key = keys.get(key)
+    used_keys = set(keys.values()) if existing_key is None else set()
+    while key in used_keys:
         key = hashlib.sha256(key.encode()).hexdigest()[:16]
-    return known or key
+    return existing_key or key
 
 
 def _map_places_to_keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
@@ -135,14 +135,18 @@ def _map_entries_to_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, 
 
 
 def _make_project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
-    naming_folder = layout.main or (layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root)
+    naming_folder = layout.main_worktree or (
+        layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root
+    )
     key = find_project_key(layout.common_dir, keys)
     # If Lerim's home is the repository's `.lerim` (a home folder kept in git), the repository's data goes into a
     # private folder inside it.
     return Project(
         key=key,
         root=layout.root,
-        main=None if layout.main is not None and is_lerim_home(home, layout.main) else layout.main,
+        main_worktree=None
+        if layout.main_worktree is not None and is_lerim_home(home, layout.main_worktree)
+        else layout.main_worktree,
         common_dir=layout.common_dir,
         remote=find_remote_address(read_config(layout.common_dir)),
         name=naming_folder.name.removesuffix(".git") or layout.root.name,
@@ -167,7 +171,7 @@ def add_project(project: Project, home: Home) -> Project:
         registry.ProjectEntry(
             key=registered.key,
             name=registered.name,
-            root=str(registered.main or registered.root),
+            root=str(registered.main_worktree or registered.root),
             common_dir=str(registered.common_dir),
             remote=registered.remote,
             aliases=registered.aliases,
@@ -279,10 +283,10 @@ class FolderOwners:
         """
         if not can_be_folder(cwd):
             return ""  # not cached either: every turn may name a different one
-        known = self._keys_by_folder.get(cwd)
-        if known is None:
-            known = self._keys_by_folder[cwd] = self._find_owner(cwd)
-        return known
+        key = self._keys_by_folder.get(cwd)
+        if key is None:
+            key = self._keys_by_folder[cwd] = self._find_owner(cwd)
+        return key
 
     def _find_owner(self, cwd: str) -> str:
         """Existing folders belong to their repository regardless of aliases: an alias cannot take over another

@@ -35,11 +35,11 @@ GitConfig = dict[tuple[str, str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class RepositoryLayout:
-    """One repository seen from one folder: the worktree's `root`, the `main` worktree (None if bare), and the git
+    """One repository seen from one folder: the worktree's `root`, `main_worktree` (None if bare), and the git
     folder that all worktrees share."""
 
     root: Path
-    main: Path | None
+    main_worktree: Path | None
     common_dir: Path
 
 

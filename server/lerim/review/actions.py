@@ -16,14 +16,13 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
-from lerim.memory import MAX_FILE, Value, record
-from lerim.review.candidates import Proposal
-from lerim.review.choices import RecordedAnswer
+from lerim.memory import MAX_FILE_BYTES, HeaderValue, record
+from lerim.review.candidates import Proposal, redacted_diff
+from lerim.review.comparing import RecordedAnswer
 from lerim.review.ledger import Action, ActionKind, ClaimState, FileChange, JudgmentKind, Ledger, open_ledger
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.rewrite import redacted_diff
 
-MAX_ANY_FILE = 4 * MAX_FILE
+MAX_ANY_FILE = 4 * MAX_FILE_BYTES
 _UNFINISHED = "An action was interrupted and could not be finished: {} The next action tries again."
 
 
@@ -118,7 +117,7 @@ def undo_action(place: ReviewPaths, book: Ledger, action: Action) -> None:
 
 
 def rewrite_candidate(
-    place: ReviewPaths, book: Ledger, proposal: Proposal, changes: Mapping[str, Value], body: str | None = None
+    place: ReviewPaths, book: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue], body: str | None = None
 ) -> None:
     """Change keys of a waiting candidate's file, or its text; it stays ours, and edits of it can still be undone.
 

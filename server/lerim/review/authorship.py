@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lerim import files
-from lerim.memory import IsOurSentence, is_never_ours, split_sentences
+from lerim.memory import IsWrittenByLerim, never_written_by_lerim, split_sentences
 from lerim.review.ledger import open_ledger
 
 
 def make_our_sentence_test(
     private: Path, moves: Sequence[tuple[str, str]], memory_id: str, text_hash: str
-) -> IsOurSentence:
+) -> IsWrittenByLerim:
     """Which sentences of a memory's text (of this hash) are Lerim's: all where no person wrote a word of it, else those
     of the claims that were accepted into it. Raises MemoryError_ where the ledger cannot be used."""
     if files.is_absent(private / "review.sqlite3"):
-        return is_never_ours
+        return never_written_by_lerim
     with open_ledger(private, moves) as book:
         if book.is_ours(text_hash):
             return lambda _: True

@@ -14,19 +14,35 @@ from lerim.errors import NotFoundError, Problem
 from lerim.extraction import RANKED_SIGNALS, DroppedSignal, drop_candidate
 from lerim.memory import MemorySearch, QuoteChoice
 from lerim.review import actions
-from lerim.review.accept import accept_candidate, add_memory, edit_candidate, reject_candidate, withdraw_in_ledger
-from lerim.review.auto_accept import auto_accept, auto_accept_all, doubt_reason
+from lerim.review.accepting import (
+    accept_candidate,
+    add_memory,
+    auto_accept,
+    auto_accept_all,
+    doubt_reason,
+    edit_candidate,
+    reject_candidate,
+    withdraw_in_ledger,
+)
+from lerim.review.acts import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
 from lerim.review.candidates import CandidateEdit, Proposal, Target, load_candidate, load_candidates
-from lerim.review.choices import NeighbourAnswer, NeighbourChoice
-from lerim.review.compare import Near, find_neighbours
+from lerim.review.comparing import Near, NeighbourAnswer, NeighbourChoice, find_neighbours
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, LedgerClaim, load_correction, open_ledger
-from lerim.review.model_answer import suggest_answer
-from lerim.review.propose import open_memory_search, propose_candidate, propose_orphans
-from lerim.review.propose_anyway import keep_left_out, list_left_out, propose_anyway
+from lerim.review.proposing import (
+    Suggestion,
+    find_earlier_result,
+    keep_left_out,
+    list_left_out,
+    open_memory_search,
+    preview_suggestion,
+    propose_anyway,
+    propose_candidate,
+    propose_orphans,
+    propose_suggestion,
+    suggest_answer,
+)
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked, ReviewResult
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.suggestions import Suggestion, find_earlier_result, preview_suggestion, propose_suggestion
-from lerim.review.undo import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
 
 __all__ = [
     "AlreadyKnown",

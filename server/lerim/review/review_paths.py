@@ -51,7 +51,7 @@ class ReviewPaths:
     @property
     def moves(self) -> list[tuple[str, str]]:
         """The folders the project was in, by its aliases, each with the one it is in now."""
-        now = str(self.project.main or self.project.root)
+        now = str(self.project.main_worktree or self.project.root)
         return [(alias, now) for alias in self.project.aliases]
 
     def store(self) -> Store:

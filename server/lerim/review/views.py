@@ -6,11 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory import EvidenceView, Primitive, Scope, Stored, evidence_views, format_time, redact_record
+from lerim.memory import EvidenceView, Primitive, Scope, StoredMemory, evidence_views, format_time, redact_record
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
-from lerim.review.choices import ANSWERS, NeighbourAnswer
-from lerim.review.compare import Near
+from lerim.review.comparing import ANSWERS, Near, NeighbourAnswer
 from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 
 
@@ -179,7 +178,7 @@ def _safe(text: str) -> str:
     return show_hidden(redact_secrets(remove_orders(text)).text)
 
 
-def _target_view(one: Stored) -> TargetView:
+def _target_view(one: StoredMemory) -> TargetView:
     return TargetView(one.record.id, redact_record(one.record).title, one.status, str(one.path))
 
 

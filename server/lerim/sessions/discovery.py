@@ -72,7 +72,7 @@ def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStor
 
 def open_databases(
     stores: DiscoveredStores,
-    known: Mapping[Path, StoreStamp],
+    indexed_stamps: Mapping[Path, StoreStamp],
     folders: Sequence[str] = (),
     damaged: Mapping[Path, DamagedStore] = MappingProxyType({}),
     listings: Listings | None = None,
@@ -84,11 +84,11 @@ def open_databases(
     `listings` caches what was listed, so that a second call lists only the databases that changed since.
     """
     for database in stores.databases:
-        if known.get(database.path) == database.stamp:
+        if indexed_stamps.get(database.path) == database.stamp:
             continue
-        before = damaged.get(database.path)
-        if before is not None and before.database.stamp == database.stamp:
-            stores.problems.append(before.problem)
+        earlier = damaged.get(database.path)
+        if earlier is not None and earlier.database.stamp == database.stamp:
+            stores.problems.append(earlier.problem)
             continue
         try:
             transcripts, problems = _list_cached(database, folders, listings)
@@ -102,7 +102,7 @@ def open_databases(
         if any(problem.code == OLDER_STATE for problem in problems):
             # Only an older state could be read: sessions missing from it are not gone, and what was indexed before is
             # newer.
-            stores.transcripts += transcripts if database.path not in known else []
+            stores.transcripts += transcripts if database.path not in indexed_stamps else []
             continue
         stores.opened_databases.append(database)
         stores.transcripts += transcripts
@@ -133,20 +133,20 @@ def compare_stamps(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> Tra
     transcripts, duplicates = deduplicate_transcripts(stores, stamps)
     for transcript in transcripts:
         place = transcript.place
-        known = stamps.get(place)
-        if known is None:
+        known_stamp = stamps.get(place)
+        if known_stamp is None:
             new.append(transcript)
             continue
         missing.pop(place, None)
-        if known == transcript.stamp:
+        if known_stamp == transcript.stamp:
             unchanged += 1
         else:
             changed.append(transcript)
     opened = {encode_path(database.path) for database in stores.opened_databases}
     unopened = {encode_path(database.path) for database in stores.databases} - opened
     duplicates |= stores.copied_places
-    gone = [place for place in missing if place in duplicates or _is_gone(place, opened, unopened)]
-    return TranscriptChanges(tuple(new), tuple(changed), unchanged, tuple(gone))
+    vanished = [place for place in missing if place in duplicates or _is_gone(place, opened, unopened)]
+    return TranscriptChanges(tuple(new), tuple(changed), unchanged, tuple(vanished))
 
 
 def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> tuple[list[Transcript], set[str]]:
@@ -157,7 +157,7 @@ def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp
     transcripts: list[Transcript] = []
     duplicates: set[str] = set()
     for one in stores.transcripts:
-        if not one.within and (one.platform, one.session_id) in in_databases:
+        if not one.store_key and (one.platform, one.session_id) in in_databases:
             duplicates.add(one.place)
         else:
             transcripts.append(one)
@@ -166,7 +166,7 @@ def deduplicate_transcripts(stores: DiscoveredStores, stamps: Mapping[str, Stamp
 
 def _find_database_sessions(stores: DiscoveredStores, stamps: Mapping[str, Stamp]) -> set[tuple[Platform, str]]:
     """Returns the sessions that are in any database, including databases that were not opened this time."""
-    sessions = {(one.platform, one.session_id) for one in stores.transcripts if one.within}
+    sessions = {(one.platform, one.session_id) for one in stores.transcripts if one.store_key}
     platforms = {encode_path(database.path): database.platform for database in stores.databases}
     for place in stamps if platforms else ():
         path, _, within = place.rpartition("#")

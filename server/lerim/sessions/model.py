@@ -97,12 +97,14 @@ class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
     @property
     def chosen_descriptions(self) -> str:
         """The agent's descriptions of the options the person chose; '' if they typed their own answer."""
-        picked = self.answer.partition("\n")[0]
-        both = zip(self.options, self.descriptions, strict=False)
-        if picked in self.options:
-            return "\n".join(said for option, said in both if option == picked)
-        several = picked.split(", ")
-        return "\n".join(said for option, said in both if option in several and said)
+        first_line = self.answer.partition("\n")[0]
+        options_with_descriptions = zip(self.options, self.descriptions, strict=False)
+        if first_line in self.options:
+            return "\n".join(description for option, description in options_with_descriptions if option == first_line)
+        chosen_options = first_line.split(", ")
+        return "\n".join(
+            description for option, description in options_with_descriptions if option in chosen_options and description
+        )
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -196,8 +198,8 @@ class Transcript:
     """A transcript found on disk: a file, known by stat alone, or one session in a database.
 
     `stamp` changes whenever the transcript does; for a session in a database it is computed from that session's data.
-    `within` is the session's key in a store that contains many. `cwd` is its working folder if something other than its
-    own records says so.
+    `store_key` is the session's key in a store that contains many. `cwd` is its working folder if something other than
+    its own records says so.
     """
 
     platform: Platform
@@ -207,7 +209,7 @@ class Transcript:
     mtime_ns: int
     inode: int
     parent: str = ""
-    within: str = ""
+    store_key: str = ""
     cwd: str = ""
 
     @property
@@ -218,7 +220,7 @@ class Transcript:
     def place(self) -> str:
         """The key of this transcript in the catalog."""
         path = encode_path(self.path)
-        return f"{path}#{self.within}" if self.within else path
+        return f"{path}#{self.store_key}" if self.store_key else path
 
 
 @dataclass(frozen=True, slots=True)

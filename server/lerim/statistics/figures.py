@@ -76,17 +76,17 @@ class _GroupSum:
     cost_pico_usd: int = 0
 
     def to_figures(self, key: str | None) -> Figures:
-        told = self.has_tokens
+        has_tokens = self.has_tokens
         return Figures(
             key=key,
             sessions=len(self.sessions),
             prompts=self.prompts,
             tool_calls=self.calls,
             errors=self.errors,
-            input=self.input if told else None,
-            output=self.output if told else None,
-            cache_read=self.cache_read if told else None,
-            cache_write=self.cache_write if told else None,
+            input=self.input if has_tokens else None,
+            output=self.output if has_tokens else None,
+            cache_read=self.cache_read if has_tokens else None,
+            cache_write=self.cache_write if has_tokens else None,
             seconds=self.milliseconds / 1000,
             cost=self.cost_pico_usd / 1e12 if self.priced else None,
             untold=len(self.untold),

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.links.repairs import find_disagreeing, find_linked_memories, plan_link_repairs
+from lerim.memory.links.repairs import find_linked_memories, find_memories_to_repair, plan_link_repairs
 from lerim.memory.record import MemoryRecord, parse_record, render_record, update_record_text
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import IndexedFolder
-from lerim.memory.store import Store, Stored
+from lerim.memory.store import Store, StoredMemory
 
 START = datetime(2026, 8, 1, tzinfo=UTC)
 NAMES = [f"2026080{number}-m" for number in range(1, 6)]
@@ -49,7 +49,7 @@ def stored(tmp_path: Path) -> Store:
     return Store(tmp_path / ".lerim" / "memory", tmp_path / "private")
 
 
-def all_of(store: Store) -> dict[str, Stored]:
+def all_of(store: Store) -> dict[str, StoredMemory]:
     return {one.record.id: one for one in store.load_all(archived=True)[0]}
 
 
@@ -107,12 +107,14 @@ def test_after_one_repair_all_links_agree_and_the_next_finds_nothing(links: list
         name: record(name, minutes, supersedes=ends, resolves=answers, superseded_by=by, resolved_by=other)
         for name, (minutes, ends, answers, by, other) in zip(NAMES, links, strict=False)
     }
-    here = {name: Stored(one, Path(f"/m/decisions/{name}.md"), (0, 0, 0), "", "active") for name, one in found.items()}
+    here = {
+        name: StoredMemory(one, Path(f"/m/decisions/{name}.md"), (0, 0, 0), "", "active") for name, one in found.items()
+    }
     for repair in plan_link_repairs(list(here.values())):
         name = repair.stored.record.id
         text = update_record_text(render_record(found[name]), repair.changes)
         place = Path(f"/m/archived/decisions/{name}.md") if repair.should_archive else repair.stored.path
-        here[name] = Stored(parse_record(text, place), place, (0, 0, 0), "", "active")
+        here[name] = StoredMemory(parse_record(text, place), place, (0, 0, 0), "", "active")
     assert plan_link_repairs(list(here.values())) == []
     alive = set(here)
     for name, one in here.items():
@@ -162,6 +164,6 @@ def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
                 if number % every == 0 or number == len(changes) - 1:
                     known = shelf.links()
                     assert known is not None
-                    assert find_disagreeing(known) == {
+                    assert find_memories_to_repair(known) == {
                         repair.stored.record.id for repair in plan_link_repairs(find_linked_memories(store))
                     }

@@ -7,7 +7,7 @@ import pytest
 
 from lerim.errors import MemoryError_
 from lerim.memory.record import examine_record, parse_record, update_record_text
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 from lerim.memory.views import memory_view
 
 PATH = Path("/r/.lerim/memory/learnings/20260801-x.md")
@@ -60,7 +60,10 @@ def test_a_kind_is_of_learnings_alone_and_is_told_elsewhere() -> None:
     text, decision = GOOD.replace("tags:", "tags:\nkind: pitfall"), PATH.parent.parent / "decisions" / PATH.name
     assert parse_record(text, PATH).kind == "pitfall" and messages(text) == []
     record, [problem] = examine_record(text, decision)
-    assert (record.primitive, memory_view(Stored(record, decision, (0, 0, 0), "", "active")).kind) == ("decision", None)
+    assert (record.primitive, memory_view(StoredMemory(record, decision, (0, 0, 0), "", "active")).kind) == (
+        "decision",
+        None,
+    )
     assert "A decision has no kind" in problem.message
 
 

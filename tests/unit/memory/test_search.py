@@ -15,7 +15,7 @@ from lerim.memory.freshness import baselines
 from lerim.memory.record import Evidence, MemoryRecord, render_record
 from lerim.memory.reference import Reference
 from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
-from lerim.memory.search.index import RANKED
+from lerim.memory.search.index import MAX_RANKED
 from lerim.memory.search.memory_search import MemorySearch, search_memories
 from lerim.memory.uses import Uses
 from lerim.paths import Home
@@ -97,7 +97,7 @@ def test_of_thousands_that_match_the_best_come_first_however_old(project: Projec
     for path in folder.glob("*-gone.md"):
         path.rename(project.memory_dir / "archived/decisions" / path.name)
     text = next(folder.glob("*-rules.md")).read_text().replace("Alpha rules", "Other things").rstrip()
-    for number in range(RANKED + 100):
+    for number in range(MAX_RANKED + 100):
         rare = " zanzibar" if number % 2 else ""
         (folder / f"20260802-other-{number}.md").write_text(f"{text} alpha {number}{rare}\n", encoding="utf-8")
     with MemorySearch(project, home) as one:

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.claims.similarity import FLOOR, claim_vector, cosine, normalise_claim, text_words, word_rarity
+from lerim.memory.claims.similarity import (
+    MIN_SIMILARITY,
+    claim_vector,
+    cosine,
+    normalise_claim,
+    text_words,
+    word_rarity,
+)
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.paths import Home
@@ -90,7 +97,7 @@ def test_hostile_text_has_few_words_and_is_compared_safely(text: str, project: P
     assert len(text_words(text)) <= 2_000
     assert normalise_claim(text, text) == normalise_claim(text, text)
     with MemorySearch(project, home) as search:
-        assert all(FLOOR <= one.similarity <= 1 for one in search.nearest(text, text))
+        assert all(MIN_SIMILARITY <= one.similarity <= 1 for one in search.nearest(text, text))
 
 
 @given(title=TEXTS, body=TEXTS)
@@ -140,7 +147,7 @@ def test_the_most_similar_active_memories_come_first(project: Project, home: Hom
         found = search.nearest("Failed uploads are retried three times", "")
         assert [one.id for one in found] == ["20260801-a", "20260801-e"]
         assert [one.similarity for one in found] == sorted((one.similarity for one in found), reverse=True)
-        assert all(FLOOR <= one.similarity <= 1 for one in found)
+        assert all(MIN_SIMILARITY <= one.similarity <= 1 for one in found)
         assert [one.id for one in search.nearest("Failed uploads are retried", "", 1, {"20260801-a"})] == ["20260801-e"]
         assert search.nearest("Build wheels with uv", "")[0].similarity == 1
 

@@ -13,9 +13,9 @@ import pytest
 from lerim.config.schema import MaintenanceRules
 from lerim.maintenance.plan import DIFFERS, PlannedSuggestion, plan_maintenance
 from lerim.memory.freshness.drift import Drift
-from lerim.memory.lifecycle import Status, ThemeGround
+from lerim.memory.lifecycle import Status, ThemeActivity
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 RULES = MaintenanceRules()
@@ -31,7 +31,7 @@ def memory(
     confidence: float = 0.8,
     references: tuple[str, ...] = (),
     status: Status = "active",
-) -> Stored:
+) -> StoredMemory:
     """A memory said so many days before NOW."""
     time = NOW - timedelta(days=days)
     record = MemoryRecord(
@@ -48,15 +48,15 @@ def memory(
         references=references,
         evidence=(Evidence(f"said {title}", f"turn-{days}", "user"),),
     )
-    return Stored(record, Path(f"{record.id}.md"), (1, 1, 1), f"hash-{record.id}", status)
+    return StoredMemory(record, Path(f"{record.id}.md"), (1, 1, 1), f"hash-{record.id}", status)
 
 
 def planned(
-    *memories: Stored,
+    *memories: StoredMemory,
     uses: Mapping[str, datetime] = {},
     standings: Mapping[str, Drift] = {},
     moved: Mapping[str, Mapping[str, str]] = {},
-    grounds: Mapping[str, ThemeGround] = {},
+    grounds: Mapping[str, ThemeActivity] = {},
     rules: MaintenanceRules = RULES,
 ) -> list[PlannedSuggestion]:
     return plan_maintenance(memories, uses, standings, moved, grounds, NOW, rules)
@@ -149,9 +149,9 @@ def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_n
 
 def test_a_theme_nobody_works_on_is_archived() -> None:
     theme = memory("Work on the pool", primitive="theme", days=60, references=("src/pool.py",))
-    worked = {theme.record.id: ThemeGround(has_existing_paths=True, last_worked_on=NOW - timedelta(days=2))}
+    worked = {theme.record.id: ThemeActivity(has_existing_paths=True, last_worked_on=NOW - timedelta(days=2))}
     assert planned(theme, grounds=worked) == []
-    left = {theme.record.id: ThemeGround(has_existing_paths=True, last_worked_on=NOW - timedelta(days=50))}
+    left = {theme.record.id: ThemeActivity(has_existing_paths=True, last_worked_on=NOW - timedelta(days=50))}
     assert told(planned(theme, grounds=left)) == [("archived", "archive", ["Work on the pool"])]
 
 

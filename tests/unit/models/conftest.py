@@ -9,6 +9,7 @@ import pytest
 
 from chat_server import KEY
 from desk import Desk
+from lerim.models import engine
 from lerim.paths import Home
 
 
@@ -23,3 +24,9 @@ def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         if path.is_file() and KEY.encode() in path.read_bytes()
     ]
     assert leaks == []
+
+
+@pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets an engine of this process try again after milliseconds, for tests of what happens after its waits."""
+    monkeypatch.setattr(engine, "BACK_OFF_SECONDS", (0.01, 0.04))

@@ -21,6 +21,8 @@ from lerim.models.engine import Engine
 from lerim.models.lm import make_language_model, use_language_model
 from lerim.models.money.usage import RoleUsage, Usage
 
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 
 def ask(server: Chat, timeout: float = 30.0, cancelled: Callable[[], bool] = never) -> lm15.Response:
     return Engine(model(server.url, timeout), cancelled).complete(REQUEST)

@@ -18,6 +18,8 @@ from desk import Desk
 from hang import HANG
 from model_desk import CENTS, codes, environ, model, model_jobs, reported, story
 
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 AT_ONCE = {"retry-after": "0"}
 FORMS = ("openai", "anthropic")
 

@@ -15,6 +15,8 @@ from desk import Desk, correction
 from lerim.review import queue
 from model_desk import CENTS, codes, environ, model, model_jobs, reported, story
 
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 
 

@@ -20,6 +20,8 @@ from lerim.models.services.faults import BrokenOffError
 from lerim.models.services.stream import EventStream
 from lerim.paths import Home
 
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 FORMS = pytest.mark.parametrize("form", ["openai", "anthropic"])
 AT_ONCE = {"retry-after": "0"}
 NOON = datetime(2026, 11, 21, 12).astimezone()

@@ -21,6 +21,8 @@ from lerim.models.engine import Engine
 from lerim.models.money.spending import DayBudget, total_spent_today
 from lerim.paths import Home
 
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 

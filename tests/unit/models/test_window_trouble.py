@@ -17,6 +17,8 @@ from desk import Desk
 from lerim.config.editor import EDITOR_VARIABLE
 from model_desk import codes, environ, model, model_jobs, reported, story
 
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 RULES = 6
 WEATHER = "We talked about the weather and the harbour. " * 60
 TITLES = [f"`Part{number}` in `src/app.py` is in cents" for number in range(RULES)]

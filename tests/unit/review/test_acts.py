@@ -14,7 +14,7 @@ from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.memory_search import search_memories
 from lerim.memory.uses import Uses
 from lerim.memory.views import memory_view
-from lerim.review import acts, joining, queue
+from lerim.review import acts, merge_conflict, queue
 from lerim.review.candidates import CandidateEdit
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -307,7 +307,7 @@ def test_an_id_that_two_files_have_is_not_acted_on(place: ReviewPaths) -> None:
 def test_one_memory_out_of_a_decision_and_a_learning_has_no_kind(place: ReviewPaths) -> None:
     put(place)
     put(place, DECISION.replace("source:", "kind: insight\nsource:").replace("10:00", "11:00"), "learnings")
-    kept = joining.merge_conflict(place, place.store().paths_of(NAME)[0])
+    kept = merge_conflict(place, place.store().paths_of(NAME)[0])
     assert kept.result is not None and kept.result.ok
     left = place.store().load_by_id(NAME)
     assert ("kind:" in left.path.read_text()) == (left.record.primitive == "learning")

@@ -9,7 +9,7 @@ import pytest
 from lerim.errors import StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 
@@ -23,14 +23,14 @@ def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
     return outcome.proposal
 
 
-def memory(place: ReviewPaths, candidate: Candidate) -> Stored:
+def memory(place: ReviewPaths, candidate: Candidate) -> StoredMemory:
     done = queue.accept_candidate(place, proposed(place, candidate).id, quotes="shared")
     assert done.ok and done.path
     return place.store().load(Path(done.path))[0]
 
 
 def suggested(
-    place: ReviewPaths, action: str, targets: tuple[Stored, ...], record: MemoryRecord | None = None
+    place: ReviewPaths, action: str, targets: tuple[StoredMemory, ...], record: MemoryRecord | None = None
 ) -> queue.Proposal:
     suggestion = queue.Suggestion(action, record or targets[0].record, targets, "Because.")  # type: ignore[arg-type]
     outcome = queue.propose_suggestion(place, suggestion)

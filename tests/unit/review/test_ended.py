@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from lerim.cli.app import app
 from lerim.review import acts, queue
+from lerim.review.proposing import Suggestion
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.suggestions import Suggestion
 
 
 def run(*arguments: str) -> str:

@@ -12,8 +12,8 @@ from lerim.errors import ConflictError, MemoryError_, NotFoundError, StaleError
 from lerim.memory.claims.merge_text import merge_bodies
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.memory_search import search_memories
-from lerim.review import joining, queue
-from lerim.review.joining import find_unmerged_problems
+from lerim.review import merge_conflict, queue
+from lerim.review.acts import find_unmerged_problems
 from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
@@ -63,14 +63,14 @@ def test_a_conflict_is_told_once_with_what_to_do_and_the_rest_goes_on(place: Rev
 def test_both_sides_are_joined_after_a_look_at_the_difference(place: ReviewPaths, git: Git) -> None:
     path = conflict(place, git, OURS, THEIRS)
     before = files_of(place)
-    look = joining.merge_conflict(place, path, preview=True)
+    look = merge_conflict(place, path, preview=True)
     assert look.result is None and files_of(place) == before
     assert (
         "-<<<<<<< HEAD" in look.diff
         and "+It is fast. We measured 4 s for a sync." in look.diff
         and "uv pip sync" not in look.diff.replace(" uv pip", "")
     )
-    done = joining.merge_conflict(place, path)
+    done = merge_conflict(place, path)
     assert done.diff == look.diff and done.result and done.result.ok
     text, record = path.read_text(), place.store().load_by_id(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s for a sync." in record.body
@@ -82,7 +82,7 @@ def test_two_files_of_one_id_become_one(place: ReviewPaths) -> None:
     live = put(place, OURS)
     put(place, THEIRS, "archived/decisions")
     before = files_of(place)
-    joining.merge_conflict(place, live)
+    merge_conflict(place, live)
     assert place.store().paths_of(NAME) == [live]
     record = place.store().load_by_id(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s" in record.body
@@ -92,19 +92,19 @@ def test_two_files_of_one_id_become_one(place: ReviewPaths) -> None:
 def test_the_file_that_stays_is_named_and_the_other_is_not_shown_as_lost(place: ReviewPaths) -> None:
     live = put(place, OURS)
     put(place, THEIRS, "archived/decisions")
-    look = joining.merge_conflict(place, live, preview=True)
+    look = merge_conflict(place, live, preview=True)
     assert f"+++ b/decisions/{NAME}.md" in look.diff and "@@ -1,20 +0,0 @@" not in look.diff
     assert f"archived/decisions/{NAME}.md is removed" in look.diff.splitlines()[-1]
 
 
 def test_what_git_is_to_be_told_next_is_said(place: ReviewPaths, git: Git) -> None:
     path = conflict(place, git, OURS, THEIRS)
-    done = joining.merge_conflict(place, path).result
+    done = merge_conflict(place, path).result
     assert done and done.message.endswith(f"Tell git with `git add {path}`.")
     git(place.project.root, "add", str(path))
     live = put(place, OURS, name="20260802-other")
     put(place, THEIRS.replace(NAME, "20260802-other"), "archived/decisions", name="20260802-other")
-    other = joining.merge_conflict(place, live).result
+    other = merge_conflict(place, live).result
     assert other and "git" not in other.message
 
 
@@ -123,7 +123,7 @@ def test_of_a_memory_that_both_branches_moved_git_is_told_all_three_places(place
     git(repo, "checkout", "-q", "main")
     assert subprocess.run(["git", "merge", "-q", "theirs"], cwd=repo, check=False, capture_output=True).returncode
     [live, _] = place.store().paths_of(NAME)
-    done = joining.merge_conflict(place, live).result
+    done = merge_conflict(place, live).result
     assert done and place.store().paths_of(NAME) == [live]
     told = done.message.partition("Tell git with `")[2].removesuffix("`.")
     subprocess.run(shlex.split(told), cwd=repo, check=True, capture_output=True)
@@ -135,9 +135,9 @@ def test_of_a_memory_that_both_branches_moved_git_is_told_all_three_places(place
 def test_markers_do_not_come_back_into_what_git_was_told_is_merged(place: ReviewPaths, git: Git) -> None:
     earlier = queue.add_memory(place, "decision", "Pin the ports", "They are fixed.")
     path = conflict(place, git, OURS, THEIRS)
-    done = joining.merge_conflict(place, path).result
+    done = merge_conflict(place, path).result
     assert done and queue.undo_last(place).ok and b"<<<<<<<" in path.read_bytes(), "git waits for it still"
-    done = joining.merge_conflict(place, path).result
+    done = merge_conflict(place, path).result
     git(place.project.root, "add", "-A", ".lerim")
     git(place.project.root, "commit", "-q", "-m", "merged")
     joined_file = path.read_bytes()
@@ -166,19 +166,19 @@ def test_a_memory_that_one_branch_removed_and_the_other_changed_is_told(
     assert subprocess.run(["git", "merge", "-q", "theirs"], cwd=repo, check=False, capture_output=True).returncode
     assert path.read_text() == OURS
     with pytest.raises(ConflictError, match="the other removed it") as told:
-        joining.merge_conflict(place, path, preview=True)
+        merge_conflict(place, path, preview=True)
     assert f"git add {path}" in told.value.todo and f"git rm {path}" in told.value.todo
     assert [(one.code, one.path) for one in find_unmerged_problems(place)] == [("memory-conflict", str(path))]
     git(repo, "add", str(path))
     assert find_unmerged_problems(place) == []
     with pytest.raises(MemoryError_, match="Only one file"):
-        joining.merge_conflict(place, path, preview=True)
+        merge_conflict(place, path, preview=True)
 
 
 def test_what_one_side_says_is_over_is_over(place: ReviewPaths) -> None:
     live = put(place, OURS)
     put(place, THEIRS.replace("source:", "superseded_by: 20260901-x\nsource:"), "archived/decisions")
-    joining.merge_conflict(place, live)
+    merge_conflict(place, live)
     [path] = place.store().paths_of(NAME)
     assert "archived" in path.parts and place.store().load_by_id(NAME).status == "superseded"
 
@@ -186,9 +186,9 @@ def test_what_one_side_says_is_over_is_over(place: ReviewPaths) -> None:
 def test_one_sound_file_is_not_joined(place: ReviewPaths) -> None:
     path = put(place)
     with pytest.raises(MemoryError_, match="Only one file"):
-        joining.merge_conflict(place, path)
+        merge_conflict(place, path)
     with pytest.raises(NotFoundError):
-        joining.merge_conflict(place, path.with_name("20260101-x.md"))
+        merge_conflict(place, path.with_name("20260101-x.md"))
     assert path.read_text() == DECISION
 
 

@@ -13,7 +13,7 @@ from killer import DONE, KILLED, in_child
 from lerim.errors import NotFoundError, UsageError
 from lerim.extraction.candidate import Candidate, DroppedSignal, DropReason, drop_candidate
 from lerim.review import queue
-from lerim.review.auto_accept import doubt_reason
+from lerim.review.accepting import doubt_reason
 from lerim.review.ledger.left_out import KEPT_FOR, MAX_LEFT_OUT, LeftOut
 from lerim.review.review_paths import ReviewPaths
 

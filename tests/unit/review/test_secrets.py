@@ -7,8 +7,8 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.review import queue
+from lerim.review.candidates import redacted_diff
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.rewrite import redacted_diff
 
 Make = Callable[..., Candidate]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_standing_kept import CHANGED, LOAD, Make, accepted, edit, filled, memory, standing
 
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.review.review_paths import ReviewPaths
@@ -34,7 +34,7 @@ def clone(place: ReviewPaths, git: Git, tmp_path: Path) -> Clone:
 
 
 @pytest.fixture
-def renamed(place: ReviewPaths, make: Make, git: Git) -> Stored:
+def renamed(place: ReviewPaths, make: Make, git: Git) -> StoredMemory:
     """`load` of a long file is `fetch` by now, and its memory says so; nothing of that is committed."""
     filled(place, git)
     one = memory(place, make(references=(LOAD,)))
@@ -45,7 +45,7 @@ def renamed(place: ReviewPaths, make: Make, git: Git) -> Stored:
     return one
 
 
-def test_it_is_fresh_in_a_clone_until_the_function_changes(renamed: Stored, clone: Clone) -> None:
+def test_it_is_fresh_in_a_clone_until_the_function_changes(renamed: StoredMemory, clone: Clone) -> None:
     theirs = clone()
     assert standing(theirs) == {}
     edit(theirs, *CHANGED)
@@ -53,7 +53,7 @@ def test_it_is_fresh_in_a_clone_until_the_function_changes(renamed: Stored, clon
 
 
 def test_it_has_drifted_in_a_clone_when_the_function_changed_since(
-    place: ReviewPaths, git: Git, renamed: Stored, clone: Clone
+    place: ReviewPaths, git: Git, renamed: StoredMemory, clone: Clone
 ) -> None:
     git(place.project.root, "add", ".")
     git(place.project.root, "commit", "-q", "-m", "Renamed")
@@ -65,7 +65,7 @@ def test_it_has_drifted_in_a_clone_when_the_function_changed_since(
     assert standing(clone()) == {renamed.record.id: ("drifted", FETCH, "")}
 
 
-def test_it_is_found_where_the_rename_is_not_committed_yet(place: ReviewPaths, git: Git, renamed: Stored) -> None:
+def test_it_is_found_where_the_rename_is_not_committed_yet(place: ReviewPaths, git: Git, renamed: StoredMemory) -> None:
     again = ReviewPaths(place.project, Home(place.home.root.parent / "another"))
     assert standing(again) == {}
     edit(place, *CHANGED)

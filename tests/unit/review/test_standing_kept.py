@@ -11,7 +11,7 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.memory.freshness.drift import DriftChecker
 from lerim.memory.record import MemoryRecord
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 from lerim.paths import Home
 from lerim.project.git import open_git
 from lerim.project.project import locate_project
@@ -42,7 +42,7 @@ def edit(place: ReviewPaths, old: str, new: str, path: str = "src/app.py") -> No
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def memory(place: ReviewPaths, candidate: Candidate) -> Stored:
+def memory(place: ReviewPaths, candidate: Candidate) -> StoredMemory:
     outcome = queue.propose_candidate(place, candidate)
     assert isinstance(outcome, queue.CandidateProposed), outcome
     done = queue.accept_candidate(place, outcome.proposal.id, quotes="shared")
@@ -50,7 +50,9 @@ def memory(place: ReviewPaths, candidate: Candidate) -> Stored:
     return place.store().load(Path(done.path))[0]
 
 
-def accepted(place: ReviewPaths, action: str, targets: tuple[Stored, ...], record: MemoryRecord) -> tuple[str, str]:
+def accepted(
+    place: ReviewPaths, action: str, targets: tuple[StoredMemory, ...], record: MemoryRecord
+) -> tuple[str, str]:
     """The memory that came of a suggestion, and the action that made it."""
     outcome = queue.propose_suggestion(place, queue.Suggestion(action, record, targets, "Because."))  # type: ignore[arg-type]
     assert isinstance(outcome, queue.CandidateProposed), outcome
@@ -59,13 +61,13 @@ def accepted(place: ReviewPaths, action: str, targets: tuple[Stored, ...], recor
     return Path(done.path).stem, done.action
 
 
-def learnings(place: ReviewPaths, make: Make) -> tuple[Stored, ...]:
+def learnings(place: ReviewPaths, make: Make) -> tuple[StoredMemory, ...]:
     titles = ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
     kinds = {"primitive": "learning", "kind": "insight", "references": (LOAD,)}
     return tuple(memory(place, make(title=one, body="Seen.", turn=one[:4], **kinds)) for one in titles)
 
 
-def insight(sources: tuple[Stored, ...], *references: str) -> MemoryRecord:
+def insight(sources: tuple[StoredMemory, ...], *references: str) -> MemoryRecord:
     made = replace(sources[0].record, id="", title="Tests meet the machine", body="Three ways.", verified="")
     return replace(made, references=references)
 

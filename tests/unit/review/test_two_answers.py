@@ -15,7 +15,7 @@ from lerim.cli.app import app
 from lerim.jobs import maintain
 from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
 from lerim.memory.references.reference_map import ReferenceMap
-from lerim.review import acts, joining, queue
+from lerim.review import acts, merge_conflict, queue
 from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
@@ -37,7 +37,7 @@ def merged(place: ReviewPaths, git: Git, answers: tuple[str, str]) -> tuple[str,
         git(root, "commit", "-q", "-m", branch)
     done = subprocess.run(["git", "merge", "-q", "one"], cwd=root, capture_output=True, check=False)
     assert done.returncode == 1, "both wrote who answered the question"
-    joining.merge_conflict(place, root / ".lerim" / "memory" / "archived" / "questions" / f"{asked}.md")
+    merge_conflict(place, root / ".lerim" / "memory" / "archived" / "questions" / f"{asked}.md")
     git(root, "add", "-A", ".")
     git(root, "commit", "-q", "-m", "Merged")
     return asked, names[0], names[1]

@@ -155,7 +155,7 @@ def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_fol
     assert session.prompts == 3
     assert session.prompts == independent.of_cli(path).prompts
     unknown = found(tmp_path)[0][0]
-    assert (unknown.cwd, unknown.session_id, unknown.within) == ("", "c1", "c1")
+    assert (unknown.cwd, unknown.session_id, unknown.store_key) == ("", "c1", "c1")
     assert unknown.stamp != found(tmp_path, ["/srv/app"])[0][0].stamp
 
 

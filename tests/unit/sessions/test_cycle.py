@@ -87,7 +87,7 @@ def test_only_the_chat_that_grew_is_read_again(catalog, roots):
     grown.say("user", text("More of it"))
     grown.rows(folder / "opencode.db")
     _, found = cycle(catalog, roots)
-    assert [one.within for one in found.changed] == ["ses_2"]
+    assert [one.store_key for one in found.changed] == ["ses_2"]
     assert [turn.text for turn in catalog.search_turns("More")] == ["More of it"]
 
 

@@ -11,7 +11,7 @@ from lerim.memory import (
     DriftSubject,
     DriftSummary,
     SourceReader,
-    Stored,
+    StoredMemory,
     baselines,
     parse_reference,
 )
@@ -21,7 +21,7 @@ from lerim.review import ReviewPaths
 WRONG = ("drifted", "gone")
 
 
-def find_drifts(place: ReviewPaths, shown: Iterable[Stored], problems: list[Problem]) -> dict[str, Drift]:
+def find_drifts(place: ReviewPaths, shown: Iterable[StoredMemory], problems: list[Problem]) -> dict[str, Drift]:
     """Those that are drifted or gone of all active memories that were ever looked at, by id. Files are looked at by
     stat, and read where they changed; of the memories `shown` also those that are new.
 

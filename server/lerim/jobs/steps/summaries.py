@@ -235,7 +235,9 @@ def _facts(platform: Platform, title: str) -> SummaryFacts:
 def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
     """Makes repo-relative paths of those in a session's calls, also of files that are gone by now."""
     project = place.project
-    locate = Locator((str(project.root), *((str(project.main),) if project.main else ()), *project.folders))
+    locate = Locator(
+        (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
+    )
     for turn in turns:
         locate.meet(turn.cwd)
     return locate

@@ -167,10 +167,10 @@ def _is_catalog_behind(
         project_places = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
         closed = catalog.find_unopened_places() if stale else frozenset()
         for entry in stale:
-            if entry.place in closed and (entry.within or not is_readable(entry.path)):
+            if entry.place in closed and (entry.store_key or not is_readable(entry.path)):
                 continue
             if (
-                not entry.within
+                not entry.store_key
                 or not entry.cwd
                 or entry.place in project_places
                 or owners.find_owner(entry.cwd) in projects

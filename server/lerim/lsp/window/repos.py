@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from lerim.errors import HomeError, ProjectError
 from lerim.lsp.boundary import path_to_uri, uri_to_path
 from lerim.lsp.window.drift_state import RepoDrift
-from lerim.memory import MemoryEntry, ReferenceMap, Store, Stored
+from lerim.memory import MemoryEntry, ReferenceMap, Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project, locate_project, read_small_file
 
@@ -62,7 +62,7 @@ class Repo:
     reported_uris: frozenset[str] = frozenset()
     announced_stamp: int = 0
     announce_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    cache: OrderedDict[Path, Stored] = field(default_factory=OrderedDict)
+    cache: OrderedDict[Path, StoredMemory] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: int = 0
     index: MemorySearch | None = None
@@ -72,7 +72,7 @@ class Repo:
     searches_by_scan: bool = True
     is_fast_to_read: bool = True
 
-    def cache_memory(self, path: Path, stored: Stored, generation: int) -> None:
+    def cache_memory(self, path: Path, stored: StoredMemory, generation: int) -> None:
         """Caches a memory, unless files changed since reading it began at `generation`."""
         if generation != self.generation:
             return

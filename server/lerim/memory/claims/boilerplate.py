@@ -36,22 +36,22 @@ _SENTENCES = (
     rf"It concerns {_CODE}(?:(?:,| and) {_CODE}){{0,40}}\.",
 )
 _CONCERNS = re.compile(rf"(?<!\S)It concerns ({_CODE}(?:(?:,| and) {_CODE}){{0,40}})\.(?!\S)")
-_FRAMING = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
+_BOILERPLATE = re.compile(rf"(?<!\S)(?:{'|'.join(_SENTENCES)})(?!\S)")
 
 
 def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
     """Returns the body with Lerim's "It concerns …" sentence naming the files by their present paths, each once."""
 
-    def told(found: re.Match[str]) -> str:
+    def replace_names(found: re.Match[str]) -> str:
         named = [name.strip("`") for name in re.findall(_CODE, found[1])]
         now = list(dict.fromkeys(f"`{moves.get(name, name)}`" for name in named))
         if [f"`{name}`" for name in named] == now:
             return found[0]
         return f"It concerns {', '.join(now[:-1])}{' and ' if now[1:] else ''}{now[-1]}."
 
-    return _CONCERNS.sub(told, text) if moves else text
+    return _CONCERNS.sub(replace_names, text) if moves else text
 
 
 def strip_boilerplate(text: str) -> str:
     """Returns the body without the sentences Lerim added."""
-    return _FRAMING.sub("", text)
+    return _BOILERPLATE.sub("", text)

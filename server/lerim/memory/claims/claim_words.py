@@ -17,17 +17,17 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimWords:
     """The words of a title, and of title and body together."""
 
     title: frozenset[str]
     words: frozenset[str]
 
 
-def claim_words(title: str, body: str) -> Claim:
+def claim_words(title: str, body: str) -> ClaimWords:
     """Returns the words of a memory or candidate, without the sentences Lerim adds (`boilerplate.py`)."""
     head = word_stems(title)
-    return Claim(head, head | word_stems(strip_boilerplate(body)))
+    return ClaimWords(head, head | word_stems(strip_boilerplate(body)))
 
 
 def word_stems(text: str) -> frozenset[str]:
@@ -48,6 +48,6 @@ def overlap(one: AbstractSet[_T], other: AbstractSet[_T]) -> float:
     return 2 * len(one & other) / (len(one) + len(other))
 
 
-def similarity(one: Claim, other: Claim) -> float:
+def mean_overlap(one: ClaimWords, other: ClaimWords) -> float:
     """Returns the mean of the overlap of the titles and that of the whole texts, from 0 to 1."""
     return (overlap(one.title, other.title) + overlap(one.words, other.words)) / 2

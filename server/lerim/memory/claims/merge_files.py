@@ -8,15 +8,15 @@ from pathlib import Path
 from lerim.errors import MemoryError_
 from lerim.memory.claims.merge_text import merge_bodies
 from lerim.memory.header import load_header, split_header
-from lerim.memory.header_lines import Value
+from lerim.memory.header_lines import HeaderValue
 from lerim.memory.quotes import merge_evidence
 from lerim.memory.record import HEADER_KEYS, MemoryRecord, evidence_values, parse_record, update_record_text
 
 _KEY = re.compile(r"([^\s#:\-][^:]*):(?:\s|\Z)")
 
 
-def is_later(one: MemoryRecord, other: MemoryRecord) -> bool:
-    """Returns whether `other` was changed after `one`, so that it wins where they contradict each other."""
+def is_older(one: MemoryRecord, other: MemoryRecord) -> bool:
+    """Returns whether `one` was changed before `other`, so that `other` wins where they contradict each other."""
     return (other.updated, other.created) > (one.updated, one.created)
 
 
@@ -28,38 +28,38 @@ def merge_file_texts(one: str, other: str, path: Path) -> str:
     Raises MemoryError_ if a text is not a memory, or if its header cannot be changed line by line.
     """
     first, second = parse_record(one, path), parse_record(other, path)
-    if is_later(first, second):
+    if is_older(first, second):
         one, other, first, second = other, one, second, first
     body = second.body if first.title == second.title else f"{second.title}\n\n{second.body}"
-    changes: dict[str, Value] = {
+    changes: dict[str, HeaderValue] = {
         "created": min(first.created, second.created),
-        "tags": _both(first.tags, second.tags),
+        "tags": _union(first.tags, second.tags),
         "kind": first.kind or second.kind,
-        "references": _both(first.references, second.references),
+        "references": _union(first.references, second.references),
         "evidence": evidence_values(merge_evidence(first.evidence, second.evidence)),
         "verified": first.verified or second.verified,
-        "supersedes": _both(first.supersedes, second.supersedes),
-        "resolves": _both(first.resolves, second.resolves),
+        "supersedes": _union(first.supersedes, second.supersedes),
+        "resolves": _union(first.resolves, second.resolves),
         "superseded_by": first.superseded_by or second.superseded_by,
         "resolved_by": first.resolved_by or second.resolved_by,
-        "related": _both(first.related, second.related),
+        "related": _union(first.related, second.related),
     }
     text = (
         merge_bodies(body, first.title, first.body)
         if first.body != second.body or first.title != second.title
         else None
     )
-    wanted: dict[str, Value] = {key: value for key, value in changes.items() if value}
+    wanted: dict[str, HeaderValue] = {key: value for key, value in changes.items() if value}
     if first.primitive != "learning":  # the file stays in its folder, and only learnings have a kind
         wanted["kind"] = None
-    return _with_own_keys(update_record_text(one, wanted, text, str(path)), other, path)
+    return _add_custom_keys(update_record_text(one, wanted, text, str(path)), other, path)
 
 
-def _both(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _with_own_keys(text: str, other: str, path: Path) -> str:
+def _add_custom_keys(text: str, other: str, path: Path) -> str:
     """Returns the text with the header lines of `other` added for custom keys that the text lacks."""
     parts, others = split_header(text), split_header(other)
     assert parts is not None and others is not None

@@ -9,39 +9,40 @@ from lerim.memory.claims.boilerplate import strip_boilerplate
 from lerim.memory.claims.claim_words import overlap, word_stems
 from lerim.memory.claims.similarity import normalise_claim
 
-RENEWED_FROM = 0.5
+MIN_REPLACED_OVERLAP = 0.5
 """The overlap of words (Dice's coefficient) from which a new sentence replaces one that Lerim wrote."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[^\Wa-z_]|[`“\"(\[])|(?<=[。！？])")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _GAPS = re.compile(r"\n(?:[ \t]*\n){2,}")
 
-IsOurSentence = Callable[[str], bool]
+IsWrittenByLerim = Callable[[str], bool]
 """Returns whether Lerim, and not a person, wrote a sentence."""
 
 
-def is_never_ours(_: str) -> bool:
+def never_written_by_lerim(_: str) -> bool:
     """Returns False: a text of unknown origin counts as written by a person."""
     return False
 
 
-def merge_bodies(old: str, title: str, body: str, ours: IsOurSentence = is_never_ours) -> str:
+def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = never_written_by_lerim) -> str:
     """Returns the new body, followed by what only the old one says. Code blocks and lines without words are kept whole
     unless the new body contains them.
 
     A sentence is dropped if the new title or body has it, ignoring case, punctuation and markdown. A sentence that is
-    `ours` is also dropped if its overlap with a new one reaches RENEWED_FROM; a sentence that a person wrote stays.
+    `by_lerim` is also dropped if its overlap with a new one reaches MIN_REPLACED_OVERLAP; a sentence that a
+    person wrote stays.
     """
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in new.split("\n")]
-    said = [title, *split_sentences(new)]
-    equal = {_plain(sentence) for sentence in said}
-    words = [word_stems(sentence) for sentence in said]
+    new_sentences = [title, *split_sentences(new)]
+    equal = {_normalise_sentence(sentence) for sentence in new_sentences}
+    words = [word_stems(sentence) for sentence in new_sentences]
 
-    def again(sentence: str) -> bool:
-        if _plain(sentence) in equal:
+    def is_repeated(sentence: str) -> bool:
+        if _normalise_sentence(sentence) in equal:
             return True
-        mine = word_stems(sentence)
-        return ours(sentence.strip()) and any(overlap(mine, one) >= RENEWED_FROM for one in words if one)
+        stems = word_stems(sentence)
+        return by_lerim(sentence.strip()) and any(overlap(stems, one) >= MIN_REPLACED_OVERLAP for one in words if one)
 
     kept: list[str] = []
     block: list[str] = []
@@ -54,7 +55,7 @@ def merge_bodies(old: str, title: str, body: str, ours: IsOurSentence = is_never
                 kept += [] if "\n".join(block) in new else block
                 block = []
         elif not line.strip() or line.strip() not in lines:
-            left = _rest(line, again)
+            left = _remove_repeats(line, is_repeated)
             if left or not line.strip():
                 kept.append(left)
     rest = _GAPS.sub("\n\n", "\n".join([*kept, *block])).strip("\n")
@@ -72,20 +73,20 @@ def split_sentences(text: str) -> list[str]:
         if mark and (not fence or mark[1] == fence):
             fence = "" if fence else mark[1]
         elif not fence:
-            found += _of_line(line)
+            found += _sentences_of_line(line)
     return found
 
 
-def _of_line(line: str) -> Sequence[str]:
+def _sentences_of_line(line: str) -> Sequence[str]:
     return [one.strip() for one in _SENTENCE_END.split(strip_boilerplate(line)) if one.strip()]
 
 
-def _rest(line: str, again: Callable[[str], bool]) -> str:
+def _remove_repeats(line: str, is_repeated: Callable[[str], bool]) -> str:
     """Returns a line without boilerplate and repeated sentences; unchanged if it has neither."""
-    told = [sentence for sentence in _SENTENCE_END.split(strip_boilerplate(line)) if sentence.strip()]
-    kept = [sentence for sentence in told if not again(sentence)]
-    return line if kept == told and strip_boilerplate(line) == line else " ".join(kept).rstrip()
+    sentences = [sentence for sentence in _SENTENCE_END.split(strip_boilerplate(line)) if sentence.strip()]
+    kept = [sentence for sentence in sentences if not is_repeated(sentence)]
+    return line if kept == sentences and strip_boilerplate(line) == line else " ".join(kept).rstrip()
 
 
-def _plain(sentence: str) -> str:
+def _normalise_sentence(sentence: str) -> str:
     return normalise_claim("", sentence.strip().rstrip(".!?。！？"))

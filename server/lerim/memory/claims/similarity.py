@@ -21,14 +21,14 @@ from dataclasses import dataclass
 
 from lerim.words import STOP_WORDS, index_text, stem
 
-FLOOR = 0.15
+MIN_SIMILARITY = 0.15
 """Two claims that are less similar than this are not neighbours."""
 TITLE_WEIGHT = 3
 MAX_WORDS = 1_000
 """The number of words of a title or body that count; the rest of a longer text is ignored."""
 MAX_CHARACTERS = 100_000
 _CODE = re.compile(r"(`{1,3})([^`]+)\1")
-_LINE_MARK = re.compile(r"^[ \t]*(?:[-*+]|#{1,6}) ", re.MULTILINE)
+_LINE_PREFIX = re.compile(r"^[ \t]*(?:[-*+]|#{1,6}) ", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
 _QUOTES = re.compile("[\"“”„«»]|(?<!\\w)['‘’]|['‘’](?!\\w)")
 _PLAIN_WORD = re.compile(r"(?<![^\s(])[^\W\d_]+(?:['-][^\W\d_]+)*(?![^\s.,;:!?…)])")
@@ -93,22 +93,22 @@ def normalise_claim(title: str, body: str) -> str:
     Case, white space, markdown (code spans, emphasis, headings, list marks), quotation marks and punctuation at the end
     of words are dropped. Code spans, and words that do not consist of letters alone, keep their case (`-v`, `-V`).
     """
-    return f"{_normalised(title)}\n{_normalised(body)}"
+    return f"{_normalise(title)}\n{_normalise(body)}"
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
-    text = _LINE_MARK.sub("", text)
+    text = _LINE_PREFIX.sub("", text)
     parts: list[str] = []
     end = 0
     for code in _CODE.finditer(text):
-        parts += [_folded(text[end : code.start()]), code[2]]
+        parts += [_fold_prose(text[end : code.start()]), code[2]]
         end = code.end()
-    text = "".join((*parts, _folded(text[end:])))
+    text = "".join((*parts, _fold_prose(text[end:])))
     return " ".join(_SENTENCE_END.sub("", text).split())
 
 
-def _folded(prose: str) -> str:
+def _fold_prose(prose: str) -> str:
     """Returns prose without emphasis and quotation marks, with its plain words in lower case."""
     prose = _QUOTES.sub("", _EMPHASIS.sub(r"\2", prose))
     return _PLAIN_WORD.sub(lambda found: found[0].casefold(), prose.replace("’", "'"))

@@ -2,7 +2,6 @@ from . import baselines as baselines
 from . import definitions as definitions
 from . import verifying as verifying
 from .baselines import StatStamp as StatStamp
-from .baselines import reference_text as reference_text
 from .drift import Drift as Drift
 from .drift import DriftChecker as DriftChecker
 from .drift import DriftSubject as DriftSubject

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from lerim import files, sqlite
 from lerim.errors import MemoryError_, reason_of
-from lerim.memory.reference import DRIFT_STATES, DriftState, Reference
+from lerim.memory.reference import DRIFT_STATES, DriftState, Reference, reference_text
 from lerim.paths import Home
 from lerim.project import PATH_DIGEST_BYTES
 
@@ -55,7 +55,7 @@ _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, 
 class Baseline:
     """A reference as it was when verified. `digest` is "" if the symbol was not found: then the whole file is compared.
 
-    `words` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1. `twins` are the
+    `word_count` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1. `twins` are the
     symbols of the file with the same fingerprint; `sketch` is of the whole file.
     """
 
@@ -67,8 +67,8 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class DriftRecord:
-    """The drift of one reference of one memory. `place` is the file that was checked: the referenced one, or where it
-    moved to; `since` (YYYY-MM-DD) is when this was first seen."""
+    """The drift of one reference of one memory. `checked_path` is the file that was checked: the referenced
+    one, or where it moved to; `since` (YYYY-MM-DD) is when this was first seen."""
 
     memory: str
     reference: Reference
@@ -79,11 +79,6 @@ class DriftRecord:
     moved_to: str = ""
     detail: str = ""
     since: str = ""
-
-
-def reference_text(reference: Reference) -> str:
-    """Returns a reference as it is written in a file."""
-    return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
 
 
 class Baselines:

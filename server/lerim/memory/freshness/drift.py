@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lerim.memory.freshness import baselines
-from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, reference_text
+from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
 from lerim.memory.freshness.committed import committed_baselines
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, is_sketch_held
 from lerim.memory.freshness.moved_files import MovedFiles
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
 from lerim.memory.record import MemoryRecord
-from lerim.memory.reference import DriftState, Reference, parse_reference
+from lerim.memory.reference import DriftState, Reference, parse_reference, reference_text
 from lerim.memory.references import ReferenceMap
 from lerim.paths import Home
 from lerim.project import Project, commits
@@ -49,8 +49,8 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class DriftSummary:
-    """The drift of memories, by id. `standings`: the worst drift of each memory that is not fresh or has moved.
-    `moved`: where each of its renamed or moved references is now, both as written."""
+    """The drift of memories, by id. `drift_by_memory`: the worst drift of each memory that is not fresh or has moved.
+    `moved_references`: where each of its renamed or moved references is now, both as written."""
 
     drift_by_memory: dict[str, Drift]
     moved_references: dict[str, dict[str, str]]
@@ -133,7 +133,7 @@ class DriftChecker:
         return self.summary().moved_references
 
     def summary(self) -> DriftSummary:
-        """Returns `standings` and `moved` together."""
+        """Returns `drift_by_memory` and `moved_references` together."""
         if not baselines.has_baselines(self._private):
             return DriftSummary({}, {})
         with baselines.open_baselines(self._private, self._project.root) as kept:

@@ -35,8 +35,8 @@ MANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class SymbolFingerprint:
-    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `words` is how
-    much there is to recognise it by."""
+    """A symbol's fingerprint: how its definition was found, the number of its tokens and their hash. `word_count` is
+    how much there is to recognise it by."""
 
     digest: str
     word_count: int

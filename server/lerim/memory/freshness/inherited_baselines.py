@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from lerim.errors import LerimError
 from lerim.memory.freshness import baselines
-from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, reference_text
+from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
 from lerim.memory.freshness.drift import drift_rank
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind
 from lerim.memory.freshness.sources import SourceReader
 from lerim.memory.freshness.verifying import unique_verified
 from lerim.memory.record import MemoryRecord
-from lerim.memory.reference import Reference, parse_reference
+from lerim.memory.reference import Reference, parse_reference, reference_text
 from lerim.paths import Home
 from lerim.project import Project, commits
 

@@ -42,7 +42,7 @@ class MovedFiles:
             self._database.store_index_paths(stamp, map(tracked.digest_path, paths))
 
     def set_missing(self, missing: Mapping[str, str]) -> None:
-        """Sets the files that `now` will be asked for, each with a commit that had it ("" if not known)."""
+        """Sets the files that `find_new_path` will be asked for, each with a commit that had it ("" if not known)."""
         self._commit_by_path = missing
 
     def find_new_path(self, path: str, base: Baseline, reader: SourceReader) -> str:

@@ -1,4 +1,4 @@
-from .ended import Chains as Chains
+from .ended import EndingGraph as EndingGraph
 from .ended import EndingLink as EndingLink
 from .ended import EndKind as EndKind
 from .ended import ending_links as ending_links
@@ -8,7 +8,7 @@ from .ended import with_current_status as with_current_status
 from .repairs import LinkRepair as LinkRepair
 from .repairs import MemoryLinks as MemoryLinks
 from .repairs import changes_without_link as changes_without_link
-from .repairs import find_disagreeing as find_disagreeing
 from .repairs import find_enders as find_enders
 from .repairs import find_linked_memories as find_linked_memories
+from .repairs import find_memories_to_repair as find_memories_to_repair
 from .repairs import plan_link_repairs as plan_link_repairs

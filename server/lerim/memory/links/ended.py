@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from lerim.memory.lifecycle import ended_status
 from lerim.memory.record import MemoryRecord
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 
 EndKind = Literal["superseded", "resolved"]
 
@@ -28,30 +28,30 @@ def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
     """Returns how each ended memory ended, by id. If memories end each other, directly or in a circle, the one changed
     later wins; a memory that is both superseded and resolved counts as superseded."""
     found: dict[str, EndKind] = {}
-    chains = Chains()
+    chains = EndingGraph()
     for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
         if chains.add(link.ender, link.target) and found.get(link.target) != "superseded":
             found[link.target] = link.kind
     return found
 
 
-def with_current_status(stored: Sequence[Stored]) -> list[Stored]:
+def with_current_status(stored: Sequence[StoredMemory]) -> list[StoredMemory]:
     """Returns all the memories of a store, with the status they have once the links of the others are considered."""
-    over = find_ended(
+    ended = find_ended(
         EndingLink(one.record.id, int(one.record.updated.timestamp()), target, how)
         for one in stored
         for how, targets in ending_links(one.record)
         for target in targets
     )
     return [
-        replace(one, status=ended_status(over[one.record.id], one.record.primitive))
-        if one.status == "active" and one.record.id in over
+        replace(one, status=ended_status(ended[one.record.id], one.record.primitive))
+        if one.status == "active" and one.record.id in ended
         else one
         for one in stored
     ]
 
 
-def find_ender(memory_id: str, stored: Sequence[Stored]) -> Stored | None:
+def find_ender(memory_id: str, stored: Sequence[StoredMemory]) -> StoredMemory | None:
     """Returns the memory that ended this one, the latest if there are several; None if no memory ended it."""
     if not any(one.record.id == memory_id and one.status in get_args(EndKind) for one in with_current_status(stored)):
         return None
@@ -64,23 +64,23 @@ def ending_links(record: MemoryRecord) -> tuple[tuple[EndKind, tuple[str, ...]],
     return ("superseded", record.supersedes), ("resolved", record.resolves)
 
 
-class Chains:
+class EndingGraph:
     """Records which memory ends which, without circles."""
 
     def __init__(self) -> None:
         self._ends: dict[str, set[str]] = defaultdict(set)
-        self._ended: set[str] = set()
+        self._targets: set[str] = set()
 
     def add(self, ender: str, target: str) -> bool:
         """Records that one memory ends another; returns False, and changes nothing, if that would close a circle."""
         # if nothing ends the ender, no chain leads back to it: this saves most walks
-        if ender == target or (ender in self._ended and self._leads(target, ender)):
+        if ender == target or (ender in self._targets and self._is_reachable(target, ender)):
             return False
         self._ends[ender].add(target)
-        self._ended.add(target)
+        self._targets.add(target)
         return True
 
-    def _leads(self, start: str, goal: str) -> bool:
+    def _is_reachable(self, start: str, goal: str) -> bool:
         """Returns whether `goal` is reached by following what `start` ends, what that ends, and so on."""
         seen: set[str] = set()
         waiting = [start]

@@ -14,23 +14,25 @@ from typing import Literal
 
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError
-from lerim.memory.header_lines import Value
-from lerim.memory.links.ended import Chains
-from lerim.memory.record import MAX_FILE, MemoryRecord
-from lerim.memory.store import Store, Stored
+from lerim.memory.header_lines import HeaderValue
+from lerim.memory.links.ended import EndingGraph
+from lerim.memory.record import MAX_FILE_BYTES, MemoryRecord
+from lerim.memory.store import Store, StoredMemory
 
 LinkKind = Literal["supersedes", "resolves"]
-_LINKS: tuple[LinkKind, ...] = ("supersedes", "resolves")
-_BACK: dict[LinkKind, str] = {"supersedes": "superseded_by", "resolves": "resolved_by"}
-_WORDS = (*_LINKS, *_BACK.values())
+_LINK_KINDS: tuple[LinkKind, ...] = ("supersedes", "resolves")
+_BACK_LINK_KEYS: dict[LinkKind, str] = {"supersedes": "superseded_by", "resolves": "resolved_by"}
+_LINK_KEYS = (*_LINK_KINDS, *_BACK_LINK_KEYS.values())
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRepair:
-    """The repair of one memory: `changes` to its header (None removes the key), and whether to `archive` its file."""
+    """The repair of one memory: `changes` to its header (None removes the key), and whether its file should be
+    archived.
+    """
 
-    stored: Stored
-    changes: Mapping[str, Value]
+    stored: StoredMemory
+    changes: Mapping[str, HeaderValue]
     should_archive: bool
 
 
@@ -47,12 +49,12 @@ class MemoryLinks:
     resolved_by: str
 
 
-def find_disagreeing(linked: Sequence[MemoryLinks]) -> set[str]:
+def find_memories_to_repair(linked: Sequence[MemoryLinks]) -> set[str]:
     """Returns the ids of the memories that `plan_link_repairs` would change."""
-    return set(_wrong(_once(linked)))
+    return set(_find_repairs(_unique_by_id(linked)))
 
 
-def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
+def plan_link_repairs(stored: Sequence[StoredMemory]) -> list[LinkRepair]:
     """Returns the repairs that make the links of these memories agree.
 
     If memories end each other, directly or in a circle, the one changed later wins. A back link to a memory that is not
@@ -60,21 +62,21 @@ def plan_link_repairs(stored: Sequence[Stored]) -> list[LinkRepair]:
     left alone until they are merged.
     """
     by_id = {one.record.id: one for one in stored}
-    wrong = _wrong(_once([_linked(one) for one in stored]))
+    wrong = _find_repairs(_unique_by_id([_links_of(one) for one in stored]))
     return [LinkRepair(by_id[name], changes, archive) for name, (changes, archive) in wrong.items()]
 
 
-def find_linked_memories(store: Store) -> list[Stored]:
+def find_linked_memories(store: Store) -> list[StoredMemory]:
     """Returns every memory that has a link, and the memories it links to. Unreadable files are skipped."""
-    found: dict[str, Stored] = {}
+    found: dict[str, StoredMemory] = {}
     for item in store.find_files(archived=True)[0]:
         try:
-            text = files.read_text(item.path, MAX_FILE, store.anchor)
-            if any(word in text for word in _WORDS):
+            text = files.read_text(item.path, MAX_FILE_BYTES, store.anchor)
+            if any(word in text for word in _LINK_KEYS):
                 found[item.name] = store.load_file(item)[0]
         except (MemoryError_, BoundaryError):
             continue
-    for memory_id in _named(one.record for one in found.values()):
+    for memory_id in _linked_ids(one.record for one in found.values()):
         for path in store.paths_of(memory_id):
             try:
                 found.setdefault(store.relative_name(path), store.load(path)[0])
@@ -83,83 +85,83 @@ def find_linked_memories(store: Store) -> list[Stored]:
     return list(found.values())
 
 
-def find_enders(stored: Iterable[Stored], memory_id: str) -> list[Stored]:
+def find_enders(stored: Iterable[StoredMemory], memory_id: str) -> list[StoredMemory]:
     """Returns the memories that say they end this one."""
-    return [one for one in stored if any(memory_id in _targets(one.record, link) for link in _LINKS)]
+    return [one for one in stored if any(memory_id in _targets(one.record, link) for link in _LINK_KINDS)]
 
 
-def changes_without_link(record: MemoryRecord, memory_id: str) -> dict[str, Value]:
+def changes_without_link(record: MemoryRecord, memory_id: str) -> dict[str, HeaderValue]:
     """Returns the header changes that remove a record's links to a memory."""
-    changes: dict[str, Value] = {}
-    for link in _LINKS:
+    changes: dict[str, HeaderValue] = {}
+    for link in _LINK_KINDS:
         if memory_id in _targets(record, link):
             changes[link] = tuple(one for one in _targets(record, link) if one != memory_id) or None
     return changes
 
 
-def _linked(one: Stored) -> MemoryLinks:
+def _links_of(one: StoredMemory) -> MemoryLinks:
     record = one.record
     archived = one.path.parent.parent.name == "archived"
     ends = (record.supersedes, record.resolves)
     return MemoryLinks(record.id, record.updated.timestamp(), archived, *ends, record.superseded_by, record.resolved_by)
 
 
-def _once(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
+def _unique_by_id(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
     """Returns the links by id, without ids that two files share."""
     count = Counter(one.id for one in linked)
     return {one.id: one for one in linked if count[one.id] == 1}
 
 
-def _wrong(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, Value], bool]]:
+def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, HeaderValue], bool]]:
     """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
-    enders, false = _ended(known)
-    found: dict[str, tuple[dict[str, Value], bool]] = {}
+    enders, circular = _find_enders_by_target(known)
+    found: dict[str, tuple[dict[str, HeaderValue], bool]] = {}
     for memory_id, one in known.items():
-        changes: dict[str, Value] = {}
-        for link in _LINKS:
-            if wrong := false.get((memory_id, link)):
+        changes: dict[str, HeaderValue] = {}
+        for link in _LINK_KINDS:
+            if wrong := circular.get((memory_id, link)):
                 changes[link] = tuple(item for item in _targets(one, link) if item not in wrong) or None
-            said = _back(one, link)
-            by = enders[link].get(memory_id, [])
-            if by and said not in by:
-                changes[_BACK[link]] = by[0]
-            elif said in known and not by:
-                changes[_BACK[link]] = None
-        over = any(memory_id in enders[link] for link in _LINKS)
-        archive = over and not one.archived
+            back_link = _back_link(one, link)
+            enders_here = enders[link].get(memory_id, [])
+            if enders_here and back_link not in enders_here:
+                changes[_BACK_LINK_KEYS[link]] = enders_here[0]
+            elif back_link in known and not enders_here:
+                changes[_BACK_LINK_KEYS[link]] = None
+        ended = any(memory_id in enders[link] for link in _LINK_KINDS)
+        archive = ended and not one.archived
         if changes or archive:
             found[memory_id] = (changes, archive)
     return found
 
 
-def _ended(
+def _find_enders_by_target(
     known: Mapping[str, MemoryLinks],
 ) -> tuple[dict[LinkKind, dict[str, list[str]]], dict[tuple[str, LinkKind], set[str]]]:
     """Returns the memories that end each target, by link, latest first; and the false links, which close a circle."""
-    enders: dict[LinkKind, dict[str, list[str]]] = {link: {} for link in _LINKS}
-    false: dict[tuple[str, LinkKind], set[str]] = defaultdict(set)
-    chains = Chains()
+    enders: dict[LinkKind, dict[str, list[str]]] = {link: {} for link in _LINK_KINDS}
+    circular: dict[tuple[str, LinkKind], set[str]] = defaultdict(set)
+    chains = EndingGraph()
     for memory_id in sorted(known, key=lambda name: (known[name].updated, name), reverse=True):
-        for link in _LINKS:
+        for link in _LINK_KINDS:
             for target in _targets(known[memory_id], link):
                 if target not in known:
                     continue
                 if not chains.add(memory_id, target):
-                    false[memory_id, link].add(target)
+                    circular[memory_id, link].add(target)
                     continue
                 enders[link].setdefault(target, []).append(memory_id)
-    return enders, false
+    return enders, circular
 
 
 def _targets(record: MemoryRecord | MemoryLinks, link: LinkKind) -> tuple[str, ...]:
     return record.supersedes if link == "supersedes" else record.resolves
 
 
-def _back(record: MemoryLinks, link: LinkKind) -> str:
+def _back_link(record: MemoryLinks, link: LinkKind) -> str:
     return record.superseded_by if link == "supersedes" else record.resolved_by
 
 
-def _named(records: Iterable[MemoryRecord]) -> set[str]:
+def _linked_ids(records: Iterable[MemoryRecord]) -> set[str]:
     return {
         name
         for record in records

@@ -10,7 +10,7 @@ from pathlib import Path
 from lerim.errors import Problem
 from lerim.memory.links import EndingLink, with_current_status
 from lerim.memory.references.entries import links_of
-from lerim.memory.store import Stored
+from lerim.memory.store import StoredMemory
 
 TWO_ANSWERS_CODE = "two-answers"
 """The code of the problem, and the flag of the proposal that maintain makes about it."""
@@ -43,7 +43,7 @@ def find_conflicting_answers(links: Iterable[EndingLink], titles: Mapping[str, s
     ]
 
 
-def conflicting_answers_among(live: Iterable[Stored]) -> list[ConflictingAnswers]:
+def conflicting_answers_among(live: Iterable[StoredMemory]) -> list[ConflictingAnswers]:
     """Returns the questions that several of these active memories say they resolved."""
     some = [one for one in live if one.record.resolves]
     return find_conflicting_answers(
@@ -51,7 +51,7 @@ def conflicting_answers_among(live: Iterable[Stored]) -> list[ConflictingAnswers
     )
 
 
-def find_answer_problems(stored: Sequence[Stored]) -> list[Problem]:
+def find_answer_problems(stored: Sequence[StoredMemory]) -> list[Problem]:
     """Returns a problem for each question with several answers; `stored` are all memories of a store."""
     live = [one for one in with_current_status(stored) if one.status == "active"]
     titles = {one.record.id: one.record.title for one in live}

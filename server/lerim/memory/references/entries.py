@@ -11,7 +11,7 @@ from pathlib import Path
 from lerim.memory.links import EndingLink, EndKind
 from lerim.memory.record import LearningKind, Primitive
 from lerim.memory.reference import Reference, parse_reference
-from lerim.memory.store import LIVE_FOLDERS, MemoryFile, Stored
+from lerim.memory.store import LIVE_FOLDERS, MemoryFile, StoredMemory
 
 ReferenceMoves = Mapping[str, Mapping[str, str]]
 """By memory: each moved reference and where it is now, both as written."""
@@ -78,7 +78,7 @@ _SHARED: dict[float, float] = {}
 """Confidences: at most 10,001 numbers, each stored once."""
 
 
-def entry_of(stored: Stored, found: MemoryFile) -> MemoryEntry:
+def entry_of(stored: StoredMemory, found: MemoryFile) -> MemoryEntry:
     """Returns the entry of a memory that was read."""
     record = stored.record
     references = dict.fromkeys(filter(None, map(parse_reference, record.references)))
@@ -95,7 +95,7 @@ def entry_of(stored: Stored, found: MemoryFile) -> MemoryEntry:
     )
 
 
-def links_of(stored: Stored) -> tuple[EndingLink, ...]:
+def links_of(stored: StoredMemory) -> tuple[EndingLink, ...]:
     """Returns the links by which a memory says it ends others."""
     record = stored.record
     updated = int(record.updated.timestamp())

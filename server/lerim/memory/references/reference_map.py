@@ -28,7 +28,7 @@ from lerim.memory.references.entries import (
 from lerim.memory.store import (
     LIVE_FOLDERS,
     MemoryFile,
-    Stored,
+    StoredMemory,
     find_memory_files,
     read_memory_file,
     stat_memory_file,
@@ -39,7 +39,7 @@ from lerim.memory.stray_files import DUPLICATE_ID_CODE
 __all__ = ["MemoryEntry", "Reference", "ReferenceMap", "parse_reference"]
 
 
-ReadOutcome = tuple[Stored, list[Problem]] | MemoryError_
+ReadOutcome = tuple[StoredMemory, list[Problem]] | MemoryError_
 """The result of reading a memory's file."""
 
 
@@ -185,7 +185,7 @@ class ReferenceMap:
         return any(problem.code == DUPLICATE_ID_CODE for problem in self._folder_problems)
 
     def apply_changes(self, changes: MemoryFileChanges) -> bool:
-        """Applies the result of `changes` at once, reading what was not read yet; returns whether anything changed."""
+        """Applies the result of `find_changes`, reading files not read yet; returns whether anything changed."""
         gone, new = changes.removed, changes.changed
         out: dict[str, MemoryEntry] = {}
         into: dict[str, MemoryEntry] = {}

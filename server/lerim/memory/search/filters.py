@@ -20,12 +20,13 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """Which memories count. Several primitives, kinds, statuses or standings widen the search, several tags narrow it.
+    """Which memories count. Several primitives, kinds, statuses or drift states widen the search; several tags
+    narrow it.
 
     `kinds` narrow only the learnings: other `primitives` that are given stay. `files` are paths from the repository's
     root: memories match that refer to one of them, to a symbol in it, or to anything below it if it is a folder.
-    `since` and `until` (excluded) bound when a memory was last changed, in whole seconds. `by_session` is the beginning
-    of the id of its session. Without `standings`, the drift of its references does not matter.
+    `since` and `until` (excluded) bound when a memory was last changed, in whole seconds. `session_prefix` is the
+    beginning of the id of its session. Without `drift_states`, the drift of its references does not matter.
     """
 
     primitives: tuple[Primitive, ...] = ()
@@ -40,20 +41,20 @@ class MemoryFilters:
 
 
 def is_match(record: MemoryRecord, status: Status, filters: MemoryFilters) -> bool:
-    """Returns whether a memory matches the filters, except for `standings`."""
+    """Returns whether a memory matches the filters, except for `drift_states`."""
     session = source_parts(record.source)[1]
     return (
         status in filters.statuses
-        and _is_what(record, filters)
+        and _is_of_wanted_kind(record, filters)
         and {tag.casefold() for tag in filters.tags} <= {tag.casefold() for tag in record.tags}
-        and (not filters.files or any(_speaks_of(record, file) for file in filters.files))
+        and (not filters.files or any(_refers_to(record, file) for file in filters.files))
         and (filters.since is None or record.updated >= filters.since.replace(microsecond=0))
         and (filters.until is None or record.updated < filters.until.replace(microsecond=0))
         and session.startswith(filters.session_prefix)
     )
 
 
-def _is_what(record: MemoryRecord, filters: MemoryFilters) -> bool:
+def _is_of_wanted_kind(record: MemoryRecord, filters: MemoryFilters) -> bool:
     if not (filters.primitives or filters.kinds):
         return True
     if record.primitive == "learning" and filters.kinds:
@@ -61,7 +62,7 @@ def _is_what(record: MemoryRecord, filters: MemoryFilters) -> bool:
     return record.primitive in filters.primitives
 
 
-def _speaks_of(record: MemoryRecord, file: str) -> bool:
+def _refers_to(record: MemoryRecord, file: str) -> bool:
     wanted = parse_reference(file)
     found = [reference for text in record.references if (reference := parse_reference(text))]
     if wanted is None or wanted.symbol:
@@ -70,7 +71,7 @@ def _speaks_of(record: MemoryRecord, file: str) -> bool:
 
 
 EVERY_STATUS = MemoryFilters(statuses=STATUSES)
-_TERM = re.compile(r'(?<!\S)(?P<prefix>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+))(?!\S)')
+_FILTER_TERM = re.compile(r'(?<!\S)(?P<prefix>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+))(?!\S)')
 
 
 def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, MemoryFilters]:
@@ -84,9 +85,9 @@ def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, Mem
     filters = MemoryFilters(statuses=())
     left: list[str] = []
     end = 0
-    for found in _TERM.finditer(text):
+    for found in _FILTER_TERM.finditer(text):
         value = found["plain"] if found["quoted"] is None else found["quoted"]
-        read = _PREFIXES.get(found["prefix"])
+        read = _FILTER_PARSERS.get(found["prefix"])
         narrowed = read(filters, value.strip(), now) if read and value.strip() else None
         if narrowed is not None:
             left.append(text[end : found.start()].strip())
@@ -111,7 +112,7 @@ def combine_filters(typed: MemoryFilters, given: MemoryFilters, *, statuses: boo
     )
 
 
-def _kind(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | None:
+def _parse_kind(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | None:
     for primitive in SEARCHED_PRIMITIVES:
         if value.lower() in (primitive, f"{primitive}s"):
             return replace(filters, primitives=(*filters.primitives, primitive))
@@ -121,7 +122,7 @@ def _kind(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | No
     return None
 
 
-def _state(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | None:
+def _parse_status(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | None:
     if value.lower() in ("any", "all"):
         return replace(filters, statuses=STATUSES)
     for status in STATUSES:
@@ -133,29 +134,29 @@ def _state(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilters | N
     return None
 
 
-def _since(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
-    at = _moment(value, now)
+def _parse_since(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
+    at = _parse_moment(value, now)
     return replace(filters, since=at) if at else None
 
 
-def _until(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
-    at = _moment(value, now)
+def _parse_until(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
+    at = _parse_moment(value, now)
     return replace(filters, until=at) if at else None
 
 
-def _moment(value: str, now: datetime) -> datetime | None:
+def _parse_moment(value: str, now: datetime) -> datetime | None:
     try:
         return parse_time(value, now)
     except ValueError:
         return None
 
 
-_PREFIXES: dict[str, Callable[[MemoryFilters, str, datetime], MemoryFilters | None]] = {
-    "kind": _kind,
+_FILTER_PARSERS: dict[str, Callable[[MemoryFilters, str, datetime], MemoryFilters | None]] = {
+    "kind": _parse_kind,
     "tag": lambda filters, value, _: replace(filters, tags=(*filters.tags, value)),
     "file": lambda filters, value, _: replace(filters, files=(*filters.files, value)),
-    "is": _state,
-    "since": _since,
-    "until": _until,
+    "is": _parse_status,
+    "since": _parse_since,
+    "until": _parse_until,
     "by": lambda filters, value, _: replace(filters, session_prefix=value),
 }

@@ -25,9 +25,9 @@ from lerim.memory.search.facets import facet_expressions
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index_location import IndexLocation, connect_index, unusable_index_error
 from lerim.memory.search.index_rows import (
+    ENDED_OFFSET,
     INDEX_SCHEMA,
     INDEX_VERSION,
-    OVER,
     IndexedMemory,
     ReadMemory,
     add_rows,
@@ -46,18 +46,18 @@ from lerim.memory.store import FileStamp, MemoryFile
 
 WEIGHTS = (10.0, 6.0, 5.0, 2.0, 1.0, 0.0)
 """The weights of title, tags, references, body, quotes and facets."""
-COMMON = 2_000
+COMMON_WORD_COUNT = 2_000
 """A word in this many memories says little about any of them."""
-RANKED = 700
-_KEPT_COUNTS = 50_000
+MAX_RANKED = 700
+_MAX_CACHED_COUNTS = 50_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
-_LOOK = "id, path, memory, said, shown, updated, confidence, fades"
-_AT_ONCE = 2_000
-_LAST = "ORDER BY rowid DESC LIMIT ?"
-_BEST = "ORDER BY score, rowid DESC LIMIT ?"
-_BEYOND = "\U0010ffff"
+_RANKED_COLUMNS = "id, path, memory, said, shown, updated, confidence, fades"
+_BATCH_SIZE = 2_000
+_NEWEST_FIRST = "ORDER BY rowid DESC LIMIT ?"
+_BEST_FIRST = "ORDER BY score, rowid DESC LIMIT ?"
+_LAST_CHARACTER = "\U0010ffff"
 _VERSIONS = count(1)
-_SIBLINGS = ("-wal", "-shm", "-journal")
+_SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,12 @@ class IndexFilter:
 
 
 class Index:
-    """An open index of `folder`'s memories; without a `spot`, it exists in memory only. Safe across threads."""
+    """An open index of `folder`'s memories; without a `location`, it exists in memory only. Safe across threads."""
 
-    def __init__(self, folder: Path, spot: IndexLocation | None = None) -> None:
+    def __init__(self, folder: Path, location: IndexLocation | None = None) -> None:
         """Opens or creates the index. Raises MemoryError_ or BoundaryError if that is not possible."""
         self.folder = folder
-        self._location = spot
+        self._location = location
         self._lock = threading.RLock()
         self._nonce = ""
         self._stamps: dict[str, tuple[int, FileStamp]] | None = None
@@ -85,12 +85,12 @@ class Index:
         self._counts: dict[str, int] = {}
         self.version = next(_VERSIONS)
         """Differs after each `update`, and between `Index` objects."""
-        if spot is None:
+        if location is None:
             self._sql = connect_index(None)
             sqlite.run_script(self._sql, INDEX_SCHEMA)
             return
-        with spot.write_lock():
-            self._open(spot)
+        with location.write_lock():
+            self._open(location)
 
     def close(self) -> None:
         self._sql.close()
@@ -130,13 +130,13 @@ class Index:
             return True
 
     def count(self, query: str) -> int:
-        """Returns how many memories match an FTS5 query, counted up to COMMON. Cached until `update`."""
+        """Returns how many memories match an FTS5 query, counted up to COMMON_WORD_COUNT. Cached until `update`."""
         known = self._counts.get(query)
         if known is None:
-            if len(self._counts) >= _KEPT_COUNTS:
+            if len(self._counts) >= _MAX_CACHED_COUNTS:
                 self._counts.clear()
             found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-            known = int(self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON))[0][0])
+            known = int(self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON_WORD_COUNT))[0][0])
             self._counts[query] = known
         return known
 
@@ -149,7 +149,7 @@ class Index:
 
     def active_rows(self, query: str, limit: int) -> list[int]:
         """Returns the rows of active memories that match an FTS5 query, the last changed first."""
-        found = f"SELECT rowid FROM words WHERE rowid >= 0 AND words MATCH ? {_LAST}"
+        found = f"SELECT rowid FROM words WHERE rowid >= 0 AND words MATCH ? {_NEWEST_FIRST}"
         return [row[0] for row in self._rows(found, (query, limit))]
 
     def stored_texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
@@ -159,26 +159,31 @@ class Index:
         return [(row[0], row[1], row[2]) for row in self._rows(query, (json.dumps(list(rows)),))]
 
     def make_filter(
-        self, filters: MemoryFilters, only: Iterable[str] | None = None, but: Iterable[str] = ()
+        self, filters: MemoryFilters, only: Iterable[str] | None = None, excluded: Iterable[str] = ()
     ) -> IndexFilter:
-        """Translates filters for this index. `only` are the ids of the only memories that count, `but` of those that do
-        not."""
+        """Translates filters for this index. `only` are the ids of the only memories that count, `excluded` of
+        those that do not."""
         rows = None if only is None else self._rows_of(only)
         if filters.session_prefix:
             query = "SELECT id FROM files WHERE session >= ? AND session < ?"
-            own = {row[0] for row in self._rows(query, (filters.session_prefix, f"{filters.session_prefix}{_BEYOND}"))}
+            own = {
+                row[0]
+                for row in self._rows(query, (filters.session_prefix, f"{filters.session_prefix}{_LAST_CHARACTER}"))
+            }
             rows = own if rows is None else rows & own
         low = 0 if filters.since is None else first_row(whole_seconds(filters.since))
-        high = OVER - 1 if filters.until is None else first_row(whole_seconds(filters.until)) - 1
+        high = ENDED_OFFSET - 1 if filters.until is None else first_row(whole_seconds(filters.until)) - 1
         halves = [
-            base for base, has in ((-OVER, filters.statuses != ("active",)), (0, "active" in filters.statuses)) if has
+            base
+            for base, has in ((-ENDED_OFFSET, filters.statuses != ("active",)), (0, "active" in filters.statuses))
+            if has
         ]
         spans = tuple((base + low, base + high) for base in halves if low <= high)
         counted = None if rows is None else frozenset(rows)
-        return IndexFilter(tuple(facet_expressions(filters)), spans, counted, frozenset(self._rows_of(but)))
+        return IndexFilter(tuple(facet_expressions(filters)), spans, counted, frozenset(self._rows_of(excluded)))
 
     def match(
-        self, query: str, likely: Sequence[str], narrow: IndexFilter, limit: int, most: int = RANKED
+        self, query: str, likely: Sequence[str], row_filter: IndexFilter, limit: int, most: int = MAX_RANKED
     ) -> list[tuple[int, float]]:
         """Returns the rows that match an FTS5 query, best first, with their score (smaller is better). Raises
         MemoryError_.
@@ -187,49 +192,49 @@ class Index:
         `likely` queries, one after the other until one of them returns `most`, and finally any other match. Each query
         contributes the `most` rows that were changed last.
         """
-        more = [f"facets : ({group})" for group in narrow.facets]
+        more = [f"facets : ({group})" for group in row_filter.facets]
         pool: set[int] | None = None
-        if self._select_rows(narrow, "rowid", f"({query})", more, "LIMIT 1 OFFSET ?", most):
+        if self._select_rows(row_filter, "rowid", f"({query})", more, "LIMIT 1 OFFSET ?", most):
             pool = set()
             for one in (*likely, query):
-                found = self._select_rows(narrow, "rowid", f"({one})", more, _LAST, most)
+                found = self._select_rows(row_filter, "rowid", f"({one})", more, _NEWEST_FIRST, most)
                 pool.update(row[0] for row in found)
                 if len(found) == most:
                     break
-            narrow = replace(
-                narrow, row_ranges=((min(pool), max(pool)),), only_rows=frozenset(pool), excluded_rows=frozenset()
+            row_filter = replace(
+                row_filter, row_ranges=((min(pool), max(pool)),), only_rows=frozenset(pool), excluded_rows=frozenset()
             )
             more = []
-        return self._select_rows(narrow, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST, limit)
+        return self._select_rows(row_filter, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST_FIRST, limit)
 
-    def newest(self, narrow: IndexFilter, limit: int) -> list[int]:
+    def newest(self, row_filter: IndexFilter, limit: int) -> list[int]:
         """Returns the rows of the memories that were changed last, newest first."""
-        facets = [f"facets : ({group})" for group in narrow.facets]
+        facets = [f"facets : ({group})" for group in row_filter.facets]
         halves = [
-            self._select_rows(replace(narrow, row_ranges=(span,)), "rowid", "", facets, _LAST, limit)
-            for span in narrow.row_ranges
+            self._select_rows(replace(row_filter, row_ranges=(span,)), "rowid", "", facets, _NEWEST_FIRST, limit)
+            for span in row_filter.row_ranges
         ]
         rows = [row[0] for half in halves for row in half]
-        return sorted(rows, key=lambda row: row % OVER, reverse=True)[:limit]
+        return sorted(rows, key=lambda row: row % ENDED_OFFSET, reverse=True)[:limit]
 
     def _select_rows(
-        self, narrow: IndexFilter, columns: str, query: str, facets: Sequence[str], order: str, limit: int
+        self, row_filter: IndexFilter, columns: str, query: str, facets: Sequence[str], order: str, limit: int
     ) -> list[Any]:
         """Selects the rows that match an FTS5 query (any row if it is empty), the facets and the filter."""
-        if not narrow.row_ranges or not all(narrow.facets):
+        if not row_filter.row_ranges or not all(row_filter.facets):
             return []
         asked = " AND ".join(filter(None, (query, *facets)))
         where = " AND words MATCH ?" if asked else ""
         values: list[str | int] = [asked] if asked else []
         # `+` keeps FTS5 from looking up each row with a separate search
-        if len(narrow.row_ranges) > 1:
-            where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in narrow.row_ranges)})"
-            values += [bound for span in narrow.row_ranges for bound in span]
-        for rows, how in ((narrow.only_rows, "IN"), (narrow.excluded_rows or None, "NOT IN")):
+        if len(row_filter.row_ranges) > 1:
+            where += f" AND ({' OR '.join('+rowid BETWEEN ? AND ?' for _ in row_filter.row_ranges)})"
+            values += [bound for span in row_filter.row_ranges for bound in span]
+        for rows, how in ((row_filter.only_rows, "IN"), (row_filter.excluded_rows or None, "NOT IN")):
             if rows is not None:
                 where += f" AND {'+' if asked else ''}rowid {how} (SELECT value FROM json_each(?))"
                 values.append(json.dumps(list(rows)))
-        bounds = (narrow.row_ranges[0][0], narrow.row_ranges[-1][1])
+        bounds = (row_filter.row_ranges[0][0], row_filter.row_ranges[-1][1])
         # without a query, the small table is enough: `words` contains every text
         table = "words" if asked else "files"
         where += "" if asked else " AND memory != ''"
@@ -238,7 +243,7 @@ class Index:
 
     def ranked_memories(self, rows: Iterable[int]) -> dict[int, RankedMemory]:
         """Returns what the index knows about these rows, by row."""
-        query = f"SELECT {_LOOK} FROM files WHERE id IN (SELECT value FROM json_each(?))"
+        query = f"SELECT {_RANKED_COLUMNS} FROM files WHERE id IN (SELECT value FROM json_each(?))"
         found = self._rows(query, (json.dumps(list(rows)),))
         return {row[0]: _ranked(row) for row in found}
 
@@ -277,15 +282,15 @@ class Index:
         known = self._indexed_files()
         with sqlite.transaction(self._sql):
             for name in gone:
-                _drop(self._sql, known, name)
+                _drop_row(self._sql, known, name)
             rest, many = iter(read), False
-            while some := list(islice(rest, _AT_ONCE)):
-                if len(some) == _AT_ONCE and not many:
+            while some := list(islice(rest, _BATCH_SIZE)):
+                if len(some) == _BATCH_SIZE and not many:
                     many = True
                     set_merging(self._sql, False)
                 # in row order: FTS5 flushes its buffer when a row number is lower than the last
                 for at, one in sorted(((row_of(one), one) for one in some), key=lambda pair: pair[0]):
-                    _drop(self._sql, known, one.file.name)
+                    _drop_row(self._sql, known, one.file.name)
                     known[one.file.name] = (add_rows(self._sql, at, one), one.file.stamp)
             if settle_statuses(self._sql):
                 self._stamps = None
@@ -301,39 +306,41 @@ class Index:
             self._version = version
         return self._stamps
 
-    def _reopen(self, spot: IndexLocation) -> None:
+    def _reopen(self, location: IndexLocation) -> None:
         """Opens the index that another process made, or creates one if it was deleted."""
-        if not spot.is_ours(self.folder, self._nonce):  # it is ours if another process was only writing when we checked
+        if not location.is_ours(
+            self.folder, self._nonce
+        ):  # it is ours if another process was only writing when we checked
             self._sql.close()
             self._nonce = ""
-            self._open(spot)
+            self._open(location)
 
-    def _open(self, spot: IndexLocation) -> None:
+    def _open(self, location: IndexLocation) -> None:
         """Opens our index, or creates a new one in its place. The caller has the lock."""
         try:
-            with open_directory(spot.path.parent, spot.anchor, make=0o777) as folder:
-                for suffix in _SIBLINGS:
-                    _unlink(folder, f"{spot.path.name}{suffix}")
+            with open_directory(location.path.parent, location.anchor, make=0o777) as folder:
+                for suffix in _SIDE_FILES:
+                    _unlink(folder, f"{location.path.name}{suffix}")
                 self._stamps = None
-                if spot.is_ours(self.folder, self._nonce) and self._resume(spot):
+                if location.is_ours(self.folder, self._nonce) and self._resume(location):
                     return
-                spot.note_path.unlink(missing_ok=True)
-                _unlink(folder, spot.path.name)  # if it is a symbolic link, only the link
-                os.close(folder.open(spot.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            self._sql = connect_index(spot.path)
+                location.note_path.unlink(missing_ok=True)
+                _unlink(folder, location.path.name)  # if it is a symbolic link, only the link
+                os.close(folder.open(location.path.name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            self._sql = connect_index(location.path)
             self._nonce = secrets.token_hex(16)
             with sqlite.transaction(self._sql):
                 sqlite.run_script(self._sql, INDEX_SCHEMA)
                 self._sql.execute("INSERT INTO meta VALUES (?)", (self._nonce,))
-            spot.write_note(self.folder, self._nonce)
+            location.write_note(self.folder, self._nonce)
         except (sqlite3.Error, OSError) as error:
-            raise unusable_index_error(error, spot) from error
+            raise unusable_index_error(error, location) from error
 
-    def _resume(self, spot: IndexLocation) -> bool:
+    def _resume(self, location: IndexLocation) -> bool:
         """Uses the existing index if it contains our nonce."""
-        noted = spot.nonce()
+        noted = location.nonce()
         try:
-            connection = connect_index(spot.path)
+            connection = connect_index(location.path)
         except sqlite3.DatabaseError:
             return False  # damaged: a new one is created
         try:
@@ -348,16 +355,16 @@ class Index:
 
 
 def stored_records(
-    spot: IndexLocation | None, folder: Path
+    location: IndexLocation | None, folder: Path
 ) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
     """Yields what our index of `folder` has of each memory: the file's name, its stamp, and a function that decodes the
     memory. Yields nothing if there is no readable index. The index is opened read-only."""
-    if spot is None or not spot.is_ours(folder, ""):
+    if location is None or not location.is_ours(folder, ""):
         return
     try:
-        with contextlib.closing(sqlite.connect(spot.path, mode="ro")) as sql:
+        with contextlib.closing(sqlite.connect(location.path, mode="ro")) as sql:
             nonce = sql.execute("SELECT nonce FROM meta").fetchone()
-            if nonce == (spot.nonce(),) and sqlite.version_of(sql) == INDEX_VERSION:
+            if nonce == (location.nonce(),) and sqlite.version_of(sql) == INDEX_VERSION:
                 yield from read_records(sql)
     except (sqlite3.Error, msgspec.MsgspecError):
         return  # damaged, or being written: the caller reads the files
@@ -368,7 +375,7 @@ def _unlink(folder: Directory, name: str) -> None:
         folder.unlink(name)
 
 
-def _drop(sql: sqlite3.Connection, known: dict[str, tuple[int, FileStamp]], name: str) -> None:
+def _drop_row(sql: sqlite3.Connection, known: dict[str, tuple[int, FileStamp]], name: str) -> None:
     if (was := known.pop(name, None)) is not None:
         delete_rows(sql, was[0])
 

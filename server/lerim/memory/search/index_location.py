@@ -94,7 +94,7 @@ def connect_index(path: Path | None) -> sqlite3.Connection:
     return sqlite.connect(path, wait=_WAIT_SECONDS, any_thread=True, settings=_SETTINGS)
 
 
-def unusable_index_error(error: Exception, spot: IndexLocation | None) -> MemoryError_:
+def unusable_index_error(error: Exception, location: IndexLocation | None) -> MemoryError_:
     """Returns the error that reports an unusable index."""
-    where = str(spot.path) if spot else "memory"
+    where = str(location.path) if location else "memory"
     return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")

@@ -22,12 +22,12 @@ from lerim.memory.views import source_parts
 from lerim.words import index_text
 
 INDEX_VERSION = 6
-_SPREAD = 20
+_HASH_BITS = 20
 """A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
-name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are `OVER`
-lower, so that leaving them out costs nothing."""
-OVER = 1 << 60
-_MERGED_FROM = 4
+name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are
+`ENDED_OFFSET` lower, so that leaving them out costs nothing."""
+ENDED_OFFSET = 1 << 60
+_AUTOMERGE_SEGMENTS = 4
 """How many segments of the full-text index are merged into one: SQLite's default."""
 _EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 INDEX_SCHEMA = f"""
@@ -72,13 +72,13 @@ class IndexedMemory(msgspec.Struct, frozen=True, array_like=True):
     problems: tuple[Problem, ...]
 
 
-_PACK = msgspec.msgpack.Encoder()
-_UNPACK = msgspec.msgpack.Decoder(IndexedMemory)
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(IndexedMemory)
 
 
 def first_row(second: int) -> int:
     """Returns the lowest row number of an active memory that was changed in this second or later."""
-    return second << _SPREAD
+    return second << _HASH_BITS
 
 
 def whole_seconds(time: datetime) -> int:
@@ -89,12 +89,12 @@ def whole_seconds(time: datetime) -> int:
 def row_of(one: ReadMemory) -> int:
     """Returns the preferred row number of a file, which may be taken."""
     over = one.record is None or status_of(one.record, one.file.is_archived) != "active"
-    return _row(one.file.name, whole_seconds(one.record.updated) if one.record else 0, over)
+    return _row_number(one.file.name, whole_seconds(one.record.updated) if one.record else 0, over)
 
 
 def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
     """Writes a file's rows at `row`, or at the next free number; returns the number used."""
-    row = _free(sql, row)
+    row = _free_row(sql, row)
     told = msgspec.json.encode(one.problems).decode() if one.problems else "[]"
     record = one.record
     if record is None:
@@ -112,9 +112,9 @@ def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
             sql.executemany("INSERT INTO ends VALUES (?,?,?)", over)
         sql.execute(
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
-            (row, *_fields(record), facet_words(record, status)),
+            (row, *_indexed_texts(record), facet_words(record, status)),
         )
-    if record is not None and (packed := _packed(IndexedMemory(record, one.text_hash, one.problems))):
+    if record is not None and (packed := _encode_memory(IndexedMemory(record, one.text_hash, one.problems))):
         sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (one.file.name, packed))
     sql.execute(
         "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -123,11 +123,11 @@ def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
     return row
 
 
-def _packed(kept: IndexedMemory) -> bytes:
+def _encode_memory(kept: IndexedMemory) -> bytes:
     """Encodes a memory; empty if decoding it would not return an equal one."""
     try:
-        packed = _PACK.encode(kept)
-        return packed if _UNPACK.decode(packed) == kept else b""
+        packed = _ENCODER.encode(kept)
+        return packed if _DECODER.decode(packed) == kept else b""
     except (msgspec.MsgspecError, UnicodeError, ValueError):
         return b""
 
@@ -136,7 +136,7 @@ def read_records(sql: sqlite3.Connection) -> Iterator[tuple[str, FileStamp, Call
     """Yields each stored memory: the file's name, the stamp it had, and a function that decodes the memory."""
     query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
     for path, *stamp, record in sql.execute(query):
-        yield path, to_unsigned(stamp), partial(_UNPACK.decode, record)
+        yield path, to_unsigned(stamp), partial(_DECODER.decode, record)
 
 
 def settle_statuses(sql: sqlite3.Connection) -> bool:
@@ -157,7 +157,7 @@ def settle_statuses(sql: sqlite3.Connection) -> bool:
                 now = ended_status(over_now[memory], primitive_of(Path(name)) or "decision")
             if now != shown:
                 any_moved = True
-                _move(sql, row, _free(sql, _row(name, second, now != "active")), shown, now)
+                _move_row(sql, row, _free_row(sql, _row_number(name, second, now != "active")), shown, now)
     return any_moved
 
 
@@ -181,10 +181,10 @@ def read_links(sql: sqlite3.Connection) -> list[MemoryLinks]:
 
 def set_merging(sql: sqlite3.Connection, on: bool) -> None:
     """Turns merging of full-text segments on added rows on or off: off in a large update, and later writes merge."""
-    sql.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_MERGED_FROM if on else 0,))
+    sql.execute("INSERT INTO words (words, rank) VALUES ('automerge', ?)", (_AUTOMERGE_SEGMENTS if on else 0,))
 
 
-def _move(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status) -> None:
+def _move_row(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status) -> None:
     columns = "title, tags, places, body, quotes, facets"
     [(*texts, told)] = sql.execute(f"SELECT {columns} FROM words WHERE rowid = ?", (row,))
     sql.execute("DELETE FROM words WHERE rowid = ?", (row,))
@@ -196,12 +196,12 @@ def _move(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status
     sql.execute("UPDATE ends SET ender = ? WHERE ender = ?", (to, row))
 
 
-def _row(name: str, second: int, over: bool) -> int:
+def _row_number(name: str, second: int, over: bool) -> int:
     digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).digest()
-    return first_row(second) + int.from_bytes(digest, "big") % (1 << _SPREAD) - (OVER if over else 0)
+    return first_row(second) + int.from_bytes(digest, "big") % (1 << _HASH_BITS) - (ENDED_OFFSET if over else 0)
 
 
-def _free(sql: sqlite3.Connection, row: int) -> int:
+def _free_row(sql: sqlite3.Connection, row: int) -> int:
     while sql.execute("SELECT 1 FROM files WHERE id = ?", (row,)).fetchone():
         row += 1
     return row
@@ -224,7 +224,7 @@ def to_unsigned(stamp: Sequence[int]) -> FileStamp:
     return (stamp[0], stamp[1], stamp[2] + (1 << 63))
 
 
-def _fields(record: MemoryRecord) -> tuple[str, str, str, str, str]:
+def _indexed_texts(record: MemoryRecord) -> tuple[str, str, str, str, str]:
     quotes = "\n".join(item.quote for item in record.evidence)
     labels = "\n".join((*record.tags, record.kind or ""))
     texts = (record.title, labels, "\n".join(record.references), record.body, quotes)

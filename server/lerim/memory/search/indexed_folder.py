@@ -23,7 +23,7 @@ from lerim.memory.store import (
     LIVE_FOLDERS,
     MemoryFile,
     Store,
-    Stored,
+    StoredMemory,
     stat_memory_file,
     status_of,
     unreadable_problem,
@@ -31,21 +31,21 @@ from lerim.memory.store import (
 from lerim.memory.uses import Uses
 
 ACTIVE_MEMORIES: MemoryFilters = MemoryFilters()
-_TRIES = 3
-_ALIKE = 3_000
+_MAX_TRIES = 3
+_MAX_RANKED_SIMILAR = 3_000
 R = TypeVar("R")
 
 
 class IndexedFolder:
     """A store and its index; the index moves into memory if it cannot be used on disk."""
 
-    def __init__(self, scope: Scope, store: Store, spot: IndexLocation | None) -> None:
+    def __init__(self, scope: Scope, store: Store, location: IndexLocation | None) -> None:
         self.scope: Scope = scope
         self.store = store
         self.uses = Uses(store.quotes.private)
         self._file_problems: list[Problem] = []
         self._index_problems: list[Problem] = []
-        self._location = spot
+        self._location = location
         self._index: Index | None = None
         self._seen_folder_times: tuple[int, ...] = ()
 
@@ -63,7 +63,7 @@ class IndexedFolder:
 
     def _folder_times(self) -> tuple[int, ...]:
         """Returns when each folder of memories last changed, in ns; 0 if it does not exist."""
-        return tuple(_when(self.store.memory_dir / name) for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
+        return tuple(_changed_at(self.store.memory_dir / name) for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS))
 
     def refresh(self) -> None:
         self._seen_folder_times = self._folder_times()
@@ -94,17 +94,17 @@ class IndexedFolder:
     ) -> list[RankedMemory]:
         """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
         memories."""
-        return self._query_index(lambda index: _found(index, query, limit, filters, states), [])
+        return self._query_index(lambda index: _find_ranked(index, query, limit, filters, states), [])
 
     def rows_present(self, ranked: list[RankedMemory]) -> set[int]:
         """Returns the rows of another scope whose memories are in this one, too."""
         return self._query_index(lambda index: index.rows_present(ranked), set()) if ranked else set()
 
-    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the memories that share some words with a text."""
 
         def alike(index: Index) -> list[RankedMemory]:
-            rows = match_rows(index, f"{text}?", limit, index.make_filter(filters), _ALIKE)[:limit]
+            rows = match_rows(index, f"{text}?", limit, index.make_filter(filters), _MAX_RANKED_SIMILAR)[:limit]
             known = index.ranked_memories(one.row for one in rows)
             return [known[one.row] for one in rows if one.row in known]
 
@@ -119,7 +119,7 @@ class IndexedFolder:
         return self._query_index(lambda index: index.total(), 0)
 
     def count(self, query: str) -> int:
-        """Returns how many memories match an FTS5 query, counted up to `index.COMMON`."""
+        """Returns how many memories match an FTS5 query, counted up to `index.COMMON_WORD_COUNT`."""
         return self._query_index(lambda index: index.count(query), 0)
 
     def active_rows(self, query: str, limit: int) -> list[int]:
@@ -142,7 +142,7 @@ class IndexedFolder:
         except LerimError:
             return None  # a search reports it
 
-    def load_all(self, go_on: Callable[[], None]) -> tuple[list[Stored], list[Problem]]:
+    def load_all(self, go_on: Callable[[], None]) -> tuple[list[StoredMemory], list[Problem]]:
         """Returns every readable memory, and the problems found. Opens a file only if the index on disk does not have
         its current version, by stat; neither creates nor changes the index. Calls `go_on` between two memories."""
         found, problems = self.store.find_files(archived=True)
@@ -152,27 +152,27 @@ class IndexedFolder:
             go_on()
             if marked.get(name) == stamp:
                 known[name] = kept()
-        memories: list[Stored] = []
+        memories: list[StoredMemory] = []
         for item in found:
             go_on()
             if (one := known.get(item.name)) is not None:
                 status = status_of(one.record, item.is_archived)
-                memories.append(Stored(one.record, item.path, item.stamp, one.text_hash, status))
+                memories.append(StoredMemory(one.record, item.path, item.stamp, one.text_hash, status))
                 problems += one.problems
                 continue
             for read in self._read_files([item]):
                 problems += read.problems
                 if read.record is not None:
                     status = status_of(read.record, item.is_archived)
-                    memories.append(Stored(read.record, item.path, item.stamp, read.text_hash, status))
+                    memories.append(StoredMemory(read.record, item.path, item.stamp, read.text_hash, status))
         return memories, problems
 
-    def load(self, ranked: Sequence[RankedMemory]) -> dict[str, Stored]:
+    def load(self, ranked: Sequence[RankedMemory]) -> dict[str, StoredMemory]:
         """Reads found memories by file name, without unreadable ones; one that another memory ends shows as ended."""
         loaded, problems = self.store.load_many(one.name for one in ranked)
         self._file_problems += [problem for problem in problems if problem not in self._file_problems]
         over = {one.name: one.status for one in ranked}
-        return {name: _shown(stored, over[name]) for name, stored in loaded.items()}
+        return {name: _with_shown_status(stored, over[name]) for name, stored in loaded.items()}
 
     def _query_index(self, ask: Callable[[Index], R], nothing: R) -> R:
         """Queries the index, or a new one in memory if it turns out to be unusable."""
@@ -202,9 +202,11 @@ class IndexedFolder:
     def _update_index(self, found: list[MemoryFile]) -> None:
         if self._index is None:
             self._index = Index(self.store.memory_dir, self._location)
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             changed, gone = self._index.find_outdated(found)
-            if not (changed or gone) or self._index.update(self._read_files(sorted(changed, key=_age)), gone):
+            if not (changed or gone) or self._index.update(
+                self._read_files(sorted(changed, key=_name_without_folder)), gone
+            ):
                 self._index_problems = self._index.problems()
                 return
         raise MemoryError_("The index keeps changing.", where=str(self.store.memory_dir), todo="Try again.")
@@ -229,12 +231,12 @@ class IndexedFolder:
         self._location = None
 
 
-def _age(found: MemoryFile) -> str:
+def _name_without_folder(found: MemoryFile) -> str:
     """Sorts the newest files last, so that they are indexed last: names begin with the day."""
     return found.name.rpartition("/")[2]
 
 
-def _when(folder: Path) -> int:
+def _changed_at(folder: Path) -> int:
     """Returns when something was last added to a folder or removed from it, in ns; 0 if it does not exist."""
     try:
         return folder.stat().st_mtime_ns
@@ -242,7 +244,7 @@ def _when(folder: Path) -> int:
         return 0
 
 
-def _found(
+def _find_ranked(
     index: Index, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
 ) -> list[RankedMemory]:
     only: list[str] | None = None
@@ -251,12 +253,12 @@ def _found(
         but = [memory for memory, state in states.items() if state not in filters.drift_states]
     elif filters.drift_states:
         only = [memory for memory, state in states.items() if state in filters.drift_states]
-    narrow = index.make_filter(filters, only, but)
+    row_filter = index.make_filter(filters, only, but)
     if not query.strip():
-        rows = index.newest(narrow, limit)
+        rows = index.newest(row_filter, limit)
         known = index.ranked_memories(rows)
         return [known[row] for row in rows if row in known]
-    found = match_rows(index, query, limit, narrow)
+    found = match_rows(index, query, limit, row_filter)
     known = index.ranked_memories(one.row for one in found)
     return [
         replace(known[one.row], has_every_word=one.has_every_word, relevance=one.relevance)
@@ -265,5 +267,5 @@ def _found(
     ]
 
 
-def _shown(stored: Stored, status: Status) -> Stored:
+def _with_shown_status(stored: StoredMemory, status: Status) -> StoredMemory:
     return replace(stored, status=status) if stored.status == "active" else stored

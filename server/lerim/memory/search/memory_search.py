@@ -27,7 +27,7 @@ from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
 from lerim.memory.search.neighbours import NeighbourFinder
 from lerim.memory.search.ranking import RankedMemory, RankKey, rank_key
-from lerim.memory.store import Store, Stored
+from lerim.memory.store import Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project
 
@@ -44,15 +44,15 @@ __all__ = [
 
 GLOBAL_KEY = "global"
 RULES = MaintenanceRules()
-_NONE = ((0, 0), (0, 0))
-_WORSE: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
+_NO_DATABASE = ((0, 0), (0, 0))
+_DRIFT_ORDER: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found memory. `scope` says whose it is, `state` its references' worst drift; a smaller `rank` comes first."""
+    """A found memory. `scope` says whose it is, `drift` its references' worst drift; a smaller `rank` comes first."""
 
-    stored: Stored
+    stored: StoredMemory
     scope: Scope
     drift: DriftState
     rank: RankKey
@@ -88,20 +88,22 @@ def search_memories(
 def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
     """Returns the links between a project's memories from its index on disk, which is first brought up to date by stat;
     None if there cannot be one."""
-    shelf = IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), _project_spot(project, home))
-    with closing(shelf):
-        return shelf.links()
+    folder = IndexedFolder(
+        "project", Store(project.memory_dir, home.project(project.key)), _project_index_location(project, home)
+    )
+    with closing(folder):
+        return folder.links()
 
 
 def load_all(
     project: Project, home: Home, store: Store, go_on: Callable[[], None] = lambda: None
-) -> tuple[list[Stored], list[Problem]]:
+) -> tuple[list[StoredMemory], list[Problem]]:
     """Returns every readable memory of a store, including archived ones, and the problems found. Memories whose files
     are unchanged, by stat, are taken from the index, which is neither created nor changed. `go_on` is called between
     two memories; an exception that it raises ends the reading."""
-    shelf = IndexedFolder("project", store, _project_spot(project, home))
-    with closing(shelf):
-        return shelf.load_all(go_on)
+    folder = IndexedFolder("project", store, _project_index_location(project, home))
+    with closing(folder):
+        return folder.load_all(go_on)
 
 
 class MemorySearch:
@@ -117,12 +119,14 @@ class MemorySearch:
         self._drift_stamp: tuple[tuple[int, int], ...] = ()
         self._folders: list[IndexedFolder] = []
         if project is not None:
-            spot = None if scan else _project_spot(project, home)
-            self._folders.append(IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), spot))
+            location = None if scan else _project_index_location(project, home)
+            self._folders.append(
+                IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), location)
+            )
         if not (project is not None and project.is_personal) and not files.is_absent(home.memory):
             private = home.project(GLOBAL_KEY)
-            spot = None if scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
-            self._folders.append(IndexedFolder("global", Store(home.memory, private, home.root), spot))
+            location = None if scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
+            self._folders.append(IndexedFolder("global", Store(home.memory, private, home.root), location))
         self._neighbours = NeighbourFinder(self._folders)
         self._project_neighbours = NeighbourFinder([one for one in self._folders if one.scope == "project"])
         self.refresh()
@@ -136,7 +140,7 @@ class MemorySearch:
     @property
     def problems(self) -> list[Problem]:
         """What the last refresh could not read."""
-        return [problem for shelf in self._folders for problem in (*shelf.problems, *shelf.uses.problems)]
+        return [problem for folder in self._folders for problem in (*folder.problems, *folder.uses.problems)]
 
     def refresh(self) -> None:
         """Brings the indexes up to date with the files, by stat."""
@@ -152,7 +156,7 @@ class MemorySearch:
         for scope in self._folders:
             scope.refresh_if_changed()
 
-    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[Stored]:
+    def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the project's own memories that share the most words with a text, even if only some."""
         own = next((scope for scope in self._folders if scope.scope == "project"), None)
         return [] if own is None else own.find_sharing_words(text, limit, filters)
@@ -163,8 +167,8 @@ class MemorySearch:
         """Returns the active memories most similar to a claim, the project's and the person's own, best first: at most
         `most`.
 
-        None is less similar than `similarity.FLOOR`; ids in `skip` are left out. With `own`, only the project's own
-        memories count.
+        None is less similar than `similarity.MIN_SIMILARITY`; ids in `skip` are left out. With `own`, only the
+        project's own memories count.
         """
         return (self._project_neighbours if own else self._neighbours).nearest(title, body, most, skip)
 
@@ -194,7 +198,7 @@ class MemorySearch:
                 found.append((rank_key(one, scope.scope, state, used, now, self._rules), scope, one, state))
         newest = not query.strip()
         found.sort(key=lambda one: (-one[2].updated, one[0]) if newest else (0, one[0]))
-        return _loaded(found[:limit])
+        return _load_hits(found[:limit])
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""
@@ -210,7 +214,7 @@ class MemorySearch:
         private = self._home.project(self._project.key)
         stamp = tuple(_stamp(private / f"{baselines.DATABASE}{suffix}") for suffix in ("", "-wal"))
         if stamp != self._drift_stamp:
-            self._drift_cache = _standing(private, self._project.root) if stamp != _NONE else {}
+            self._drift_cache = _read_drift_states(private, self._project.root) if stamp != _NO_DATABASE else {}
             self._drift_stamp = stamp
         return self._drift_cache
 
@@ -220,17 +224,17 @@ class MemorySearch:
             scope.close()
 
 
-def _loaded(found: Sequence[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]]) -> list[Hit]:
-    shelves = dict.fromkeys(shelf for _, shelf, _, _ in found)
-    loaded = {shelf: shelf.load([one for _, at, one, _ in found if at is shelf]) for shelf in shelves}
+def _load_hits(found: Sequence[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]]) -> list[Hit]:
+    folders = dict.fromkeys(folder for _, folder, _, _ in found)
+    loaded = {folder: folder.load([one for _, at, one, _ in found if at is folder]) for folder in folders}
     return [
-        Hit(stored, shelf.scope, state, rank)
-        for rank, shelf, one, state in found
-        if (stored := loaded[shelf].get(one.name)) is not None
+        Hit(stored, folder.scope, state, rank)
+        for rank, folder, one, state in found
+        if (stored := loaded[folder].get(one.name)) is not None
     ]
 
 
-def _standing(private: Path, root: Path) -> dict[str, DriftState]:
+def _read_drift_states(private: Path, root: Path) -> dict[str, DriftState]:
     worst: dict[str, DriftState] = {}
     try:
         with baselines.open_baselines(private, root) as kept:
@@ -238,7 +242,7 @@ def _standing(private: Path, root: Path) -> dict[str, DriftState]:
     except LerimError:
         return {}  # the drift check reports it
     for look in looks:
-        if _WORSE.index(look.state) > _WORSE.index(worst.get(look.memory, "fresh")):
+        if _DRIFT_ORDER.index(look.state) > _DRIFT_ORDER.index(worst.get(look.memory, "fresh")):
             worst[look.memory] = look.state
     return worst
 
@@ -251,13 +255,13 @@ def _stamp(path: Path) -> tuple[int, int]:
     return (state.st_mtime_ns, state.st_size)
 
 
-def _project_spot(project: Project, home: Home) -> IndexLocation | None:
+def _project_index_location(project: Project, home: Home) -> IndexLocation | None:
     """Returns where the project's index is; None before Lerim has a folder there. Each worktree has one."""
     state = project.state_dir(home)
     private = home.project(project.key)
     if not state.is_dir():
         return None
     name = "memories.sqlite3"
-    if project.main is not None and project.root != project.main:
+    if project.main_worktree is not None and project.root != project.main_worktree:
         name = f"memories-{hashlib.sha256(str(project.root).encode('utf-8', 'replace')).hexdigest()[:8]}.sqlite3"
     return IndexLocation(state / "index" / name, state if state == private else state.parent, private)

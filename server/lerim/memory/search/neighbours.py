@@ -7,24 +7,24 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from heapq import nlargest
 
-from lerim.memory.claims import FLOOR, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
+from lerim.memory.claims import MIN_SIMILARITY, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
 from lerim.memory.search.indexed_folder import IndexedFolder
 from lerim.words import stem
 
-ROWS = 1_000
+MAX_ROWS = 1_000
 """About how many rows are taken from each index for a claim, starting with its rarest words."""
-WORDS = 16
+MAX_WORDS = 16
 """How many words of a claim are searched for."""
-COMPARED = 12
+MAX_COMPARED = 12
 """How many memories of each index are compared word by word: those that share the most weight with the claim."""
 
 
 class NeighbourFinder:
     """Finds neighbours in open indexes; caches how rare words are until one of the indexes changes."""
 
-    def __init__(self, shelves: Sequence[IndexedFolder]) -> None:
-        self._folders = shelves
-        self._rarities = _Rarities(shelves)
+    def __init__(self, folders: Sequence[IndexedFolder]) -> None:
+        self._folders = folders
+        self._rarities = _Rarities(folders)
 
     def nearest(self, title: str, body: str, most: int, skip: Container[str]) -> list[Neighbour]:
         """Returns the active memories most similar to a claim, best first: see `MemorySearch.nearest`."""
@@ -34,43 +34,49 @@ class NeighbourFinder:
         titled, said = text_words(title), text_words(body)
         wanted = claim_vector(titled, said, idf)
         words = {stem(word): word for word in reversed((*titled, *said))}
-        rarest = [words[root] for root in nlargest(WORDS, wanted, key=lambda root: idf(words[root]))]
+        rarest = [words[root] for root in nlargest(MAX_WORDS, wanted, key=lambda root: idf(words[root]))]
         weights = {word: wanted[stem(word)] ** 2 for word in rarest}
         best: dict[str, float] = {}
-        for shelf in self._folders:
-            for memory, its_title, its_body in _likely(shelf, weights, skip):
+        for folder in self._folders:
+            for memory, its_title, its_body in _find_candidates(folder, weights, skip):
                 found = cosine(wanted, claim_vector(stored_words(its_title), stored_words(its_body), idf))
                 best[memory] = max(found, best.get(memory, 0.0))
-        near = [Neighbour(memory, round(similarity, 4)) for memory, similarity in best.items() if similarity >= FLOOR]
+        near = [
+            Neighbour(memory, round(similarity, 4))
+            for memory, similarity in best.items()
+            if similarity >= MIN_SIMILARITY
+        ]
         return sorted(near, key=lambda one: (-one.similarity, one.id))[:most]
 
 
 class _Rarities(dict[str, float]):
     """The idf of each word in these indexes, looked up once."""
 
-    def __init__(self, shelves: Sequence[IndexedFolder]) -> None:
+    def __init__(self, folders: Sequence[IndexedFolder]) -> None:
         super().__init__()
-        self.versions = _versions(shelves)
-        self._folders = shelves
-        self._memory_count = sum(shelf.total() for shelf in shelves)
+        self.versions = _versions(folders)
+        self._folders = folders
+        self._memory_count = sum(folder.total() for folder in folders)
 
     def __missing__(self, word: str) -> float:
-        having = sum(shelf.count(f'"{word}"') for shelf in self._folders)
-        self[word] = found = word_rarity(self._memory_count, having)
+        match_count = sum(folder.count(f'"{word}"') for folder in self._folders)
+        self[word] = found = word_rarity(self._memory_count, match_count)
         return found
 
 
-def _versions(shelves: Sequence[IndexedFolder]) -> tuple[int, ...]:
-    return tuple(shelf.version() for shelf in shelves)
+def _versions(folders: Sequence[IndexedFolder]) -> tuple[int, ...]:
+    return tuple(folder.version() for folder in folders)
 
 
-def _likely(shelf: IndexedFolder, weights: Mapping[str, float], skip: Container[str]) -> list[tuple[str, str, str]]:
+def _find_candidates(
+    folder: IndexedFolder, weights: Mapping[str, float], skip: Container[str]
+) -> list[tuple[str, str, str]]:
     """Returns the id, title and body of the memories that share the most weight with a claim. `weights` are those of
     its words, the rarest first."""
     shared: defaultdict[int, float] = defaultdict(float)
-    room = ROWS
+    room = MAX_ROWS
     for word, weight in weights.items():
-        rows = shelf.active_rows(f'"{word}"', ROWS)
+        rows = folder.active_rows(f'"{word}"', MAX_ROWS)
         for row in rows:
             shared[row] += weight
         room -= len(rows)
@@ -78,8 +84,8 @@ def _likely(shelf: IndexedFolder, weights: Mapping[str, float], skip: Container[
             break
     ranked = sorted(shared, key=shared.__getitem__, reverse=True)
     found: list[tuple[str, str, str]] = []
-    for start in range(0, len(ranked), COMPARED):
-        found += [one for one in shelf.stored_texts(ranked[start : start + COMPARED]) if one[0] not in skip]
-        if len(found) >= COMPARED:
+    for start in range(0, len(ranked), MAX_COMPARED):
+        found += [one for one in folder.stored_texts(ranked[start : start + MAX_COMPARED]) if one[0] not in skip]
+        if len(found) >= MAX_COMPARED:
             break
     return found

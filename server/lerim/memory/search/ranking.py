@@ -13,26 +13,26 @@ from lerim.memory.lifecycle import Status, effective_confidence
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
 
-STEP = 0.05
+BAND_WIDTH = 0.05
 """Relevances that differ by less than about this share of themselves rank equal."""
-SATURATED = 2.2
+MAX_WORD_SCORE = 2.2
 """The maximum that bm25 gives for a word, in units of its rarity: k1 + 1."""
 HALF_LIFE_DAYS = 90
-HANDICAP = 0.5
+PERSONAL_FACTOR = 0.5
 """The factor for the relevance of the person's own memories among the project's: one comes first if it is more than
 twice as relevant."""
-SURE = 0.7
+CONFIDENCE_WEIGHT = 0.7
 """The weight of confidence in deciding between equals; the rest is how recent a memory is."""
 _RARITY_FLOOR = 1e-6
-_LAST: dict[DriftState, int] = {"fresh": 0, "unknown": 0, "drifted": 1, "gone": 2}
+_DRIFT_ORDER: dict[DriftState, int] = {"fresh": 0, "unknown": 0, "drifted": 1, "gone": 2}
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class RankedMemory:
-    """A memory that an index found. `every`: it has all the words of the query; `fades`: disuse lowers its confidence.
+    """A memory that an index found. `has_every_word`: of the query; `fades`: disuse lowers its confidence.
 
-    `said` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
+    `text_hash` is equal for two files with the same title and body; `updated` is in seconds since the year 1.
     """
 
     row: int
@@ -56,18 +56,20 @@ RankKey = tuple[tuple[int, int], int, int, float, str]
 
 def relevance_band(every: bool, relevance: float) -> tuple[int, int]:
     """Returns the band of a match: matches in the same band rank equal; smaller is better."""
-    return (0 if every else 1, math.floor(-math.log(max(relevance, 1e-300)) / STEP))
+    return (0 if every else 1, math.floor(-math.log(max(relevance, 1e-300)) / BAND_WIDTH))
 
 
-def word_rarity(memories: int, having: int) -> float:
-    """Returns how rare a word in `having` of the memories is, as computed by bm25."""
-    return max(math.log((memories - having + 0.5) / (having + 0.5)) if memories > having else 0.0, _RARITY_FLOOR)
+def word_rarity(memories: int, match_count: int) -> float:
+    """Returns how rare a word in `match_count` of the memories is, as computed by bm25."""
+    return max(
+        math.log((memories - match_count + 0.5) / (match_count + 0.5)) if memories > match_count else 0.0, _RARITY_FLOOR
+    )
 
 
 def best_attainable_score(rarities: Iterable[float]) -> float:
     """Returns the best score (smaller is better) that a memory could have for words of these rarities. The relevance of
     a match is its score divided by this, which is comparable between stores."""
-    return -SATURATED * sum(rarities)
+    return -MAX_WORD_SCORE * sum(rarities)
 
 
 def rank_key(
@@ -80,15 +82,17 @@ def rank_key(
 ) -> RankKey:
     """Returns the sort key of a found memory: relevance band, then drift, then the project's own before others, then
     worth."""
-    worth = _worth(found, last_use, now, rules)
+    worth = _value_among_equals(found, last_use, now, rules)
     own = scope == "project"
-    better = relevance_band(found.has_every_word, found.relevance * (1 if own else HANDICAP))
-    return (better, _LAST[state], 0 if own else 1, -worth, found.memory)
+    better = relevance_band(found.has_every_word, found.relevance * (1 if own else PERSONAL_FACTOR))
+    return (better, _DRIFT_ORDER[state], 0 if own else 1, -worth, found.memory)
 
 
-def _worth(found: RankedMemory, last_use: datetime | None, now: datetime, rules: MaintenanceRules) -> float:
+def _value_among_equals(
+    found: RankedMemory, last_use: datetime | None, now: datetime, rules: MaintenanceRules
+) -> float:
     updated = datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
     last = max(updated, last_use or updated)
     sure = effective_confidence(found.confidence, last, now, rules) if found.fades else found.confidence
     recent: float = 0.5 ** (max(0.0, (now - last) / _DAY) / HALF_LIFE_DAYS)
-    return SURE * sure + (1 - SURE) * recent
+    return CONFIDENCE_WEIGHT * sure + (1 - CONFIDENCE_WEIGHT) * recent

@@ -22,11 +22,10 @@ from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction import Candidate, decode_candidate
 from lerim.files import hash_text
-from lerim.review.choices import ChoiceTable
+from lerim.review.comparing import ChoiceTable, Fingerprint, fingerprint, pack, unpack
 from lerim.review.ledger.judgments import JudgmentTable
 from lerim.review.ledger.left_out import LeftOutTable
 from lerim.review.ledger.schema import LEDGER_VERSION, migrate_ledger
-from lerim.review.rejected import Fingerprint, fingerprint, pack, unpack
 
 ClaimState = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
 """What became of a claim; `known`: a memory says it. `outdated`: a later claim stood instead;

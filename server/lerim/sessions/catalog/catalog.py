@@ -157,8 +157,8 @@ class Catalog:
     def mark_vanished(self, places: Iterable[str]) -> None:
         """Marks transcripts as vanished. Their turns stay, and their pending jobs keep waiting."""
         with self._convert_errors(), transaction(self.db):
-            gone = [(_encode_place(place),) for place in places]
-            self.db.executemany("UPDATE transcripts SET vanished = 1 WHERE place = ?", gone)
+            parameters = [(_encode_place(place),) for place in places]
+            self.db.executemany("UPDATE transcripts SET vanished = 1 WHERE place = ?", parameters)
 
     def reassign_folders(self, owners: OwnerLookup) -> frozenset[str]:
         """Looks up again which project each folder belongs to (after a new alias or repository) and queues what changed
@@ -295,12 +295,12 @@ class Catalog:
         resume: bytes,
         state: bytes,
         again_at: float | None = None,
-        met: Iterable[Friction] = (),
+        new_frictions: Iterable[Friction] = (),
         redactions: int = 0,
     ) -> None:
         """Ends a job and saves how far it got; see `queue.finish_job`."""
         with self._convert_errors():
-            queue.finish_job(self.db, job, resume, state, again_at, met, redactions)
+            queue.finish_job(self.db, job, resume, state, again_at, new_frictions, redactions)
 
     def keep_job_progress(self, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
         """Saves how far a running job got; see `queue.keep_job_progress`."""

@@ -31,7 +31,7 @@ class KnownTranscript:
     """
 
     platform: Platform
-    within: str
+    store_key: str
     is_main: bool
     stamp: Stamp | None
     fault: str
@@ -85,7 +85,7 @@ def list_known_transcripts(db: sqlite3.Connection, project: str) -> dict[str, Kn
     return {
         place: KnownTranscript(
             platform=platform,
-            within=within,
+            store_key=within,
             is_main=bool(is_main),
             stamp=None if size is None else (size, mtime_ns, inode),
             fault=(UNREADABLE if size is None else PARTLY_READ if failed is None else FAILED) if error else "",

@@ -116,14 +116,14 @@ def finish_job(
     resume: bytes,
     state: bytes,
     again_at: float | None,
-    met: Iterable[Friction] = (),
+    new_frictions: Iterable[Friction] = (),
     redactions: int = 0,
 ) -> None:
     """Ends a job and saves how far it got, in one transaction.
 
-    The errors it `met` and the number of redactions so far are saved too. If `again_at` is set, the job waits once
-    more, from that time on. A job that was put back meanwhile (the lock was lost) is left unchanged, and so is its
-    position.
+    `new_frictions` (the errors it met) and the number of redactions so far are saved too. If `again_at` is set, the job
+    waits once more, from that time on. A job that was put back meanwhile (the lock was lost) is left unchanged, and so
+    is its position.
     """
     with transaction(db):
         ended = db.execute(
@@ -135,7 +135,7 @@ def finish_job(
         )
         if ended.rowcount:
             _save_position(db, job, resume, state, redactions)
-            frictions.keep_frictions(db, job.project, met)
+            frictions.keep_frictions(db, job.project, new_frictions)
         if ended.rowcount and job.kind == EXTRACT_JOB:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
             enqueue_job(db, MODEL_JOB, transcript, job.project)

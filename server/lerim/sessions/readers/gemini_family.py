@@ -36,18 +36,18 @@ from lerim.sessions.readers.gemini import (
     parse_gemini_prompt,
 )
 
-PROBLEMS = 100
+PROBLEM_LIMIT = 100
 """How many problems are reported one by one; further ones are only counted."""
 
-_PEEK = 256 * 1024
+_PROBED_BYTES = 256 * 1024
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     """Lists the sessions under `~/.gemini`: those of Gemini CLI, whose folders are matched against `folders`, and those
     of Antigravity."""
     transcripts, problems = find_chats(root, folders)
-    steps, more = store.find_conversations(root)
-    return StoreContents([*transcripts, *steps], [], [*problems, *more])
+    conversations, more_problems = store.find_conversations(root)
+    return StoreContents([*transcripts, *conversations], [], [*problems, *more_problems])
 
 
 def probe_folder(transcript: Transcript) -> str:
@@ -56,129 +56,135 @@ def probe_folder(transcript: Transcript) -> str:
         return transcript.cwd
     try:
         with open_buffered(transcript.path) as file:
-            start = file.read(_PEEK)
+            start = file.read(_PROBED_BYTES)
     except OSError:
         return ""
     if store.is_antigravity_log(transcript.path):
         return store.find_first_command_cwd(start)
-    return infer_folder(start, _store(transcript.path))
+    return infer_folder(start, _project_store(transcript.path))
 
 
 def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
     """Returns a reading of one session. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
     while it is being written."""
-    load = store.load_conversation if store.is_antigravity_log(transcript.path) else _load
+    load = store.load_conversation if store.is_antigravity_log(transcript.path) else _load_session
     return WholeReading(transcript, partial(load, brief=brief), resume)
 
 
-def _store(path: Path) -> str:
+def _project_store(path: Path) -> str:
     """Returns the name of the project's folder in the store, the one that contains `chats/`."""
     return next((parent.parent.name for parent in path.parents if parent.name == "chats"), "")
 
 
-def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
+def _load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     path = transcript.path
     try:
         session = load_gemini_session(path)
     except OSError as error:
         raise make_unreadable_error(path, error) from error
     header = session.header
-    native_id = without_nul(header.session_id)[:200] or transcript.session_id
-    child = bool(transcript.parent) or header.kind == "subagent"
-    cwd = transcript.cwd or infer_folder(session.text, _store(path))
-    turns, injected = _turns(session, native_id, cwd, child=child, brief=brief)
-    failures = [one for one in session.messages.values() if one.type == "error"]
+    session_id = without_nul(header.session_id)[:200] or transcript.session_id
+    is_subagent = bool(transcript.parent) or header.kind == "subagent"
+    cwd = transcript.cwd or infer_folder(session.beginning, _project_store(path))
+    turns, injected = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)
+    error_messages = [one for one in session.messages.values() if one.type == "error"]
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
-            id=native_id,
+            id=session_id,
             title=without_nul(header.summary),
             injected=injected,
-            api_errors=sum("API Error" in extract_message_text(one.content)[0][:200] for one in failures),
+            api_errors=sum("API Error" in extract_message_text(one.content)[0][:200] for one in error_messages),
             tokens=sum_tokens(turns) if any(one.tokens for one in session.messages.values()) else None,
             times=(parse_timestamp(header.start_time), parse_timestamp(header.last_updated)),
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=_problems(path, session.faults),
+        problems=_limit_problems(path, session.faults),
     )
 
 
-def _problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
-    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEMS]]
-    if len(faults) > PROBLEMS:
-        more = f"{len(faults) - PROBLEMS} more records of this session could not be read"
+def _limit_problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
+    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEM_LIMIT]]
+    if len(faults) > PROBLEM_LIMIT:
+        more = f"{len(faults) - PROBLEM_LIMIT} more records of this session could not be read"
         problems.append(Problem("many", str(path), more))
     return problems
 
 
-def _turns(session: GeminiSession, native_id: str, cwd: str, *, child: bool, brief: bool) -> tuple[list[Turn], int]:
+def _build_turns(
+    session: GeminiSession, session_id: str, cwd: str, *, is_subagent: bool, brief: bool
+) -> tuple[list[Turn], int]:
     turns: list[Turn] = []
     injected = 0
     plans = GeminiPlans()
     for key, message in session.messages.items():
         # A key that begins with @ is an offset in the file, used because the record has no id.
-        name = f"{native_id}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
+        turn_key = f"{session_id}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
         if message.type == "gemini":
-            turn = _answer(message, name, len(turns), plans, cwd, child=child, brief=brief)
+            turn = _build_answer(message, turn_key, len(turns), plans, cwd, is_subagent=is_subagent, brief=brief)
             if turn is not None:
                 turns.append(turn)
         elif message.type == "user":
-            said = None if child else parse_gemini_prompt(message)
-            if said is None:
+            typed = None if is_subagent else parse_gemini_prompt(message)
+            if typed is None:
                 injected += not extract_message_text(message.content)[1]
             else:
-                turns.append(_prompt(message, said, name, len(turns), cwd))
+                turns.append(_build_prompt(message, typed, turn_key, len(turns), cwd))
     return turns, injected
 
 
-def _prompt(message: GeminiMessage, said: TypedText, name: str, ordinal: int, cwd: str) -> Turn:
+def _build_prompt(message: GeminiMessage, typed: TypedText, turn_key: str, ordinal: int, cwd: str) -> Turn:
     return Turn(
-        id=make_turn_id("gemini", name),
+        id=make_turn_id("gemini", turn_key),
         ordinal=ordinal,
         role="user",
-        kind=said.kind,
-        text=said.text,
+        kind=typed.kind,
+        text=typed.text,
         time=parse_timestamp(message.timestamp),
         cwd=cwd,
-        tool_calls=(make_gemini_own_command(said.text, parse_gemini_output(message)),) if said.kind == "shell" else (),
+        tool_calls=(make_gemini_own_command(typed.text, parse_gemini_output(message)),)
+        if typed.kind == "shell"
+        else (),
     )
 
 
-def _answer(
-    message: GeminiMessage, name: str, ordinal: int, plans: GeminiPlans, cwd: str, *, child: bool, brief: bool
+def _build_answer(
+    message: GeminiMessage, turn_key: str, ordinal: int, plans: GeminiPlans, cwd: str, *, is_subagent: bool, brief: bool
 ) -> Turn | None:
     text = without_nul(cut_blocks(extract_message_text(message.content)[0]))
-    thoughts = [f"{without_nul(one.subject)}\n{without_nul(one.description)}".strip() for one in message.thoughts or ()]
+    reasoning = [
+        f"{without_nul(one.subject)}\n{without_nul(one.description)}".strip() for one in message.thoughts or ()
+    ]
     calls = tuple(parse_gemini_call(one, plans, brief=brief) for one in message.tool_calls or ())
-    if not (text or thoughts or calls or message.tokens):
+    if not (text or reasoning or calls or message.tokens):
         return None
     return Turn(
-        id=make_turn_id("gemini", name),
+        id=make_turn_id("gemini", turn_key),
         ordinal=ordinal,
         role="assistant",
         kind="reply",
         text=text,
         time=parse_timestamp(message.timestamp),
         cwd=cwd,
-        reasoning="" if brief else cut_blocks("\n\n".join(one for one in thoughts if one)),
+        reasoning="" if brief else cut_blocks("\n\n".join(one for one in reasoning if one)),
         tool_calls=calls,
         model=without_nul(message.model)[:200],
-        tokens=_tokens(message.tokens),
-        sidechain=child,
+        tokens=_convert_tokens(message.tokens),
+        sidechain=is_subagent,
     )
 
 
-def _tokens(used: GeminiUsage | None) -> Tokens:
+def _convert_tokens(usage: GeminiUsage | None) -> Tokens:
     """Converts token counts: uncached input, output (including thoughts) and cache reads. Each answer sends the whole
     context, and `input` includes the cached part of it."""
-    if used is None:
+    if usage is None:
         return NO_TOKENS
-    sent, cached = _count(used.input), _count(used.cached)
+    sent, cached = _count(usage.input), _count(usage.cached)
     return Tokens(
-        input=max(0, sent - cached) + _count(used.tool),
-        output=_count(used.output) + _count(used.thoughts),
+        input=max(0, sent - cached) + _count(usage.tool),
+        output=_count(usage.output) + _count(usage.thoughts),
         cache_read=min(sent, cached),
     )
 

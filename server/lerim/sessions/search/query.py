@@ -62,13 +62,13 @@ def tokenize_text(text: str) -> list[str]:
 
 
 def _make_term(word: str) -> QueryTerm | None:
-    whole = space_ideographs(word.removesuffix("'s").removesuffix("’s"))
-    names = _WORD.findall(whole)
+    spaced = space_ideographs(word.removesuffix("'s").removesuffix("’s"))
+    names = _WORD.findall(spaced)
     if not names:
         return None
     pieces = [piece for name in names for piece in split_name(name)]
     is_camel_case = len(pieces) > len(names)
-    match = f'"{whole}"' if not is_camel_case else f'("{whole}" OR "{" ".join(pieces)}")'
+    match = f'"{spaced}"' if not is_camel_case else f'("{spaced}" OR "{" ".join(pieces)}")'
     bare = word.lower().lstrip(_SURROUNDING_SIGNS).rstrip(_SURROUNDING_SIGNS + ".")
     with_signs = bare if bare and not (bare[0].isalnum() and bare[-1].isalnum()) else ""
     stems, unsplit_stems = (tuple(stem(one.lower()) for one in ones) for ones in (pieces, names))

@@ -54,7 +54,7 @@ def enter_transcript(db: sqlite3.Connection, transcript: Transcript, since: int 
                 transcript.platform,
                 replace_surrogates(transcript.session_id),
                 replace_surrogates(transcript.parent),
-                replace_surrogates(transcript.within),
+                replace_surrogates(transcript.store_key),
                 replace_surrogates(transcript.cwd),
                 since is not None,
             ),

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 def digest_text(text: str) -> int:
     """Returns a 64-bit digest of a text, as a signed integer for SQLite."""
-    whole = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(whole, "big", signed=True)
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def find_token_count(db: sqlite3.Connection, text: int) -> int | None:

@@ -13,7 +13,7 @@ from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, Merg
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
 from lerim.memory import KINDS, Primitive
 from lerim.project import make_personal_project
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, joining
+from lerim.review import CandidateEdit, ConflictMerge, ReviewPaths, ReviewResult, acts, merge_conflict
 
 
 async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActView:
@@ -51,8 +51,8 @@ async def _announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewRe
     return MemoryActView(result.ok, result.code, result.message, result.action, result.path, root)
 
 
-def _merge(paths: ReviewPaths, path: Path, preview: bool) -> joining.ConflictMerge:
-    return joining.merge_conflict(paths, path, preview=preview)
+def _merge(paths: ReviewPaths, path: Path, preview: bool) -> ConflictMerge:
+    return merge_conflict(paths, path, preview=preview)
 
 
 def _act(paths: ReviewPaths, memory: str, params: MemoryActParams) -> ReviewResult:

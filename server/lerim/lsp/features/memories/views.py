@@ -14,7 +14,7 @@ from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
 from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
-from lerim.memory import MemoryRecord, MemoryView, Store, Stored, memory_view, source_parts
+from lerim.memory import MemoryRecord, MemoryView, Store, StoredMemory, memory_view, source_parts
 
 if TYPE_CHECKING:
     from lerim.memory import Hit
@@ -53,7 +53,7 @@ async def show_memory(sidecar: Sidecar, params: ShowParams) -> MemoryView:
     return await sidecar.run_in_thread(make_memory_view, sidecar, repo, stored)
 
 
-async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Stored]:
+async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, StoredMemory]:
     """The memory of a handle and its repository (None for a personal memory). Raises NotFoundError."""
     target = await sidecar.run_in_thread(_find_target, sidecar, handle)
     if target is not None and target.root == sidecar.home.root:
@@ -64,7 +64,7 @@ async def find_memory(sidecar: Sidecar, handle: str) -> tuple[Repo | None, Store
     return repo, await sidecar.run_in_thread(repo.store.load_by_id, target.id)
 
 
-async def _find_memory_in_file(sidecar: Sidecar, uri: str) -> tuple[Repo | None, Stored]:
+async def _find_memory_in_file(sidecar: Sidecar, uri: str) -> tuple[Repo | None, StoredMemory]:
     """The memory in a file, if it is personal or belongs to a repository of this window. Raises NotFoundError."""
     path = await sidecar.run_in_thread(_resolve_uri, uri)
     if path.is_relative_to(sidecar.home.memory):
@@ -91,9 +91,9 @@ async def list_file_memories(sidecar: Sidecar, params: FileParams) -> MemoryList
     return MemoryList(await sidecar.run_in_thread(_make_views, sidecar, [(place.repo, row) for row in stored]))
 
 
-def load_memories(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
+def load_memories(repo: Repo, paths: Iterable[Path]) -> list[StoredMemory]:
     """The memories in these files. Missing and invalid files are skipped (diagnostics show them)."""
-    found: list[Stored] = []
+    found: list[StoredMemory] = []
     generation = repo.generation
     for path in paths:
         cached = repo.cache.get(path)
@@ -107,7 +107,7 @@ def load_memories(repo: Repo, paths: Iterable[Path]) -> list[Stored]:
     return found
 
 
-def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[Stored]) -> list[HoverMemory]:
+def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[StoredMemory]) -> list[HoverMemory]:
     """Adds to each memory what a hover needs: its handle, whether it names a turn, and its drift."""
     names = [sidecar.handles.make_handle(HandleTarget(repo.project.root, row.record.id)) for row in stored]
     drift_by_id = repo.drift.by_id
@@ -123,7 +123,7 @@ def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
     return session, next((evidence.turn for evidence in record.evidence if evidence.quote), turn) if session else ""
 
 
-def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> MemoryView:
+def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) -> MemoryView:
     """Makes the view of a memory with a handle of this process. `repo` is None for a personal memory.
 
     Blocking, since the whole memory is searched for secrets.
@@ -133,7 +133,7 @@ def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: Stored) -> Mem
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
 
 
-def _make_views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, Stored]]) -> list[MemoryView]:
+def _make_views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, StoredMemory]]) -> list[MemoryView]:
     return [make_memory_view(sidecar, repo, stored) for repo, stored in owned]
 
 

@@ -40,18 +40,18 @@ from lerim.sessions.readers.engine import (
 )
 from lerim.sessions.readers.live import CUT_SHORT
 
-_LOGS = ("transcript_full.jsonl", "transcript.jsonl")
+_LOG_NAMES = ("transcript_full.jsonl", "transcript.jsonl")
 """The full log if there is one, else the one in which the arguments of calls are JSON inside strings."""
 _CWD = re.compile(rb'"Cwd"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,1000}")')
-_TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "lerim-memories")
+_CONTEXT_TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "lerim-memories")
 _REQUEST, _REQUEST_END = "<USER_REQUEST>", "</USER_REQUEST>"
 
 
-_NOTES = 8 * 1024 * 1024
+_HISTORY_BYTES = 8 * 1024 * 1024
 """How many bytes of `history.jsonl` are read."""
 
 
-class _Noted(msgspec.Struct, rename="camel", gc=False):
+class _HistoryEntry(msgspec.Struct, rename="camel", gc=False):
     """A prompt recorded in `history.jsonl` next to the conversations: the only record that names their folder."""
 
     workspace: str | None = ""
@@ -82,67 +82,69 @@ def is_antigravity_log(path: Path) -> bool:
 def find_conversations(root: Path) -> tuple[list[Transcript], list[Problem]]:
     """Returns the conversations with a log under `antigravity*/brain`, and problems with what cannot be read."""
     problems: list[Problem] = []
-    found: list[Transcript] = []
+    transcripts: list[Transcript] = []
     for product in list_folder(root, problems):
         if not product.name.startswith("antigravity") or not is_folder(product):
             continue
-        folders = _workspaces(Path(product.path))
-        for one in list_folder(Path(product.path) / "brain", problems):
-            if is_folder(one) and (log := _log(Path(one.path), folders.get(one.name, ""), problems)):
-                found.append(log)
-        problems += _skipped(Path(product.path) / "conversations", {one.session_id for one in found}, problems)
-    return found, problems
+        folders = _read_workspaces(Path(product.path))
+        for entry in list_folder(Path(product.path) / "brain", problems):
+            if is_folder(entry) and (log := _find_log(Path(entry.path), folders.get(entry.name, ""), problems)):
+                transcripts.append(log)
+        problems += _report_skipped(
+            Path(product.path) / "conversations", {entry.session_id for entry in transcripts}, problems
+        )
+    return transcripts, problems
 
 
-def _workspaces(product: Path) -> dict[str, str]:
+def _read_workspaces(product: Path) -> dict[str, str]:
     """Returns the folder of each conversation that `history.jsonl` names; empty if it cannot be read."""
     try:
         with open_buffered(product / "history.jsonl") as file:
-            text = file.read(_NOTES)
+            text = file.read(_HISTORY_BYTES)
     except OSError:
         return {}
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for line in text.split(b"\n"):
         try:
-            noted = parse_object(line, _Noted)
+            entry = parse_object(line, _HistoryEntry)
         except ValueError:
             continue
-        if noted.conversation_id and noted.workspace:
-            found[noted.conversation_id] = without_nul(noted.workspace)[:4096]
-    return found
+        if entry.conversation_id and entry.workspace:
+            folders[entry.conversation_id] = without_nul(entry.workspace)[:4096]
+    return folders
 
 
-def _log(folder: Path, cwd: str, problems: list[Problem]) -> Transcript | None:
-    for place in (folder / ".system_generated" / "logs", folder):
-        there = {entry.name: entry for entry in list_folder(place, problems) if entry.name in _LOGS}
-        for name in _LOGS:
-            known = stat_regular_file("gemini", there[name], problems) if name in there else None
-            if known is not None and known.st_size:
+def _find_log(folder: Path, cwd: str, problems: list[Problem]) -> Transcript | None:
+    for folder_path in (folder / ".system_generated" / "logs", folder):
+        entries = {entry.name: entry for entry in list_folder(folder_path, problems) if entry.name in _LOG_NAMES}
+        for name in _LOG_NAMES:
+            file_stat = stat_regular_file("gemini", entries[name], problems) if name in entries else None
+            if file_stat is not None and file_stat.st_size:
                 return Transcript(
                     platform="gemini",
-                    path=place / name,
+                    path=folder_path / name,
                     session_id=folder.name,
-                    size=known.st_size,
-                    mtime_ns=known.st_mtime_ns,
-                    inode=stamp_inode(known.st_ino, cwd),
+                    size=file_stat.st_size,
+                    mtime_ns=file_stat.st_mtime_ns,
+                    inode=stamp_inode(file_stat.st_ino, cwd),
                     cwd=cwd,
                 )
     return None
 
 
-def _skipped(folder: Path, logged: set[str], problems: list[Problem]) -> list[Problem]:
+def _report_skipped(folder: Path, logged: set[str], problems: list[Problem]) -> list[Problem]:
     stems = {
         entry.name.partition(".")[0] for entry in list_folder(folder, problems) if entry.name.endswith((".pb", ".db"))
     }
-    number = len(stems - logged)
-    if not number:
+    count = len(stems - logged)
+    if not count:
         return []
-    what = "conversation is" if number == 1 else "conversations are"
+    what = "conversation is" if count == 1 else "conversations are"
     return [
         Problem(
             "skipped",
             str(folder),
-            f"{number} Antigravity {what} kept in a form that only Antigravity reads, and left out. Conversations with"
+            f"{count} Antigravity {what} kept in a form that only Antigravity reads, and left out. Conversations with"
             " a log under brain/ are read.",
         )
     ]
@@ -150,9 +152,9 @@ def _skipped(folder: Path, logged: set[str], problems: list[Problem]) -> list[Pr
 
 def find_first_command_cwd(start: bytes) -> str:
     """Returns the folder in which the first command ran; '' if the beginning of a log does not contain it."""
-    found = _CWD.search(start)
-    told = unwrap_argument(parse_json_or_none(msgspec.Raw(found[1]))) if found else ""
-    return without_nul(told)[:4096] if isinstance(told, str) else ""
+    match = _CWD.search(start)
+    cwd = unwrap_argument(parse_json_or_none(msgspec.Raw(match[1]))) if match else ""
+    return without_nul(cwd)[:4096] if isinstance(cwd, str) else ""
 
 
 def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
@@ -160,14 +162,14 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
     path = transcript.path
     steps: list[AntigravityStep] = []
     problems: list[Problem] = []
-    beginning = b""
+    first_cwd = b""
     try:
         with open_buffered(path) as file:
-            found = LineStream(file, 0)
-            for start, _, data, complete in found:
+            lines = LineStream(file, 0)
+            for start, _, data, complete in lines:
                 if not data or not data.strip():
                     continue
-                beginning = beginning or find_first_command_cwd(data).encode("utf-8", "replace")
+                first_cwd = first_cwd or find_first_command_cwd(data).encode("utf-8", "replace")
                 try:
                     steps.append(parse_object(data, AntigravityStep))
                 except ValueError as error:
@@ -176,15 +178,17 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
                         problems.append(Problem("bad-line", f"{path}@{start}", what))
     except OSError as error:
         raise make_unreadable_error(path, error) from error
-    if found.stop_reason:
-        problems.append(Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {found.stop_reason}"))
-    child = bool(steps) and not any(_explicit(step) for step in steps)
-    turns, injected, parent = _turns(transcript, steps, transcript.cwd or beginning.decode(), child=child, brief=brief)
+    if lines.stop_reason:
+        problems.append(Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {lines.stop_reason}"))
+    is_subagent = bool(steps) and not any(_is_prompt(step) for step in steps)
+    turns, injected, parent = _build_turns(
+        transcript, steps, transcript.cwd or first_cwd.decode(), is_subagent=is_subagent, brief=brief
+    )
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
-            parent=parent if child else "",
+            parent=parent if is_subagent else "",
             injected=injected,
             tokens=sum_tokens(turns) if any(step.input_tokens is not None for step in steps) else None,
             times=(parse_timestamp(step.created_at) for step in steps),
@@ -195,60 +199,73 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
     )
 
 
-def _explicit(step: AntigravityStep) -> bool:
+def _is_prompt(step: AntigravityStep) -> bool:
     return step.source == "USER_EXPLICIT" or step.type == "USER_INPUT"
 
 
-def _turns(
-    transcript: Transcript, steps: list[AntigravityStep], cwd: str, *, child: bool, brief: bool
+def _build_turns(
+    transcript: Transcript, steps: list[AntigravityStep], cwd: str, *, is_subagent: bool, brief: bool
 ) -> tuple[list[Turn], int, str]:
     turns: list[Turn] = []
-    waiting: list[tuple[int, int]] = []
+    open_calls: list[tuple[int, int]] = []
     calls: list[list[ToolCall]] = []
     injected = 0
     parent = ""
-    wrapped = transcript.path.name == _LOGS[-1]
-    for at, step in enumerate(steps):
-        name = make_turn_id("gemini", f"{transcript.session_id}:{at if step.step_index is None else step.step_index}")
-        if _explicit(step) or step.source == "SYSTEM":
-            text = "" if child or not _explicit(step) else _typed(step.content or "")
+    is_wrapped = transcript.path.name == _LOG_NAMES[-1]
+    for index, step in enumerate(steps):
+        turn_id = make_turn_id(
+            "gemini", f"{transcript.session_id}:{index if step.step_index is None else step.step_index}"
+        )
+        if _is_prompt(step) or step.source == "SYSTEM":
+            text = "" if is_subagent or not _is_prompt(step) else _typed_text(step.content or "")
             injected += not text
             if text:
-                turns.append(_turn(step, name, len(turns), cwd, text))
+                turns.append(_build_turn(step, turn_id, len(turns), cwd, text))
                 calls.append([])
-                waiting = []
+                open_calls = []
         elif step.type == "PLANNER_RESPONSE":
-            given = [parse_antigravity_call(one, brief=brief, wrapped=wrapped) for one in _called(step)]
-            cwd = next((one.cwd for one in reversed(given) if one.cwd), cwd)
-            parent = next((one.recipient for one in given if one.recipient), parent)
-            waiting = [(len(turns), number) for number in range(len(given))]
+            requested = [
+                parse_antigravity_call(one, brief=brief, is_wrapped=is_wrapped) for one in _requested_calls(step)
+            ]
+            cwd = next((one.cwd for one in reversed(requested) if one.cwd), cwd)
+            parent = next((one.recipient for one in requested if one.recipient), parent)
+            open_calls = [(len(turns), number) for number in range(len(requested))]
             turns.append(
-                _turn(
-                    step, name, len(turns), cwd, without_nul(cut_blocks(step.content or "")), child=child, brief=brief
+                _build_turn(
+                    step,
+                    turn_id,
+                    len(turns),
+                    cwd,
+                    without_nul(cut_blocks(step.content or "")),
+                    is_subagent=is_subagent,
+                    brief=brief,
                 )
             )
-            calls.append([one.call for one in given])
-        elif waiting:
-            turn, number = waiting.pop(0)
+            calls.append([one.call for one in requested])
+        elif open_calls:
+            turn, number = open_calls.pop(0)
             calls[turn][number] = attach_step_result(
                 calls[turn][number], step.status or "", step.content or "", brief=brief
             )
-    made = [
+    finished = [
         msgspec.structs.replace(
-            turn, tool_calls=tuple(close_antigravity_call(call) for call in own) if at + 1 < len(turns) else tuple(own)
+            turn,
+            tool_calls=tuple(close_antigravity_call(call) for call in own_calls)
+            if index + 1 < len(turns)
+            else tuple(own_calls),
         )
-        for at, (turn, own) in enumerate(zip(turns, calls, strict=True))
+        for index, (turn, own_calls) in enumerate(zip(turns, calls, strict=True))
     ]
-    return made, injected, parent
+    return finished, injected, parent
 
 
-def _called(step: AntigravityStep) -> list[object]:
-    found = parse_json_or_none(step.tool_calls)
-    return found if isinstance(found, list) else []
+def _requested_calls(step: AntigravityStep) -> list[object]:
+    value = parse_json_or_none(step.tool_calls)
+    return value if isinstance(value, list) else []
 
 
-def _typed(content: str) -> str:
-    text = text_outside_blocks(content, _TAGS)
+def _typed_text(content: str) -> str:
+    text = text_outside_blocks(content, _CONTEXT_TAGS)
     start = text.find(_REQUEST)
     if start >= 0:
         end = text.rfind(_REQUEST_END)
@@ -256,25 +273,32 @@ def _typed(content: str) -> str:
     return without_nul(text.strip())
 
 
-def _turn(
-    step: AntigravityStep, name: str, ordinal: int, cwd: str, text: str, *, child: bool = False, brief: bool = False
+def _build_turn(
+    step: AntigravityStep,
+    turn_id: str,
+    ordinal: int,
+    cwd: str,
+    text: str,
+    *,
+    is_subagent: bool = False,
+    brief: bool = False,
 ) -> Turn:
-    person = _explicit(step)
+    is_prompt = _is_prompt(step)
     return Turn(
-        id=name,
+        id=turn_id,
         ordinal=ordinal,
-        role="user" if person else "assistant",
-        kind="prompt" if person else "reply",
+        role="user" if is_prompt else "assistant",
+        kind="prompt" if is_prompt else "reply",
         text=text,
         time=parse_timestamp(step.created_at),
         cwd=cwd,
-        reasoning="" if person or brief else without_nul(cut_blocks(step.thinking or "")),
-        tokens=NO_TOKENS if person else _tokens(step),
-        sidechain=child,
+        reasoning="" if is_prompt or brief else without_nul(cut_blocks(step.thinking or "")),
+        tokens=NO_TOKENS if is_prompt else _count_tokens(step),
+        sidechain=is_subagent,
     )
 
 
-def _tokens(step: AntigravityStep) -> Tokens:
+def _count_tokens(step: AntigravityStep) -> Tokens:
     sent, cached, received = (
         number if number and 0 < number < 1 << 48 else 0
         for number in (step.input_tokens, step.cache_read_tokens, step.output_tokens)

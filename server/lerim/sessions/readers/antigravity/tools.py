@@ -31,12 +31,12 @@ _KINDS: dict[str, ToolKind] = {
     "browser_subagent": "agent",
     "ask_question": "ask",
 }
-_PATHS = ("Path", "AbsolutePath", "TargetFile", "File", "SearchPath", "SearchDirectory", "DirectoryPath")
-_COMMANDS = ("CommandLine", "Query", "query", "Pattern", "Url", "Task", "Prompt")
-_CODE = re.compile(r"ommand (?:exited|failed) with (?:exit )?code:? (-?\d{1,10})\b")
-_HEAD = re.compile(r"(?:(?:Created|Completed) At: [^\n]{0,100}\n){1,2}")
+_PATH_KEYS = ("Path", "AbsolutePath", "TargetFile", "File", "SearchPath", "SearchDirectory", "DirectoryPath")
+_COMMAND_KEYS = ("CommandLine", "Query", "query", "Pattern", "Url", "Task", "Prompt")
+_EXIT_CODE = re.compile(r"ommand (?:exited|failed) with (?:exit )?code:? (-?\d{1,10})\b")
+_TIME_HEADER = re.compile(r"(?:(?:Created|Completed) At: [^\n]{0,100}\n){1,2}")
 _ANSWER = re.compile(r"^A(\d{1,3}): ?", re.MULTILINE)
-_CHILD = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_CONVERSATION_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
 class AntigravityCall(NamedTuple):
@@ -47,30 +47,32 @@ class AntigravityCall(NamedTuple):
     recipient: str
 
 
-def parse_antigravity_call(one: object, *, brief: bool, wrapped: bool) -> AntigravityCall:
-    """Parses a call that a step requests; `brief` leaves out the text it writes, `wrapped` means that each argument is
-    JSON inside a string."""
-    call = one if isinstance(one, dict) else {}
-    name = _text(call, "name")[:200]
-    given = call.get("args")
-    args = given if isinstance(given, dict) else {}
-    if wrapped:
-        args = {key: unwrap_argument(value) for key, value in args.items()}
+def parse_antigravity_call(record: object, *, brief: bool, is_wrapped: bool) -> AntigravityCall:
+    """Parses a call that a step requests; `brief` leaves out the text it writes, `is_wrapped` means that each argument
+    is JSON inside a string."""
+    fields = record if isinstance(record, dict) else {}
+    name = _get_text(fields, "name")[:200]
+    raw_arguments = fields.get("args")
+    arguments = raw_arguments if isinstance(raw_arguments, dict) else {}
+    if is_wrapped:
+        arguments = {key: unwrap_argument(value) for key, value in arguments.items()}
     kind = _KINDS.get(name, "other")
-    path = next((found for key in _PATHS if (found := _text(args, key))), "")
+    path = next((found for key in _PATH_KEYS if (found := _get_text(arguments, key))), "")
     return AntigravityCall(
         ToolCall(
-            id=_text(call, "id"),
+            id=_get_text(fields, "id"),
             name=name,
             kind=kind,
-            command=next((found for key in _COMMANDS if (found := _text(args, key))), ""),
-            description=_text(args, "toolAction") or _text(args, "Description") or _text(args, "Instruction"),
+            command=next((found for key in _COMMAND_KEYS if (found := _get_text(arguments, key))), ""),
+            description=_get_text(arguments, "toolAction")
+            or _get_text(arguments, "Description")
+            or _get_text(arguments, "Instruction"),
             paths=(path,) if path else (),
-            edits=_edits(kind, path, args) if kind in ("edit", "write") and not brief else (),
-            answers=_questions(args) if kind == "ask" else (),
+            edits=_build_edits(kind, path, arguments) if kind in ("edit", "write") and not brief else (),
+            answers=_build_questions(arguments) if kind == "ask" else (),
         ),
-        _text(args, "Cwd")[:4096],
-        _text(args, "Recipient") if name == "send_message" else "",
+        _get_text(arguments, "Cwd")[:4096],
+        _get_text(arguments, "Recipient") if name == "send_message" else "",
     )
 
 
@@ -78,33 +80,33 @@ def unwrap_argument(value: object) -> object:
     """Decodes a string that contains a string, a list or an object as JSON; returns anything else as is."""
     if not isinstance(value, str) or not value.startswith(('"', "[", "{")):
         return value
-    found = parse_json_or_none(msgspec.Raw(value.encode("utf-8", "replace")))
-    return value if found is None else found
+    decoded = parse_json_or_none(msgspec.Raw(value.encode("utf-8", "replace")))
+    return value if decoded is None else decoded
 
 
 def attach_step_result(call: ToolCall, status: str, content: str, *, brief: bool) -> ToolCall:
     """Returns `call` with the result in the step that followed it; it stays pending while that step is still
     running."""
     text = without_nul(cut_blocks(content))
-    head = _HEAD.match(text)
-    text = text[head.end() :] if head else text
+    header = _TIME_HEADER.match(text)
+    text = text[header.end() :] if header else text
     if status in ("RUNNING", "PENDING", "GENERATING", "WAITING"):
         return replace(call, output=keep_ends(text)[0])
-    found = _CODE.search(text[:2000]) if call.kind == "shell" else None
-    code = int(found[1]) if found else None
+    code_match = _EXIT_CODE.search(text[:2000]) if call.kind == "shell" else None
+    code = int(code_match[1]) if code_match else None
     outcome: ToolStatus = "error" if code or status == "ERROR" else "ok"
     if status in ("CANCELED", "CANCELLED"):
         outcome = "interrupted"
-    child = _CHILD.search(text[:4000]) if call.kind == "agent" else None
-    output, left_out = ("", 0) if brief and outcome == "ok" and call.kind != "ask" else keep_ends(text)
+    subagent_id = _CONVERSATION_ID.search(text[:4000]) if call.kind == "agent" else None
+    output, omitted = ("", 0) if brief and outcome == "ok" and call.kind != "ask" else keep_ends(text)
     return replace(
         call,
         status=outcome,
         output=output,
-        output_cut=left_out,
+        output_cut=omitted,
         exit_code=code,
-        subagent=child[0] if child else "",
-        answers=_chosen(call.answers, text),
+        subagent=subagent_id[0] if subagent_id else "",
+        answers=_parse_answers(call.answers, text),
     )
 
 
@@ -114,39 +116,44 @@ def close_antigravity_call(call: ToolCall) -> ToolCall:
     return replace(call, status="ok" if call.output else "interrupted") if call.status == "pending" else call
 
 
-def _questions(args: dict[str, object]) -> tuple[QuestionAnswer, ...]:
-    found = args.get("questions")
-    asked = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    return tuple(QuestionAnswer(_text(one, "question"), _options(one.get("options")), "") for one in asked)
-
-
-def _options(found: object) -> tuple[str, ...]:
-    return tuple(without_nul(one) for one in found if isinstance(one, str)) if isinstance(found, list) else ()
-
-
-def _chosen(answers: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    """Returns the questions with their answers, which are on lines that begin with `A` and the number of the
-    question."""
-    pieces = _ANSWER.split(text) if answers else []
-    said = {int(number): words.strip() for number, words in zip(pieces[1::2], pieces[2::2], strict=False)}
-    return tuple(replace(one, answer=said.get(at, "")) for at, one in enumerate(answers, 1))
-
-
-def _edits(kind: ToolKind, path: str, args: dict[str, object]) -> tuple[FileEdit, ...]:
-    if kind == "write":
-        return (FileEdit(path, "", _text(args, "CodeContent") or _text(args, "Content")),)
-    chunks = args.get("ReplacementChunks")
-    parts = [one for one in chunks if isinstance(one, dict)] if isinstance(chunks, list) else [args]
+def _build_questions(arguments: dict[str, object]) -> tuple[QuestionAnswer, ...]:
+    questions = arguments.get("questions")
+    records = [question for question in questions if isinstance(question, dict)] if isinstance(questions, list) else []
     return tuple(
-        FileEdit(
-            path,
-            _text(one, "Target") or _text(one, "TargetContent"),
-            _text(one, "Replacement") or _text(one, "ReplacementContent"),
-        )
-        for one in parts
+        QuestionAnswer(_get_text(question, "question"), _option_texts(question.get("options")), "")
+        for question in records
     )
 
 
-def _text(values: dict[str, object], name: str) -> str:
-    found = values.get(name)
-    return without_nul(found) if isinstance(found, str) else ""
+def _option_texts(value: object) -> tuple[str, ...]:
+    return tuple(without_nul(option) for option in value if isinstance(option, str)) if isinstance(value, list) else ()
+
+
+def _parse_answers(answers: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
+    """Returns the questions with their answers, which are on lines that begin with `A` and the number of the
+    question."""
+    pieces = _ANSWER.split(text) if answers else []
+    answer_by_number = {int(number): words.strip() for number, words in zip(pieces[1::2], pieces[2::2], strict=False)}
+    return tuple(
+        replace(question, answer=answer_by_number.get(number, "")) for number, question in enumerate(answers, 1)
+    )
+
+
+def _build_edits(kind: ToolKind, path: str, arguments: dict[str, object]) -> tuple[FileEdit, ...]:
+    if kind == "write":
+        return (FileEdit(path, "", _get_text(arguments, "CodeContent") or _get_text(arguments, "Content")),)
+    chunks = arguments.get("ReplacementChunks")
+    parts = [part for part in chunks if isinstance(part, dict)] if isinstance(chunks, list) else [arguments]
+    return tuple(
+        FileEdit(
+            path,
+            _get_text(part, "Target") or _get_text(part, "TargetContent"),
+            _get_text(part, "Replacement") or _get_text(part, "ReplacementContent"),
+        )
+        for part in parts
+    )
+
+
+def _get_text(values: dict[str, object], name: str) -> str:
+    value = values.get(name)
+    return without_nul(value) if isinstance(value, str) else ""

@@ -166,41 +166,44 @@ class ChatPart(msgspec.Struct, rename="camel", gc=False):
 def chat_parts(request: ChatRequest) -> list[ChatPart]:
     """Returns the parts of an answer. A plain string is markdown; anything else that is not an object is left out. If a
     tool call appears again later, that part replaces the first one in its place."""
-    found: list[ChatPart] = []
-    places: dict[str, int] = {}
-    for one in split_json_array(request.response):
+    parts: list[ChatPart] = []
+    index_by_call: dict[str, int] = {}
+    for raw in split_json_array(request.response):
         try:
-            made = parse_object(one, ChatPart)
+            part = parse_object(raw, ChatPart)
         except ValueError:
-            if isinstance(parse_json_or_none(one), str):
-                found.append(ChatPart(value=one))
+            if isinstance(parse_json_or_none(raw), str):
+                parts.append(ChatPart(value=raw))
             continue
-        if made.tool_call_id and made.kind in CALLS:
-            place = places.setdefault(made.tool_call_id, len(found))
-            if place < len(found):
-                found[place] = made
+        if part.tool_call_id and part.kind in CALLS:
+            index = index_by_call.setdefault(part.tool_call_id, len(parts))
+            if index < len(parts):
+                parts[index] = part
                 continue
-        found.append(made)
-    return found
+        parts.append(part)
+    return parts
 
 
 def list_requested_calls(request: ChatRequest) -> list[tuple[str, list[RequestedCall]]]:
     """Returns the answers of the model to a request, each with its tool calls; empty while the request is in
     progress."""
     metadata = request.result.metadata if request.result else None
-    found: list[tuple[str, list[RequestedCall]]] = []
-    for one in split_json_array(metadata.tool_call_rounds) if metadata else ():
+    rounds: list[tuple[str, list[RequestedCall]]] = []
+    for raw in split_json_array(metadata.tool_call_rounds) if metadata else ():
         try:
-            answer = parse_object(one, ModelRound)
+            model_round = parse_object(raw, ModelRound)
         except ValueError:
             continue
-        found.append(
-            (answer.response or "", [call for raw in split_json_array(answer.tool_calls) if (call := _asked(raw))])
+        rounds.append(
+            (
+                model_round.response or "",
+                [call for raw in split_json_array(model_round.tool_calls) if (call := _parse_requested_call(raw))],
+            )
         )
-    return found
+    return rounds
 
 
-def _asked(raw: msgspec.Raw) -> RequestedCall | None:
+def _parse_requested_call(raw: msgspec.Raw) -> RequestedCall | None:
     try:
         return parse_object(raw, RequestedCall)
     except ValueError:
@@ -210,60 +213,60 @@ def _asked(raw: msgspec.Raw) -> RequestedCall | None:
 def collect_call_results(request: ChatRequest) -> dict[str, str]:
     """Returns the result of each tool call, by the call's id."""
     metadata = request.result.metadata if request.result else None
-    found = parse_json_or_none(metadata.tool_call_results) if metadata else None
-    if not isinstance(found, dict):
+    results = parse_json_or_none(metadata.tool_call_results) if metadata else None
+    if not isinstance(results, dict):
         return {}
-    return {name: _shown(one) for name, one in found.items() if isinstance(name, str)}
+    return {name: _result_text(result) for name, result in results.items() if isinstance(name, str)}
 
 
-def _shown(result: object) -> str:
+def _result_text(result: object) -> str:
     content = result.get("content") if isinstance(result, dict) else None
     texts: list[str] = []
-    for one in content if isinstance(content, list) else ():
-        told = one.get("value") if isinstance(one, dict) else None
-        if isinstance(told, str):
-            texts.append(told)
-        elif isinstance(told, dict):
-            texts.append(_rendered(told.get("node")))
+    for part in content if isinstance(content, list) else ():
+        value = part.get("value") if isinstance(part, dict) else None
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, dict):
+            texts.append(_render_node(value.get("node")))
     return "\n".join(text for text in texts if text)
 
 
-def _rendered(node: object) -> str:
+def _render_node(node: object) -> str:
     """Returns the text of a tree of prompt elements, in order."""
     pieces: list[str] = []
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if not isinstance(one, dict):
+    nodes = [node]
+    while nodes:
+        current = nodes.pop()
+        if not isinstance(current, dict):
             continue
-        if isinstance(text := one.get("text"), str):
-            pieces.append(f"\n{text}" if one.get("lineBreakBefore") and pieces else text)
-        if isinstance(children := one.get("children"), list):
-            waiting += reversed(children)
+        if isinstance(text := current.get("text"), str):
+            pieces.append(f"\n{text}" if current.get("lineBreakBefore") and pieces else text)
+        if isinstance(children := current.get("children"), list):
+            nodes += reversed(children)
     return "".join(pieces)
 
 
 def markdown_text(raw: msgspec.Raw) -> str:
     """Returns the text of a markdown value: a string, a list of strings, or an object that contains one."""
-    return _markdown(parse_json_or_none(raw))
+    return _plain_markdown(parse_json_or_none(raw))
 
 
-def _markdown(found: object) -> str:
-    if isinstance(found, dict):
-        found = found.get("value")
-    if isinstance(found, list):
-        return "".join(one for one in found if isinstance(one, str))
-    return found if isinstance(found, str) else ""
+def _plain_markdown(value: object) -> str:
+    if isinstance(value, dict):
+        value = value.get("value")
+    if isinstance(value, list):
+        return "".join(one for one in value if isinstance(one, str))
+    return value if isinstance(value, str) else ""
 
 
 def address_path(raw: msgspec.Raw) -> str:
     """Returns the path of a URI stored as an object, as written on its own machine, or '' if there is none."""
-    found = parse_json_or_none(raw)
-    if isinstance(found, dict) and isinstance(inner := found.get("uri"), dict):
-        found = inner
-    if not isinstance(found, dict):
+    address = parse_json_or_none(raw)
+    if isinstance(address, dict) and isinstance(inner := address.get("uri"), dict):
+        address = inner
+    if not isinstance(address, dict):
         return ""
     for name in ("fsPath", "path"):
-        if isinstance(path := found.get(name), str) and path:
+        if isinstance(path := address.get(name), str) and path:
             return path
     return ""

@@ -35,11 +35,11 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 
-PROBLEMS = 100
+PROBLEM_LIMIT = 100
 """How many problems are reported one by one; further ones are only counted."""
 
-_PEEK = 256 * 1024
-_FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
+_PROBED_BYTES = 256 * 1024
+_WORKING_FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
 
 FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
 """The folders with chats that belong to no workspace."""
@@ -49,16 +49,16 @@ def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
     """Lists the chats under an editor's `User` folder; `folders` is unused, since each workspace names its own
     folder."""
     problems: list[Problem] = []
-    found: list[Transcript] = []
+    transcripts: list[Transcript] = []
     for storage in list_folder(root / "workspaceStorage", problems):
         if not is_folder(storage):
             continue
         files = list_folder(Path(storage.path) / "chatSessions", problems)
         if files:
-            found += collect_sessions("copilot", files, problems, cwd=find_workspace_folder(Path(storage.path)))
+            transcripts += collect_sessions("copilot", files, problems, cwd=find_workspace_folder(Path(storage.path)))
     for name in FOLDERLESS:
-        found += collect_sessions("copilot", list_folder(root / "globalStorage" / name, problems), problems)
-    return StoreContents(found, [], problems)
+        transcripts += collect_sessions("copilot", list_folder(root / "globalStorage" / name, problems), problems)
+    return StoreContents(transcripts, [], problems)
 
 
 def probe_chat_folder(transcript: Transcript) -> str:
@@ -68,36 +68,37 @@ def probe_chat_folder(transcript: Transcript) -> str:
         return transcript.cwd
     try:
         with open_buffered(transcript.path) as file:
-            found = _FOLDER.search(file.read(_PEEK))
+            match = _WORKING_FOLDER.search(file.read(_PROBED_BYTES))
     except OSError:
         return ""
-    told = parse_json_or_none(msgspec.Raw(found[1])) if found else ""
-    return folder_of_address(told) if isinstance(told, str) else ""
+    address = parse_json_or_none(msgspec.Raw(match[1])) if match else ""
+    return folder_of_address(address) if isinstance(address, str) else ""
 
 
 def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
     """Returns a reading of one chat. Iterating it raises TranscriptError if its file cannot be read, UnfinishedError
     while it is being written."""
-    return WholeReading(transcript, partial(_load, brief=brief), resume)
+    return WholeReading(transcript, partial(_load_chat, brief=brief), resume)
 
 
-def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
+def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
     path = transcript.path
     try:
-        told, faults = load_chat_state(path)
+        state, faults = load_chat_state(path)
     except OSError as error:
         raise make_unreadable_error(path, error) from error
-    asked, repository = told.pop("requests", None), told.get("repoData")
+    request_records, repository = state.pop("requests", None), state.get("repoData")
     chat = parse_object(
-        encode_json({name: one for name, one in told.items() if isinstance(one, str | int | float)}), ChatHeader
+        encode_json({name: record for name, record in state.items() if isinstance(record, str | int | float)}),
+        ChatHeader,
     )
-    native_id = without_nul(chat.session_id)[:200] or transcript.session_id
+    session_id = without_nul(chat.session_id)[:200] or transcript.session_id
     requests: list[ChatRequest] = []
-    for number, one in enumerate(asked if isinstance(asked, list) else ()):
+    for number, record in enumerate(request_records if isinstance(request_records, list) else ()):
         try:
-            requests.append(parse_object(encode_json(one), ChatRequest))
+            requests.append(parse_object(encode_json(record), ChatRequest))
         except ValueError:
-            if one is not None:  # None marks a lost request, which is already reported
+            if record is not None:  # None marks a lost request, which is already reported
                 faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
     cwd = transcript.cwd or folder_of_address(without_nul(chat.working_directory))
     branch = (
@@ -107,46 +108,46 @@ def _load(transcript: Transcript, *, brief: bool) -> LoadedSession:
     )
     turns: list[Turn] = []
     for number, request in enumerate(requests):
-        last = number + 1 == len(requests)
-        turns += build_request_turns(request, native_id, len(turns), cwd, last=last, brief=brief)
+        is_last = number + 1 == len(requests)
+        turns += build_request_turns(request, session_id, len(turns), cwd, is_last=is_last, brief=brief)
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
-            id=native_id,
+            id=session_id,
             title=without_nul(chat.custom_title) or without_nul(chat.computed_title),
-            version=next((version for one in reversed(requests) if (version := _version(one))), ""),
-            injected=sum(not parse_chat_prompt(one) for one in requests),
-            api_errors=sum(_failed(one) for one in requests),
-            tokens=_spent(requests),
+            version=next((version for record in reversed(requests) if (version := _extension_version(record))), ""),
+            injected=sum(not parse_chat_prompt(record) for record in requests),
+            api_errors=sum(_has_failed(record) for record in requests),
+            tokens=_sum_request_tokens(requests),
             branches=(branch,) if branch else (),
             times=(milliseconds_to_time(chat.creation_date), milliseconds_to_time(chat.last_message_date)),
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=_problems(path, faults),
+        problems=_limit_problems(path, faults),
     )
 
 
-def _spent(requests: list[ChatRequest]) -> Tokens | None:
-    told = [used for one in requests if (used := request_tokens(one)) is not None]
-    return sum(told, start=NO_TOKENS) if told else None
+def _sum_request_tokens(requests: list[ChatRequest]) -> Tokens | None:
+    token_counts = [tokens for request in requests if (tokens := request_tokens(request)) is not None]
+    return sum(token_counts, start=NO_TOKENS) if token_counts else None
 
 
-def _version(request: ChatRequest) -> str:
+def _extension_version(request: ChatRequest) -> str:
     return without_nul(request.agent.extension_version)[:50] if request.agent else ""
 
 
-def _failed(request: ChatRequest) -> bool:
+def _has_failed(request: ChatRequest) -> bool:
     failure = (request.result.error_details if request.result else None) or request.response_error_details
     cancelled = bool(request.is_canceled) or (request.model_state is not None and request.model_state.value == 2)
     return failure is not None and failure.code != "canceled" and not cancelled
 
 
-def _problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
-    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEMS]]
-    if len(faults) > PROBLEMS:
+def _limit_problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
+    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEM_LIMIT]]
+    if len(faults) > PROBLEM_LIMIT:
         problems.append(
-            Problem("many", str(path), f"{len(faults) - PROBLEMS} more records of this chat could not be read")
+            Problem("many", str(path), f"{len(faults) - PROBLEM_LIMIT} more records of this chat could not be read")
         )
     return problems

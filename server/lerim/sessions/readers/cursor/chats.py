@@ -152,7 +152,7 @@ def _list_bubbles(
 ) -> Iterator[Bubble]:
     """Yields the bubbles of a chat in the order its composer gives; sets the composer in `chat` before the first
     one."""
-    path, chat_id = transcript.path, transcript.within
+    path, chat_id = transcript.path, transcript.store_key
     key = f"composerData:{chat_id}"
     try:
         value, exists = _read_value(db, key) if table_columns(db, "cursorDiskKV") else (None, False)

@@ -55,9 +55,9 @@ def probe_folder(transcript: Transcript) -> str:
     if transcript.cwd:
         return transcript.cwd
     try:
-        if transcript.within and transcript.path.name != _CLI_DATABASE:
+        if transcript.store_key and transcript.path.name != _CLI_DATABASE:
             return chats.find_chat_folder(transcript)
-        load = cli.load_cli_chat if transcript.within else agents.load_agent_transcript
+        load = cli.load_cli_chat if transcript.store_key else agents.load_agent_transcript
         return next(iter(load(transcript, brief=True).session.cwds), "")
     except LerimError:
         return ""
@@ -67,7 +67,7 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
     """Returns a reading of one session; see WholeReading. `brief` leaves out what the catalog does not keep."""
     if transcript.path.name == _CLI_DATABASE:
         load = cli.load_cli_chat
-    elif transcript.within:
+    elif transcript.store_key:
         load = chats.load_editor_chat
     else:
         load = agents.load_agent_transcript

@@ -15,21 +15,25 @@ def find_chats(root: Path, folders: Sequence[str]) -> tuple[list[Transcript], li
     """Returns the sessions under `tmp/<project>/chats`, and problems with what cannot be read. The sessions of
     subagents are in a folder named after the parent session."""
     problems: list[Problem] = []
-    found: list[Transcript] = []
-    stores = list_folder(root / "tmp", problems)
-    if not stores:
-        return found, problems
-    known, named = folders_by_hash(folders), load_slugs(root)
-    for store in stores:
-        if not is_folder(store):
+    transcripts: list[Transcript] = []
+    projects = list_folder(root / "tmp", problems)
+    if not projects:
+        return transcripts, problems
+    folder_by_hash, folder_by_slug = folders_by_hash(folders), load_slugs(root)
+    for project in projects:
+        if not is_folder(project):
             continue
-        chats = list_folder(Path(store.path) / "chats", problems)
+        chats = list_folder(Path(project.path) / "chats", problems)
         if not chats:
             continue
-        cwd = read_project_root(Path(store.path)) or named.get(store.name, "") or known.get(store.name, "")
-        found += collect_sessions("gemini", chats, problems, cwd=cwd)
+        cwd = (
+            read_project_root(Path(project.path))
+            or folder_by_slug.get(project.name, "")
+            or folder_by_hash.get(project.name, "")
+        )
+        transcripts += collect_sessions("gemini", chats, problems, cwd=cwd)
         for entry in chats:
             if entry.is_dir(follow_symlinks=False):
-                inside = list_folder(Path(entry.path), problems)
-                found += collect_sessions("gemini", inside, problems, parent=entry.name, cwd=cwd)
-    return found, problems
+                entries = list_folder(Path(entry.path), problems)
+                transcripts += collect_sessions("gemini", entries, problems, parent=entry.name, cwd=cwd)
+    return transcripts, problems

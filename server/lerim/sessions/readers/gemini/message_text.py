@@ -10,16 +10,16 @@ from lerim.sessions.readers.engine import parse_json_or_none
 def extract_message_text(content: msgspec.Raw) -> tuple[str, bool]:
     """Returns the text of a content (a string, a part, or a list of both), and whether it contains results of tool
     calls."""
-    found = parse_json_or_none(content)
+    value = parse_json_or_none(content)
     texts: list[str] = []
-    results = False
-    for one in found if isinstance(found, list) else [found]:
-        if isinstance(one, str):
-            texts.append(one)
-        elif isinstance(one, dict):
-            results = results or "functionResponse" in one
-            if isinstance(text := one.get("text"), str) and not one.get("thought"):
+    has_results = False
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            has_results = has_results or "functionResponse" in part
+            if isinstance(text := part.get("text"), str) and not part.get("thought"):
                 texts.append(text)
-            elif "inlineData" in one or "fileData" in one:
+            elif "inlineData" in part or "fileData" in part:
                 texts.append("[file]")
-    return "".join(texts), results
+    return "".join(texts), has_results

@@ -26,13 +26,13 @@ from lerim.sessions.readers.engine import (
 )
 from lerim.sessions.readers.gemini.message_text import extract_message_text
 
-BEGINNING = 1024 * 1024
+BEGINNING_BYTES = 1024 * 1024
 """How many bytes of the files are searched for the working folder."""
 
-COPYING = timedelta(seconds=10)
+COPY_TIME = timedelta(seconds=10)
 """The longest time between writing copies of the messages that a shortened history keeps and recording that history."""
 
-KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
+MESSAGE_TYPES = frozenset({"user", "gemini", "info", "error", "warning"})
 
 
 class Thought(msgspec.Struct, gc=False):
@@ -95,54 +95,54 @@ class _Line(GeminiMessage, gc=False):
     session_id: str | None = ""
 
 
-_Said = tuple[str | None, str]
+_MessageKey = tuple[str | None, str]
 
 
-def _said(message: GeminiMessage) -> _Said:
+def _message_key(message: GeminiMessage) -> _MessageKey:
     return message.type, extract_message_text(message.content)[0]
 
 
-SALVAGED = 50
+SALVAGED_LINE_LIMIT = 50
 """How many damaged lines of a log are searched for whole messages: a crash damages one or two."""
 
 
 @dataclass(slots=True)
 class GeminiSession:
-    """A session as its files contain it. `faults`: where something could not be read, and what. `text`: the beginning
-    of its files. `copies`: the new ids of messages that were written again, with their first ids. `said`: the keys of
-    messages by type and text."""
+    """A session as its files contain it. `faults`: where something could not be read, and what. `beginning`: the
+    beginning of its files. `original_ids`: the new ids of messages that were written again, with their first ids.
+    `keys_by_content`: the keys of messages by type and text."""
 
     header: GeminiHeader = field(default_factory=GeminiHeader)
     messages: dict[str, GeminiMessage] = field(default_factory=dict)
     faults: list[tuple[str, str]] = field(default_factory=list)
-    text: bytes = b""
-    copies: dict[str, str] = field(default_factory=dict)
-    said: dict[_Said, dict[str, None]] = field(default_factory=dict)
+    beginning: bytes = b""
+    original_ids: dict[str, str] = field(default_factory=dict)
+    keys_by_content: dict[_MessageKey, dict[str, None]] = field(default_factory=dict)
 
-    def put(self, message: GeminiMessage, fallback: str) -> None:
+    def put_message(self, message: GeminiMessage, fallback: str) -> None:
         """Adds a message at the end, or replaces the earlier version of a known one in place."""
-        name = usable_id(message.id) or fallback
-        if (before := self.messages.get(name)) is not None:
-            self.said[_said(before)].pop(name, None)
-        self.messages[name] = message
-        self.said.setdefault(_said(message), {})[name] = None
+        key = usable_id(message.id) or fallback
+        if (before := self.messages.get(key)) is not None:
+            self.keys_by_content[_message_key(before)].pop(key, None)
+        self.messages[key] = message
+        self.keys_by_content.setdefault(_message_key(message), {})[key] = None
 
-    def drop(self, name: str) -> None:
+    def drop_message(self, key: str) -> None:
         """Removes a message if it is there."""
-        if (message := self.messages.pop(name, None)) is not None:
-            self.said[_said(message)].pop(name, None)
+        if (message := self.messages.pop(key, None)) is not None:
+            self.keys_by_content[_message_key(message)].pop(key, None)
 
-    def head(self, told: GeminiHeader) -> None:
+    def update_header(self, header: GeminiHeader) -> None:
         """Updates the header with the fields that have a value; all others stay as they were."""
         for name in ("session_id", "start_time", "last_updated", "kind", "summary"):
-            if given := getattr(told, name):
-                setattr(self.header, name, given)
+            if value := getattr(header, name):
+                setattr(self.header, name, value)
 
     def rewind(self, native_id: str) -> None:
         """Drops a message and all after it, because the person rewound the session."""
-        native_id = self.copies.get(native_id, native_id)
+        native_id = self.original_ids.get(native_id, native_id)
         while native_id in self.messages:
-            self.drop(next(reversed(self.messages)))
+            self.drop_message(next(reversed(self.messages)))
 
 
 def load_gemini_session(path: Path) -> GeminiSession:
@@ -154,19 +154,19 @@ def load_gemini_session(path: Path) -> GeminiSession:
     session = GeminiSession()
     if path.suffix == ".json":
         log = path.with_suffix(".jsonl")
-        logged = log.is_file()
-        if path.is_file() or not logged:
-            _whole(path, session, alone=not logged)
+        has_log = log.is_file()
+        if path.is_file() or not has_log:
+            _load_whole(path, session, is_only_file=not has_log)
     else:
-        log, logged = path, True
-    if logged:
-        _replay(log, session)
+        log, has_log = path, True
+    if has_log:
+        _replay_log(log, session)
     return session
 
 
-def _whole(path: Path, session: GeminiSession, *, alone: bool) -> None:
+def _load_whole(path: Path, session: GeminiSession, *, is_only_file: bool) -> None:
     data = read_session_file(path)
-    session.text = data[:BEGINNING]
+    session.beginning = data[:BEGINNING_BYTES]
     try:
         header = parse_object(data, GeminiHeader)
         messages: list[bytes | msgspec.Raw] = [*split_json_array(header.messages)]
@@ -174,99 +174,103 @@ def _whole(path: Path, session: GeminiSession, *, alone: bool) -> None:
         if is_settling(path):
             raise UnfinishedError("This session is still being written", where=str(path)) from None
         header, messages = GeminiHeader(), list(salvage_objects(data, "id"))
-        if alone and not any(_kind(one) for one in messages):
+        if is_only_file and not any(_message_type(raw) for raw in messages):
             raise TranscriptError(
                 "Nothing in this session's file can be read", where=str(path), todo="Lerim tries again when it changes."
             ) from None
         session.faults.append(("", "This session's file is damaged; the readable part was used"))
-        messages = [one for one in messages if _kind(one)]
-    session.head(header)
-    for number, one in enumerate(messages):
+        messages = [raw for raw in messages if _message_type(raw)]
+    session.update_header(header)
+    for number, raw in enumerate(messages):
         try:
-            session.put(parse_object(one, GeminiMessage), f"@{number}")
+            session.put_message(parse_object(raw, GeminiMessage), f"@{number}")
         except ValueError as error:
             session.faults.append((f"@{number}", f"A message could not be read ({error}) and was skipped"))
 
 
-def _kind(data: bytes | msgspec.Raw) -> str:
+def _message_type(data: bytes | msgspec.Raw) -> str:
     try:
-        kind = parse_object(data, GeminiMessage).type or ""
+        message_type = parse_object(data, GeminiMessage).type or ""
     except ValueError:
         return ""
-    return kind if kind in KINDS else ""
+    return message_type if message_type in MESSAGE_TYPES else ""
 
 
-def _replay(path: Path, session: GeminiSession) -> None:
+def _replay_log(path: Path, session: GeminiSession) -> None:
     with open_buffered(path) as file:
-        found = LineStream(file, 0, FILE_SIZE_LIMIT)
-        for start, _, data, complete in found:
+        lines = LineStream(file, 0, FILE_SIZE_LIMIT)
+        for start, _, data, complete in lines:
             if not data or not data.strip():
                 continue
-            if len(session.text) < BEGINNING:
-                session.text += data[:BEGINNING]
+            if len(session.beginning) < BEGINNING_BYTES:
+                session.beginning += data[:BEGINNING_BYTES]
             try:
-                _apply(parse_object(data, _Line), data, start, session)
+                _apply_line(parse_object(data, _Line), data, start, session)
             except ValueError as error:
                 if complete:
-                    what = str(error).split(":")[0]
-                    session.faults.append((f"@{start}", f"A line of this session could not be read ({what})"))
-                    if len(session.faults) <= SALVAGED:
-                        _save(data, start, session)
-    if found.stop_reason:
-        session.faults.insert(0, ("", f"Only part of this session was read: it {found.stop_reason}"))
+                    reason = str(error).split(":")[0]
+                    session.faults.append((f"@{start}", f"A line of this session could not be read ({reason})"))
+                    if len(session.faults) <= SALVAGED_LINE_LIMIT:
+                        _salvage_messages(data, start, session)
+    if lines.stop_reason:
+        session.faults.insert(0, ("", f"Only part of this session was read: it {lines.stop_reason}"))
 
 
-def _save(data: bytes, start: int, session: GeminiSession) -> None:
+def _salvage_messages(data: bytes, start: int, session: GeminiSession) -> None:
     """Adds the messages that are complete in a damaged line: a line cut short by a crash has the next one appended to
     it."""
-    for number, one in enumerate(one for one in salvage_objects(data, "id") if _kind(one)):
-        session.put(parse_object(one, GeminiMessage), f"@{start}.{number}")
+    for number, raw in enumerate(raw for raw in salvage_objects(data, "id") if _message_type(raw)):
+        session.put_message(parse_object(raw, GeminiMessage), f"@{start}.{number}")
 
 
-def _apply(line: _Line, data: bytes, start: int, session: GeminiSession) -> None:
+def _apply_line(line: _Line, data: bytes, start: int, session: GeminiSession) -> None:
     if line.rewind:
         session.rewind(line.rewind)
     elif line.set != JSON_NULL:
-        told = parse_object(line.set, GeminiHeader)
-        session.head(told)
-        _shorten(
-            [parse_object(one, GeminiMessage) for one in split_json_array(told.messages)], told.last_updated, session
+        header = parse_object(line.set, GeminiHeader)
+        session.update_header(header)
+        _apply_shortened_history(
+            [parse_object(raw, GeminiMessage) for raw in split_json_array(header.messages)],
+            header.last_updated,
+            session,
         )
     elif line.id or line.type:
-        session.put(line, f"@{start}")
+        session.put_message(line, f"@{start}")
     else:
-        told = parse_object(data, GeminiHeader)
-        session.head(told)
-        for number, one in enumerate(split_json_array(told.messages)):
-            session.put(parse_object(one, GeminiMessage), f"@{start}.{number}")
+        header = parse_object(data, GeminiHeader)
+        session.update_header(header)
+        for number, raw in enumerate(split_json_array(header.messages)):
+            session.put_message(parse_object(raw, GeminiMessage), f"@{start}.{number}")
 
 
-def _shorten(kept: list[GeminiMessage], noted: str | None, session: GeminiSession) -> None:
+def _apply_shortened_history(messages: list[GeminiMessage], updated: str | None, session: GeminiSession) -> None:
     """Applies a shortened history. Messages it leaves out are kept, because they were said; messages it adds are new.
     Just before, the program may write all messages it keeps again under new ids: these copies are not new messages."""
-    ids = {one.id for one in kept}
-    originals: dict[_Said, str | None] = {}
-    end = parse_timestamp(noted)
-    for one in kept:
-        native_id = usable_id(one.id)
-        if not native_id or native_id in session.copies:
+    ids = {message.id for message in messages}
+    originals: dict[_MessageKey, str | None] = {}
+    end = parse_timestamp(updated)
+    for message in messages:
+        native_id = usable_id(message.id)
+        if not native_id or native_id in session.original_ids:
             continue
-        time = parse_timestamp(one.timestamp)
-        said = _said(one)
-        if said not in originals:
-            originals[said] = next((name for name in reversed(session.said.get(said, {})) if name not in ids), None)
-        original = originals[said] if said[1] and end and time and end - time <= COPYING else None
+        time = parse_timestamp(message.timestamp)
+        content_key = _message_key(message)
+        if content_key not in originals:
+            originals[content_key] = next(
+                (name for name in reversed(session.keys_by_content.get(content_key, {})) if name not in ids), None
+            )
+        original = originals[content_key] if content_key[1] and end and time and end - time <= COPY_TIME else None
         if original is not None:
-            session.copies[native_id] = original
-            session.drop(native_id)
+            session.original_ids[native_id] = original
+            session.drop_message(native_id)
         elif native_id not in session.messages:
-            session.put(one, native_id)
+            session.put_message(message, native_id)
 
 
 def decode_arguments(data: bytes | msgspec.Raw) -> dict[object, object]:
     """Decodes the arguments of a call; returns an empty dict if they are not an object."""
     try:
-        found = parse_json(data)
+        value = parse_json(data)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

@@ -32,16 +32,20 @@ _KINDS: dict[str, ToolKind] = {
     "codebase_investigator": "agent",
 }
 
-_CODE = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
+_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
 _SHELL_CODE = re.compile(r"Command exited with code (-?\d{1,10})\.")
-_CODE_FROM_END = 600
-_UNENDED = ("Command moved to background", "Command started in background", "Command is running in background")
+_CODE_SEARCH_LENGTH = 600
+_BACKGROUND_STARTS = (
+    "Command moved to background",
+    "Command started in background",
+    "Command is running in background",
+)
 _OPENING, _CLOSING = "<untrusted_context>\n", "\n</untrusted_context>"
 """Newer versions put these around content from outside."""
-_STOPPED = "Command was"
-_FEEDBACK = "Plan rejected. User feedback: "
-_REFUSED = ("Plan rejected.", "User cancelled the plan approval dialog", "User dismissed ask_user dialog")
-_DENIALS = ("denied", "did not allow", "rejected")
+_INTERRUPTED_START = "Command was"
+_FEEDBACK_START = "Plan rejected. User feedback: "
+_REFUSED_STARTS = ("Plan rejected.", "User cancelled the plan approval dialog", "User dismissed ask_user dialog")
+_DENIAL_WORDS = ("denied", "did not allow", "rejected")
 
 
 class GeminiPlans:
@@ -50,49 +54,51 @@ class GeminiPlans:
     def __init__(self) -> None:
         self._written: dict[str, str] = {}
 
-    def note(self, path: str, text: str) -> None:
+    def remember(self, path: str, text: str) -> None:
         """Remembers the text written to a Markdown file."""
         if path.endswith(".md"):
-            self._written[_name(path)] = text
+            self._written[_file_name(path)] = text
 
-    def of(self, path: str) -> str:
+    def find_text(self, path: str) -> str:
         """Returns the text last written to a file of this name; '' if there is none."""
-        return self._written.get(_name(path), "")
+        return self._written.get(_file_name(path), "")
 
 
-def _name(path: str) -> str:
+def _file_name(path: str) -> str:
     return (PureWindowsPath(path) if "\\" in path else PurePosixPath(path)).name
 
 
 def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> ToolCall:
     """Parses a call with its result; `brief` leaves out the text it writes, and its output if it succeeded."""
     name = without_nul(call.name)[:200]
-    asked = {key: one for key, one in decode_arguments(call.args).items() if isinstance(key, str)}
+    arguments = {key: value for key, value in decode_arguments(call.args).items() if isinstance(key, str)}
     kind: ToolKind = "agent" if call.agent_id else _KINDS.get(name, "other")
-    path = _path(asked)
+    path = _find_path(arguments)
     if kind == "write":
-        plans.note(path, _text(asked, "content"))
-    edits = _edits(kind, path, asked) if kind in ("edit", "write") and not brief else ()
-    opened = ToolCall(
+        plans.remember(path, _get_text(arguments, "content"))
+    edits = _build_edits(kind, path, arguments) if kind in ("edit", "write") and not brief else ()
+    pending = ToolCall(
         id=without_nul(call.id),
         name=name,
         kind=kind,
-        command=_first(asked, "command", "url", "query", "pattern", "prompt" if kind == "web" else "fact"),
-        description=_first(asked, "description", "instruction", "objective", "reason"),
-        paths=_paths(path, asked),
+        command=_first_text(arguments, "command", "url", "query", "pattern", "prompt" if kind == "web" else "fact"),
+        description=_first_text(arguments, "description", "instruction", "objective", "reason"),
+        paths=_find_paths(path, arguments),
         edits=edits,
-        answers=_questions(asked) if kind == "ask" else (),
-        plan=(_text(asked, "plan") or plans.of(_first(asked, "plan_filename", "plan_path"))) if kind == "plan" else "",
+        answers=_build_questions(arguments) if kind == "ask" else (),
+        plan=(_get_text(arguments, "plan") or plans.find_text(_first_text(arguments, "plan_filename", "plan_path")))
+        if kind == "plan"
+        else "",
         subagent=without_nul(call.agent_id),
     )
-    return _closed(opened, call, brief=brief)
+    return _add_result(pending, call, brief=brief)
 
 
 def make_gemini_own_command(text: str, output: str) -> ToolCall:
     """Returns the tool call for a person's own `!command`."""
-    found = _SHELL_CODE.match(output)
-    code = int(found[1]) if found else None
-    shown, left_out = keep_ends(without_nul(cut_blocks(output)))
+    match = _SHELL_CODE.match(output)
+    code = int(match[1]) if match else None
+    shown, omitted = keep_ends(without_nul(cut_blocks(output)))
     status: ToolStatus = "error" if code else "ok"
     return ToolCall(
         id="",
@@ -101,111 +107,117 @@ def make_gemini_own_command(text: str, output: str) -> ToolCall:
         status=status,
         command=text,
         output=shown,
-        output_cut=left_out,
+        output_cut=omitted,
         exit_code=code,
     )
 
 
-def _text(asked: dict[str, object], name: str) -> str:
-    found = asked.get(name)
-    return without_nul(found) if isinstance(found, str) else ""
+def _get_text(arguments: dict[str, object], name: str) -> str:
+    value = arguments.get(name)
+    return without_nul(value) if isinstance(value, str) else ""
 
 
-def _first(asked: dict[str, object], *names: str) -> str:
-    return next((found for name in names if (found := _text(asked, name))), "")
+def _first_text(arguments: dict[str, object], *names: str) -> str:
+    return next((found for name in names if (found := _get_text(arguments, name))), "")
 
 
-def _path(asked: dict[str, object]) -> str:
-    return _first(asked, "file_path", "absolute_path", "path", "dir_path")
+def _find_path(arguments: dict[str, object]) -> str:
+    return _first_text(arguments, "file_path", "absolute_path", "path", "dir_path")
 
 
-def _paths(path: str, asked: dict[str, object]) -> tuple[str, ...]:
-    several = asked.get("include") or asked.get("paths")
-    named = [without_nul(one) for one in several if isinstance(one, str)] if isinstance(several, list) else []
-    return tuple(one for one in (path, *named[:50]) if one)
+def _find_paths(path: str, arguments: dict[str, object]) -> tuple[str, ...]:
+    included = arguments.get("include") or arguments.get("paths")
+    more_paths = (
+        [without_nul(path_value) for path_value in included if isinstance(path_value, str)]
+        if isinstance(included, list)
+        else []
+    )
+    return tuple(path_value for path_value in (path, *more_paths[:50]) if path_value)
 
 
-def _edits(kind: ToolKind, path: str, asked: dict[str, object]) -> tuple[FileEdit, ...]:
+def _build_edits(kind: ToolKind, path: str, arguments: dict[str, object]) -> tuple[FileEdit, ...]:
     if kind == "write":
-        return (FileEdit(path, "", _text(asked, "content")),)
-    return (FileEdit(path, _text(asked, "old_string"), _text(asked, "new_string")),)
+        return (FileEdit(path, "", _get_text(arguments, "content")),)
+    return (FileEdit(path, _get_text(arguments, "old_string"), _get_text(arguments, "new_string")),)
 
 
-def _questions(asked: dict[str, object]) -> tuple[QuestionAnswer, ...]:
-    questions = asked.get("questions")
-    return tuple(_question(one) for one in questions if isinstance(one, dict)) if isinstance(questions, list) else ()
+def _build_questions(arguments: dict[str, object]) -> tuple[QuestionAnswer, ...]:
+    questions = arguments.get("questions")
+    return (
+        tuple(_build_question(one) for one in questions if isinstance(one, dict)) if isinstance(questions, list) else ()
+    )
 
 
-def _question(one: dict[str, object]) -> QuestionAnswer:
-    options = one.get("options")
-    offered = [option for option in options if isinstance(option, dict)] if isinstance(options, list) else []
-    described = tuple(_text(option, "description") for option in offered)
-    labels = tuple(_text(option, "label") for option in offered)
-    return QuestionAnswer(_text(one, "question"), labels, "", described if any(described) else ())
+def _build_question(question: dict[str, object]) -> QuestionAnswer:
+    options = question.get("options")
+    raw_options = [option for option in options if isinstance(option, dict)] if isinstance(options, list) else []
+    descriptions = tuple(_get_text(option, "description") for option in raw_options)
+    labels = tuple(_get_text(option, "label") for option in raw_options)
+    return QuestionAnswer(_get_text(question, "question"), labels, "", descriptions if any(descriptions) else ())
 
 
 # --- results -----------------------------------------------------------------------------------------------------
 
 
-def _closed(call: ToolCall, record: GeminiCall, *, brief: bool) -> ToolCall:
-    told = record.status or ""
-    if told not in ("success", "error", "cancelled"):
+def _add_result(call: ToolCall, record: GeminiCall, *, brief: bool) -> ToolCall:
+    status_text = record.status or ""
+    if status_text not in ("success", "error", "cancelled"):
         return call
-    text = _result(record)
-    status = _status(call, told, text)
-    code = _exit_code(call, status, text)
+    text = _result_text(record)
+    status = _find_status(call, status_text, text)
+    code = _find_exit_code(call, status, text)
     if code and status == "ok":
         status = "error"
     # Feedback is trusted only from the plan tool.
-    rejected = call.kind == "plan" and told == "success" and text.startswith(_FEEDBACK)
-    feedback = text[len(_FEEDBACK) :].partition("\n\nThe plan is stored at:")[0] if rejected else ""
+    rejected = call.kind == "plan" and status_text == "success" and text.startswith(_FEEDBACK_START)
+    feedback = text[len(_FEEDBACK_START) :].partition("\n\nThe plan is stored at:")[0] if rejected else ""
     if brief and status == "ok" and call.kind not in ("ask", "plan"):
         return replace(call, status=status, exit_code=code)
-    output, left_out = keep_ends(text)
+    output, omitted = keep_ends(text)
     return replace(
         call,
         status=status,
         output=output,
-        output_cut=left_out,
+        output_cut=omitted,
         exit_code=code,
         feedback=feedback,
-        answers=_answered(call.answers, text),
+        answers=_parse_answers(call.answers, text),
     )
 
 
-def _status(call: ToolCall, told: str, text: str) -> ToolStatus:
-    if told == "cancelled":
-        return "denied" if any(word in text[:500] for word in _DENIALS) else "interrupted"
-    if told == "error":
+def _find_status(call: ToolCall, status_text: str, text: str) -> ToolStatus:
+    if status_text == "cancelled":
+        return "denied" if any(word in text[:500] for word in _DENIAL_WORDS) else "interrupted"
+    if status_text == "error":
         return "denied" if "denied by policy" in text[:500] else "error"
-    if call.kind in ("plan", "ask") and text.startswith(_REFUSED):
+    if call.kind in ("plan", "ask") and text.startswith(_REFUSED_STARTS):
         return "denied"
-    return "interrupted" if call.kind == "shell" and text.startswith(_STOPPED) else "ok"
+    return "interrupted" if call.kind == "shell" and text.startswith(_INTERRUPTED_START) else "ok"
 
 
-def _exit_code(call: ToolCall, status: ToolStatus, text: str) -> int | None:
+def _find_exit_code(call: ToolCall, status: ToolStatus, text: str) -> int | None:
     if call.kind != "shell" or status in ("denied", "interrupted"):
         return None
-    codes = _CODE.findall(text[-_CODE_FROM_END:])
+    codes = _EXIT_CODE.findall(text[-_CODE_SEARCH_LENGTH:])
     if codes:
         return int(codes[-1])
-    return 0 if status == "ok" and not text.startswith(_UNENDED) else None
+    return 0 if status == "ok" and not text.startswith(_BACKGROUND_STARTS) else None
 
 
-def _result(record: GeminiCall) -> str:
-    found = parse_json_or_none(record.result)
-    parts = found if isinstance(found, list) else [found]
+def _result_text(record: GeminiCall) -> str:
+    value = parse_json_or_none(record.result)
+    parts = value if isinstance(value, list) else [value]
     answers = [one["functionResponse"] for one in parts if isinstance(one, dict) and "functionResponse" in one]
-    own = [one for one in answers if isinstance(one, dict) and one.get("id") == record.id] or answers
-    told = [_response(one.get("response")) for one in own if isinstance(one, dict)]
-    told += [one for one in parts if isinstance(one, str)]
-    told += [text for one in parts if isinstance(one, dict) and isinstance(text := one.get("text"), str)]
-    if not any(told) and isinstance(shown := parse_json_or_none(record.result_display), str):
-        told = [shown]
-    return without_nul(cut_blocks("\n".join(one for one in told if one)))
+    own_answers = [one for one in answers if isinstance(one, dict) and one.get("id") == record.id] or answers
+    texts = [_response_text(one.get("response")) for one in own_answers if isinstance(one, dict)]
+    texts += [one for one in parts if isinstance(one, str)]
+    texts += [text for one in parts if isinstance(one, dict) and isinstance(text := one.get("text"), str)]
+    if not any(texts) and isinstance(shown := parse_json_or_none(record.result_display), str):
+        texts = [shown]
+    return without_nul(cut_blocks("\n".join(one for one in texts if one)))
 
 
-def _response(response: object) -> str:
+def _response_text(response: object) -> str:
     if isinstance(response, str):
         return response
     if not isinstance(response, dict):
@@ -216,8 +228,8 @@ def _response(response: object) -> str:
     return msgspec.json.encode(response).decode()
 
 
-def _answered(asked: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    answers = decode_arguments(text.encode("utf-8", "replace")).get("answers") if asked else None
+def _parse_answers(questions: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
+    answers = decode_arguments(text.encode("utf-8", "replace")).get("answers") if questions else None
     if not isinstance(answers, dict):
-        return asked
-    return tuple(replace(one, answer=_text(answers, str(at))) for at, one in enumerate(asked))
+        return questions
+    return tuple(replace(question, answer=_get_text(answers, str(index))) for index, question in enumerate(questions))

@@ -36,7 +36,7 @@ def find_originals(transcript: Transcript, stored: StoredSession) -> dict[str, F
     database cannot be read."""
     if not _find_copies(stored):
         return {}
-    if transcript.within:
+    if transcript.store_key:
         return live.read_database(transcript.path, lambda db: _find_in_rows(db, stored), [])
     return _find_in_files(transcript, stored)
 

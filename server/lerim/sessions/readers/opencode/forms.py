@@ -113,7 +113,7 @@ def _file_label(part: OpenCodePart) -> str:
 
 def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession:
     """Loads the session of a transcript. Raises TranscriptError if none of it can be read."""
-    if transcript.within:
+    if transcript.store_key:
         problems: list[Problem] = []
         stored = live.read_database(transcript.path, lambda db: _load_rows(db, transcript, brief=brief), problems)
         stored.problems += problems
@@ -155,7 +155,7 @@ def _parse_session(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
 
 
 def _load_rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> StoredSession:
-    session, where = transcript.within, transcript.place
+    session, where = transcript.store_key, transcript.place
     optional = ("parent_id", "project_id", "directory", "title", "version", "time_created", "time_updated", "revert")
     rows = list(
         read_rows(db, "session", select_columns(table_columns(db, "session"), optional), "id = ?", (session,), [])

@@ -142,7 +142,7 @@ def _list_rows(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], in
                 mtime_ns=min(newest * 1_000_000, (1 << 63) - 1),
                 inode=_digest((column_number(updated), messages, when, parts, revert, column_text(parent))),
                 parent=column_text(parent) if column_text(parent) != session else "",
-                within=session,
+                store_key=session,
                 cwd=column_text(directory),
             )
         )
@@ -192,7 +192,7 @@ def _stamp_parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:
 
 def probe_folder(transcript: Transcript) -> str:
     """Returns the working folder of a session; '' if it is unknown."""
-    if transcript.cwd or transcript.within:
+    if transcript.cwd or transcript.store_key:
         return transcript.cwd
     return forms.find_stored_folder(transcript.path)
 

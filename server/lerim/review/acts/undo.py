@@ -12,8 +12,8 @@ from lerim import files
 from lerim.errors import LerimError, StaleError
 from lerim.memory import Uses
 from lerim.review import actions
-from lerim.review.accept import note_kept, withdraw_archiving
-from lerim.review.joining import find_merged_file
+from lerim.review.accepting import note_kept, withdraw_archiving
+from lerim.review.acts.conflict_merge import find_merged_file
 from lerim.review.ledger import Action, Ledger, open_ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths

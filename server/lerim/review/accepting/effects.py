@@ -19,7 +19,7 @@ from lerim.memory import (
     MemoryRecord,
     Status,
     Store,
-    Stored,
+    StoredMemory,
     is_transition_allowed,
     parse_record,
     record,
@@ -27,9 +27,16 @@ from lerim.memory import (
     status_of,
     strip_quotes,
 )
-from lerim.review.candidates import Proposal
+from lerim.review.candidates import (
+    Proposal,
+    ended_text,
+    is_answered,
+    name_ended,
+    naming_text,
+    referring_text,
+    updated_text,
+)
 from lerim.review.ledger import FileChange
-from lerim.review.rewrite import ended_text, is_answered, name_ended, naming_text, referring_text, updated_text
 
 Verify = Callable[[MemoryRecord, Sequence[MemoryRecord]], MemoryRecord]
 """Gives a record back as verified: now, or as the memories it takes over were."""
@@ -82,7 +89,7 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
             return _addition(store, proposal, about, verify)
 
 
-def _all_there(proposal: Proposal) -> tuple[Stored, ...]:
+def _all_there(proposal: Proposal) -> tuple[StoredMemory, ...]:
     if len(proposal.about) == len(proposal.targets):
         return proposal.about
     known = {stored.record.id for stored in proposal.about}
@@ -90,7 +97,9 @@ def _all_there(proposal: Proposal) -> tuple[Stored, ...]:
     raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Check its file.")
 
 
-def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stored], verify: Verify) -> Effects:
+def _update(
+    store: Store, proposal: Proposal, kept: StoredMemory, ended: Sequence[StoredMemory], verify: Verify
+) -> Effects:
     before = store.read_text(kept.path)
     others = [one.record for one in ended]
     after = updated_text(proposal.record, before, kept.path, store, others, whole=proposal.whole)
@@ -102,7 +111,7 @@ def _update(store: Store, proposal: Proposal, kept: Stored, ended: Sequence[Stor
     return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
 
 
-def _return(store: Store, proposal: Proposal, kept: Stored, verify: Verify) -> Effects:
+def _return(store: Store, proposal: Proposal, kept: StoredMemory, verify: Verify) -> Effects:
     """An archived memory lies among the active again, with what the session that said it again knows."""
     path = store.path_for(kept.record)
     if not files.is_absent(path):
@@ -114,7 +123,7 @@ def _return(store: Store, proposal: Proposal, kept: Stored, verify: Verify) -> E
     return Effects(kept.record.id, (*private, replace(written, path=str(path), before=None), gone), path)
 
 
-def _addition(store: Store, proposal: Proposal, ended: Sequence[Stored], verify: Verify) -> Effects:
+def _addition(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], verify: Verify) -> Effects:
     memory = proposal.record
     if not proposal.session or store.path_of(memory.id) is not None:
         memory = replace(memory, id=store.new_id(memory))
@@ -132,7 +141,7 @@ def _shown(store: Store, memory: MemoryRecord) -> str:
     return render_record(replace(memory, evidence=strip_quotes(memory.evidence)) if local else memory)
 
 
-def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[FileChange]:
+def _ending(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord) -> list[FileChange]:
     """Each of these memories names its heir and lies with what is over."""
     changes: list[FileChange] = []
     for stored in ended:
@@ -143,7 +152,7 @@ def _ending(store: Store, ended: Sequence[Stored], heir: MemoryRecord) -> list[F
     return changes
 
 
-def _moved(store: Store, stored: Stored, before: str, after: str, status: Status) -> list[FileChange]:
+def _moved(store: Store, stored: StoredMemory, before: str, after: str, status: Status) -> list[FileChange]:
     """The file's text in its archived place first, so that no instant is without it. `before` is the one reading that
     `after` was made from: what is saved in between is noticed when the file is removed."""
     if not is_transition_allowed(status_of(stored.record, archived=False), status, stored.record.primitive):
@@ -160,7 +169,7 @@ def _moved(store: Store, stored: Stored, before: str, after: str, status: Status
     ]
 
 
-def _rewriting(store: Store, stored: Stored, before: str, after: str) -> tuple[FileChange, ...]:
+def _rewriting(store: Store, stored: StoredMemory, before: str, after: str) -> tuple[FileChange, ...]:
     return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
 
 
@@ -170,7 +179,7 @@ def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[File
     if text is None:
         return []
     path = store.quotes.path_for(kept.id)
-    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
+    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE_BYTES)
     return [FileChange("private", str(store.quotes.private), str(path), before, text)]
 
 
@@ -179,6 +188,6 @@ def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileCha
     if store.quotes.read_choice() != "local":
         return []
     path = store.quotes.path_for(memory_id)
-    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE)
+    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE_BYTES)
     after = store.quotes.text_with_quotes(memory_id, memory.evidence)
     return [FileChange("private", str(store.quotes.private), str(path), before, after)]

@@ -11,11 +11,11 @@ from typing import Literal
 
 from lerim import files
 from lerim.errors import StaleError
-from lerim.memory import MemoryRecord, Stored, slug
+from lerim.memory import MemoryRecord, StoredMemory, slug
 from lerim.review import actions
 from lerim.review.candidates import Proposal, ProposedAction, Target, join_lines, parse_candidate, suggestion_text
+from lerim.review.comparing import Fingerprint
 from lerim.review.ledger import Ledger, LedgerClaim, open_ledger
-from lerim.review.rejected import Fingerprint
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 
@@ -36,7 +36,7 @@ class Suggestion:
 
     action: SuggestedAction
     record: MemoryRecord
-    targets: tuple[Stored, ...]
+    targets: tuple[StoredMemory, ...]
     reason: str
     maker: Literal["lead", "maintain"] = "maintain"
     flags: tuple[str, ...] = ()

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from lerim.errors import MemoryError_, StaleError
 from lerim.memory import MemorySearch, Store
+from lerim.review.accepting.effects import Effects
 from lerim.review.candidates import Proposal, Target
-from lerim.review.choices import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer
-from lerim.review.compare import find_neighbours
-from lerim.review.effects import Effects
+from lerim.review.comparing import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer, find_neighbours
 from lerim.review.ledger import Ledger
-from lerim.review.propose import open_memory_search
+from lerim.review.proposing import open_memory_search
 from lerim.review.review_paths import ReviewPaths
 
 

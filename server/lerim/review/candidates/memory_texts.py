@@ -10,10 +10,10 @@ from pathlib import Path
 from lerim.files import hash_text
 from lerim.memory import (
     Evidence,
+    HeaderValue,
     MemoryRecord,
     Quotes,
     Store,
-    Value,
     merge_bodies,
     merge_evidence,
     parse_record,
@@ -51,7 +51,7 @@ def updated_text(
     """
     old = parse_record(before, path)
     ours = store.ours(old.id, hash_text(before))
-    changes: dict[str, Value] = {
+    changes: dict[str, HeaderValue] = {
         "title": new.title,
         "updated": max(new.updated, old.updated),
         "source": new.source if new.updated >= old.updated else old.source,
@@ -122,7 +122,7 @@ def redacted_diff(before: str, after: str, name: str) -> str:
     return redact_secrets("\n".join(lines)).text
 
 
-def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, Value]:
+def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, HeaderValue]:
     supersedes, resolves = name_ended(old, ended)
     return {key: value for key, value in (("supersedes", supersedes), ("resolves", resolves)) if value}
 

@@ -10,17 +10,25 @@ from datetime import datetime
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, StaleError
 from lerim.extraction import Candidate
-from lerim.memory import MAX_FILE, MemoryFilters, MemoryRecord, MemorySearch, Store, Stored, Uses, new_id
+from lerim.memory import MAX_FILE_BYTES, MemoryFilters, MemoryRecord, MemorySearch, Store, StoredMemory, Uses, new_id
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, add_repeat, candidate_text, new_record, parse_candidate
-from lerim.review.choices import ACTIONS
-from lerim.review.compare import LOOKED_AT, SHOWN, Near, find_neighbours, says_the_same, suggest_from_words
+from lerim.review.comparing import (
+    ACTIONS,
+    LOOKED_AT,
+    SHOWN,
+    Fingerprint,
+    Near,
+    find_neighbours,
+    is_reread,
+    says_the_same,
+    suggest_from_words,
+)
 from lerim.review.ledger import Ledger, LedgerClaim
-from lerim.review.rejected import Fingerprint, is_reread
-from lerim.review.restore import find_archived_by_rule
+from lerim.review.proposing.archived_by_rule import find_archived_by_rule
+from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.suggestions import SUGGESTION_PREFIX
 
 _OVER = MemoryFilters(statuses=("superseded", "resolved", "archived"))
 _ACCEPTED = "It was accepted before."
@@ -135,7 +143,7 @@ def _met(
     return None
 
 
-def _was_said_before(book: Ledger, candidate: Candidate, mark: Fingerprint, stored: Stored) -> bool:
+def _was_said_before(book: Ledger, candidate: Candidate, mark: Fingerprint, stored: StoredMemory) -> bool:
     """Whether a memory, also one this installation has no claim of, came of the candidate's turn, or is over, has its
     text and was said later."""
     memory = stored.record
@@ -193,7 +201,7 @@ def _gain_waiting(place: ReviewPaths, book: Ledger, known: LedgerClaim, candidat
     if any(action.candidate == known.id for action in book.unfinished()):
         return False
     try:
-        before = files.read_text(path, MAX_FILE, place.state_anchor)
+        before = files.read_text(path, MAX_FILE_BYTES, place.state_anchor)
         if files.hash_text(before) != known.written:
             return False
         text = add_repeat(parse_candidate(before, path, place.store()), candidate)
@@ -210,7 +218,7 @@ def _gain_waiting(place: ReviewPaths, book: Ledger, known: LedgerClaim, candidat
 
 
 def _known(
-    place: ReviewPaths, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, stored: Stored
+    place: ReviewPaths, book: Ledger, store: Store, candidate: Candidate, mark: Fingerprint, stored: StoredMemory
 ) -> AlreadyKnown:
     """The memory has this text: it gains the evidence, privately; its file stays as it is."""
     memory = stored.record
@@ -245,7 +253,7 @@ def _write(
     candidate: Candidate,
     mark: Fingerprint,
     near: tuple[Near, ...],
-    back: Stored | None = None,
+    back: StoredMemory | None = None,
 ) -> Proposal:
     """Register the candidate, then write its file; one that was killed in between is proposed again. Accepted, it
     brings `back` a memory that a rule archived."""

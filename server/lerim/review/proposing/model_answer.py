@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from lerim.errors import MemoryError_, NotFoundError
 from lerim.extraction import Candidate
-from lerim.memory import Value
+from lerim.memory import HeaderValue
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, action_fields, load_candidate
-from lerim.review.choices import ACTIONS, NeighbourAnswer
+from lerim.review.comparing import ACTIONS, NeighbourAnswer
 from lerim.review.ledger import Ledger
 from lerim.review.review_paths import ReviewPaths
 
@@ -42,7 +42,7 @@ def suggest_answer(
         return load_candidate(place, proposal_id, store)
 
 
-def _rewrite(place: ReviewPaths, proposal: Proposal, book: Ledger, keys: dict[str, Value]) -> None:
+def _rewrite(place: ReviewPaths, proposal: Proposal, book: Ledger, keys: dict[str, HeaderValue]) -> None:
     keys = {"targets": None, "reason": None, "undecided": None, "asked": "model", **keys}
     actions.rewrite_candidate(place, book, proposal, keys)
 

@@ -15,8 +15,8 @@ from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.extraction import Candidate
-from lerim.memory import MemoryRecord, MemorySearch, Store, Stored, normalise_claim, strip_boilerplate, word_stems
-from lerim.review.choices import NeighbourAnswer
+from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, normalise_claim, strip_boilerplate, word_stems
+from lerim.review.comparing.neighbour_choices import NeighbourAnswer
 
 SHOWN = 3
 """How many neighbours of a candidate are shown."""
@@ -52,7 +52,7 @@ _DENIES = re.compile(r"\b(?:not|never|no(?!,)|without|avoid|instead of|rather th
 class Near:
     """An active memory near a candidate. `similarity` is from 0 to 1."""
 
-    stored: Stored
+    stored: StoredMemory
     similarity: float
 
 

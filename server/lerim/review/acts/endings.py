@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import MemoryError_
-from lerim.memory import Stored
+from lerim.memory import StoredMemory
 from lerim.redaction import redact_secrets
 from lerim.review.candidates import parse_candidate
 from lerim.review.ledger import Action, open_ledger
@@ -28,7 +28,7 @@ def archived_label(title: str, reason: str) -> str:
     return f"Archived: {title} ({reason})" if reason else f"Archived: {title}"
 
 
-def find_ending(place: ReviewPaths, stored: Stored) -> MemoryEnding:
+def find_ending(place: ReviewPaths, stored: StoredMemory) -> MemoryEnding:
     """What is known of how a memory came to where it lies below `archived/`; nothing of one that is not over.
 
     Raises MemoryError_ where the ledger cannot be used.

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
-from lerim.memory import Store, Stored, Uses, find_unwanted_reason
+from lerim.memory import Store, StoredMemory, Uses, find_unwanted_reason
 from lerim.review.ledger import Ledger, LedgerClaim
+from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.suggestions import SUGGESTION_PREFIX
 
 _ARCHIVE = f"{SUGGESTION_PREFIX}archive:"
 
 
 def find_archived_by_rule(
     place: ReviewPaths, book: Ledger, store: Store, claims: Sequence[LedgerClaim], said: datetime
-) -> Stored | None:
+) -> StoredMemory | None:
     """The memory that a rule archived and that a claim of this time says again; `claims` are those with its text."""
     for known in claims:
         try:
@@ -33,7 +33,7 @@ def find_archived_by_rule(
     return None
 
 
-def _by_rule(book: Ledger, stored: Stored) -> bool:
+def _by_rule(book: Ledger, stored: StoredMemory) -> bool:
     """Whether what put a memory where it is was a suggestion of maintaining, and no person of their own accord."""
     for step in book.steps("done"):
         if any(one.path == str(stored.path) and one.before is None for one in step.changes):

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
-from lerim.memory import Store, is_later, merge_file_texts, parse_record, split_conflict
+from lerim.memory import Store, is_older, merge_file_texts, parse_record, split_conflict
 from lerim.process_shell import format_command_line
 from lerim.project import find_half_removed_paths, read_merge_stages
 from lerim.review import actions
-from lerim.review.acts import file_change, perform_act
+from lerim.review.acts.held_memory import file_change, perform_act
+from lerim.review.candidates import redacted_diff
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
-from lerim.review.rewrite import redacted_diff
 
 _FOLDER = ".lerim/memory/"
 
@@ -106,7 +106,7 @@ def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileCha
         raise MemoryError_("Only one file has this id, and git left no conflict in it.", where=str(paths[0]), todo=todo)
     kept, text = found[0]
     for other, side in found[1:]:
-        if is_later(parse_record(text, kept), parse_record(side, other)):
+        if is_older(parse_record(text, kept), parse_record(side, other)):
             kept = other
         text = merge_file_texts(text, side, kept)
     record = parse_record(text, kept)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from lerim.review.rejected import Fingerprint, is_reread, pack, unpack
+from lerim.review.comparing.claim_fingerprint import Fingerprint, is_reread, pack, unpack
 
 NeighbourAnswer = Literal["same", "replaces", "changes", "answers", "keep"]
 """What a candidate is to a memory: it says the same, replaces it, changes it, answers it (a question), or stands

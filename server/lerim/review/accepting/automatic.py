@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lerim.errors import LerimError, MemoryError_, Problem, StaleError
 from lerim.memory import MemorySearch, QuoteChoice
-from lerim.review.accept import accept_candidate
+from lerim.review.accepting.accept import accept_candidate
 from lerim.review.candidates import Proposal, load_candidate, load_candidates
-from lerim.review.compare import NEAR, find_neighbours
+from lerim.review.comparing import NEAR, find_neighbours
 from lerim.review.ledger import open_ledger
-from lerim.review.propose import open_memory_search
+from lerim.review.proposing import open_memory_search
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 

@@ -1,0 +1,5 @@
+"""Deciding about a waiting candidate: accept, edit or reject it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

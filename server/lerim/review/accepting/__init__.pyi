@@ -1,0 +1,10 @@
+from .accept import accept_candidate as accept_candidate
+from .accept import note_kept as note_kept
+from .automatic import auto_accept as auto_accept
+from .automatic import auto_accept_all as auto_accept_all
+from .automatic import doubt_reason as doubt_reason
+from .edit_or_reject import edit_candidate as edit_candidate
+from .edit_or_reject import reject_candidate as reject_candidate
+from .new_memory import add_memory as add_memory
+from .outdated import withdraw_archiving as withdraw_archiving
+from .outdated import withdraw_in_ledger as withdraw_in_ledger

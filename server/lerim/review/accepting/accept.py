@@ -1,0 +1,183 @@
+"""What a person does with a candidate: accept, edit, reject; or writes without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+from lerim.memory import (
+    MemoryRecord,
+    MemorySearch,
+    QuoteChoice,
+    Store,
+    Uses,
+    inherit_baselines,
+    verifying,
+)
+from lerim.review import actions
+from lerim.review.accepting.answers import answer_to_record, apply_choice, find_kept_beside
+from lerim.review.accepting.edit_or_reject import load_claim, load_waiting
+from lerim.review.accepting.effects import Effects, compute_effects
+from lerim.review.accepting.outdated import check_changed_targets, check_lost_targets, check_rating_stands
+from lerim.review.candidates import (
+    CandidateEdit,
+    Proposal,
+    accepted_record,
+    apply_edit,
+    parse_candidate,
+)
+from lerim.review.comparing import NeighbourChoice
+from lerim.review.ledger import ActionKind, ClaimState, FileChange, JudgmentKind, Ledger
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
+
+
+def accept_candidate(
+    place: ReviewPaths,
+    candidate_id: str,
+    edit: CandidateEdit | None = None,
+    quotes: QuoteChoice | None = None,
+    memories: MemorySearch | None = None,
+    now: datetime | None = None,
+    *,
+    choice: NeighbourChoice | None = None,
+    unseen: bool = False,
+    singly: bool = True,
+) -> ReviewResult:
+    """Do what a candidate proposes; then the candidate is gone. `unseen`: no person looked at it. What was accepted
+    unseen, or not `singly` but with all that wait, does not move the ranking. What a person accepts has a confidence of
+    at least `ACCEPTED_CONFIDENCE`; what is accepted unseen keeps its own.
+
+    The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once.
+    `choice`: what the candidate is to a memory near it; without one, the suggested answer is taken, if there is one,
+    else the new memory stands beside its neighbours. `memories`: a search the caller keeps open. Raises StaleError
+    where a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
+    """
+    with actions.locked_ledger(place) as book:
+        store = place.store()
+        known = load_claim(place, book, candidate_id)
+        if known.state in ("accepted", "known"):
+            path = store.path_of(known.memory)
+            return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
+        proposal = load_waiting(place, known, store)
+        shared = quotes or store.quotes.read_choice()
+        if shared is None:
+            message = "Shall the quotes of memories be shared in git, or stay on this machine?"
+            return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
+        if shared != store.quotes.read_choice():
+            place.make_private()
+            store.quotes.write_choice(shared)
+        final = proposal
+        if edit is not None:
+            final = parse_candidate(apply_edit(proposal, edit), proposal.path, store, proposal.text)
+        if choice is not None:
+            final = replace(apply_choice(store, final, choice), whole=edit is not None)
+        check_lost_targets(place, book, final)
+        check_rating_stands(place, book, final)
+        if final.action != "same":  # which leaves the memory's file as it is
+            check_changed_targets(place, book, final)
+        kind: ActionKind = "settle" if unseen else "accept"
+        if kind == "accept":
+            final = replace(final, record=accepted_record(final.record))
+        judged: JudgmentKind | None = None if unseen or not singly else "edited" if final.edited else "accepted"
+        near = find_kept_beside(place, book, store, final, choice, memories)
+        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
+
+
+def _carry_out(
+    place: ReviewPaths,
+    book: Ledger,
+    store: Store,
+    waiting: Proposal,
+    final: Proposal,
+    now: datetime,
+    kind: ActionKind,
+    judged: JudgmentKind | None,
+    near: Sequence[str],
+) -> ReviewResult:
+    """Do it. `near`: the neighbours that the new memory stands beside."""
+    effect = compute_effects(
+        store, final, partial(verify_references, place, now) if final.session else partial(_inherit_baselines, place)
+    )
+    _record_unedited_texts(book, store, final, effect)
+    changes = (*effect.changes, FileChange("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
+    label = _describe_accepted(final)
+    states: tuple[ClaimState, ClaimState] = ("pending", "known" if final.action == "same" else "accepted")
+    done = actions.perform_action(
+        place,
+        book,
+        kind,
+        label,
+        waiting.id,
+        states,
+        changes,
+        effect.memory_id,
+        judged,
+        answer_to_record(book, final, effect, near),
+    )
+    if final.action == "same":
+        Uses(place.private).record_use([effect.memory_id], "said", final.record.updated)
+    elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
+        note_kept(place, effect.memory_id, now)
+    return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
+
+
+def _describe_accepted(final: Proposal) -> str:
+    """One line on what accepting did, also to the memories that the candidate is about."""
+    title = final.record.title
+    about = final.about[0].record.title if final.about else ""
+    match final.action:
+        case "same":
+            return f"Evidence added: {about}"
+        case "supersede":
+            return f"Accepted: {title} (replaces “{about}”)"
+        case "update":
+            return f"Accepted: {title} (changes “{about}”)" if about != title else f"Accepted as a change: {title}"
+        case "resolve":
+            return f"Accepted: {title} (answers “{about}”)"
+        case "archive":
+            return f"Archived: {'; '.join(one.record.title for one in final.about)}"
+        case "merge":
+            return f"Merged: {title}"
+        case "consolidate":
+            return f"Combined: {title}"
+        case "close":
+            return f"Answered: {about}"
+        case "refer":
+            before = final.about[0].record.references
+            new = [one for one in final.record.references if one not in before]
+            return f"Refers to {', '.join(new)}: {title}" if new else f"Fewer references: {title}"
+        case "add":
+            return f"Accepted: {title}"
+
+
+def verify_references(
+    place: ReviewPaths, now: datetime, memory: MemoryRecord, _: Sequence[MemoryRecord] = ()
+) -> MemoryRecord:
+    """The memory with the current state of its references, which freshness checks compare with later."""
+    return verifying.verify_record(place.project, place.home, memory, now)
+
+
+def _inherit_baselines(place: ReviewPaths, memory: MemoryRecord, sources: Sequence[MemoryRecord]) -> MemoryRecord:
+    return inherit_baselines(place.project, place.home, memory, sources)
+
+
+def note_kept(place: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
+    """A person wants this memory kept: that is a use of it, and disuse begins here."""
+    Uses(place.private).record_use([memory_id], "kept", now or datetime.now(UTC))
+
+
+def _record_unedited_texts(book: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
+    """Remember which texts no person wrote a word of: these alone may be changed unseen."""
+    if proposal.edited:
+        return
+    unedited = all(book.is_ours(one.text_hash) for one in proposal.about)
+    for change in effect.changes:
+        if (
+            change.home == "memory"
+            and change.after
+            and (unedited or (change is effect.changes[-1] and change.before is None))
+        ):
+            book.wrote(change.after)

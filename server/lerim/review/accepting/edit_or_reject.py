@@ -1,0 +1,82 @@
+"""Editing and rejecting a waiting candidate."""
+
+from __future__ import annotations
+
+from lerim import files
+from lerim.errors import NotFoundError, StaleError
+from lerim.memory import (
+    Store,
+)
+from lerim.review import actions
+from lerim.review.candidates import (
+    CandidateEdit,
+    Proposal,
+    apply_edit,
+    load_candidate,
+    parse_candidate,
+)
+from lerim.review.ledger import FileChange, Ledger, LedgerClaim
+from lerim.review.proposing import SUGGESTION_PREFIX, propose_orphans
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
+
+
+def edit_candidate(place: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
+    """Change a waiting candidate's words; its confidence is then a person's. `seen`: the hash of the file's text that
+    the person changed a copy of. Raises NotFoundError, MemoryError_, StaleError."""
+    with actions.locked_ledger(place) as book:
+        store = place.store()
+        proposal = load_waiting(place, load_claim(place, book, candidate_id), store)
+        text = apply_edit(proposal, edit)
+        if seen and seen != files.hash_text(proposal.text):
+            todo = "Read its new text, then edit it again."
+            raise StaleError(
+                ("It has changed in the meantime; nothing was overwritten."), where=str(proposal.path), todo=todo
+            )
+        if text == proposal.text:
+            return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
+        parse_candidate(text, proposal.path, store)
+        change = FileChange("review", str(place.state_anchor), str(proposal.path), proposal.text, text)
+        label = f"Edited: {proposal.record.title}"
+        done = actions.perform_action(
+            place, book, "edit", label, proposal.id, ("pending", "pending"), [change], judged="edited"
+        )
+        return ReviewResult(True, "edited", label, done.id, str(proposal.path))
+
+
+def reject_candidate(place: ReviewPaths, candidate_id: str) -> ReviewResult:
+    """Refuse a candidate for good: its claim is not proposed again. Raises NotFoundError, MemoryError_."""
+    with actions.locked_ledger(place) as book:
+        known = load_claim(place, book, candidate_id)
+        if known.state == "rejected":
+            return ReviewResult(True, "already", "It was rejected before.")
+        proposal = load_waiting(place, known, place.store())
+        change = FileChange("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
+        label = f"Rejected: {proposal.record.title}"
+        done = actions.perform_action(
+            place, book, "reject", label, known.id, ("pending", "rejected"), [change], judged="rejected"
+        )
+        propose_orphans(place, book)
+        return ReviewResult(True, "rejected", label, done.id)
+
+
+def load_claim(place: ReviewPaths, book: Ledger, candidate_id: str) -> LedgerClaim:
+    """The ledger's entry of a candidate. Raises NotFoundError if there is none."""
+    actions.require_finished(place, book, lambda action: action.candidate == candidate_id)
+    known = book.known(candidate_id)
+    if known is None:
+        raise NotFoundError(
+            f"There is no candidate {candidate_id[:80]!r}.", where=str(place.review), todo="Refresh the list."
+        )
+    return known
+
+
+def load_waiting(place: ReviewPaths, known: LedgerClaim, store: Store) -> Proposal:
+    """The candidate of this claim. Raises NotFoundError if it no longer waits, MemoryError_, BoundaryError."""
+    if known.state != "pending":
+        why = (
+            f": {known.note}" if known.note and known.source.startswith(SUGGESTION_PREFIX) else ""
+        )  # no words of a session
+        message = f"This candidate was {known.state} before{why}."
+        raise NotFoundError(message, where=str(place.review), todo="Undo that first, or refresh the list.")
+    return load_candidate(place, known.id, store)

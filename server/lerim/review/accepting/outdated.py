@@ -1,0 +1,104 @@
+"""Proposals that no longer fit the memories they are about: checked, shown again or withdrawn."""
+
+from __future__ import annotations
+
+from lerim import files
+from lerim.errors import StaleError
+from lerim.memory import (
+    Uses,
+    find_unwanted_reason,
+    is_feedback_reason,
+)
+from lerim.review import actions
+from lerim.review.candidates import (
+    Proposal,
+    Target,
+    action_fields,
+    load_candidate,
+)
+from lerim.review.ledger import FileChange, Ledger
+from lerim.review.proposing import SUGGESTION_PREFIX
+from lerim.review.review_paths import ReviewPaths
+
+UNRATED_NOTE = "the rating was withdrawn"
+
+
+def check_lost_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError where a memory the proposal is about is over; it then waits without it, or not at all."""
+    if proposal.void:
+        withdraw_in_ledger(place, book, proposal, "its memories are archived or gone")
+        raise StaleError(
+            "The memories this was about are archived, replaced or gone. The proposal was withdrawn.",
+            where=str(proposal.path),
+            todo="Refresh the list.",
+        )
+    if proposal.lost:
+        _refresh_targets(place, book, proposal)
+        waits = "as a new one" if proposal.action == "add" else "without it"
+        raise StaleError(
+            f"The memory this would change or replace is archived, replaced or gone. It now waits {waits}.",
+            where=str(proposal.path),
+            todo="Check it, then accept it again, or reject it.",
+        )
+
+
+def check_rating_stands(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError where a memory is to be archived for a word of a person's that does not count any more: it was
+    undone, or they kept the memory since. The proposal is then taken back."""
+    if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
+        return
+    uses = Uses(place.private)
+    said, kept = uses.last_feedback(), uses.last_kept()
+    counts = any(one.id in said and find_unwanted_reason(*said[one.id], kept.get(one.id)) for one in proposal.targets)
+    if counts or uses.problems:  # what cannot be read denies nothing
+        return
+    withdraw_in_ledger(place, book, proposal, UNRATED_NOTE)
+    raise StaleError(
+        "It is no longer rated wrong or outdated. The proposal was withdrawn.",
+        where=str(proposal.path),
+        todo="Refresh the list.",
+    )
+
+
+def check_changed_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError where a memory the proposal is about was changed since; it then shows the new difference."""
+    as_now = {one.record.id: one for one in proposal.about}
+    changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].text_hash != one.hash]
+    if changed:
+        _refresh_targets(place, book, proposal)
+        raise StaleError(
+            f"{changed[0].path.name} was changed since this was proposed.",
+            where=str(changed[0].path),
+            todo="Check the new difference and accept again.",
+            diff=proposal.diff,
+        )
+
+
+def withdraw_in_ledger(place: ReviewPaths, book: Ledger, proposal: Proposal, reason: str) -> None:
+    """Remove a waiting candidate that makes no sense any more. Raises StaleError if its file changed, MemoryError_."""
+    change = FileChange("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
+    label = f"Withdrawn: {proposal.record.title}"
+    actions.perform_action(place, book, "withdraw", label, proposal.id, ("pending", "withdrawn"), [change])
+    book.set_state(proposal.id, "withdrawn", note=reason)
+
+
+def withdraw_archiving(
+    place: ReviewPaths, book: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
+) -> None:
+    """Take back what would archive a memory, or what would as its file had the text of this hash; not what a person
+    edited. Raises as `withdraw_in_ledger`."""
+    unfinished = {action.candidate for action in book.unfinished()}
+    for known in book.claims("pending"):
+        about = known.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}")
+        if about and known.id not in unfinished and not files.is_absent(place.candidate_path(known.id)):
+            proposal = load_candidate(place, known.id, place.store())
+            if not proposal.edited:
+                withdraw_in_ledger(place, book, proposal, reason)
+
+
+def _refresh_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
+    """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
+    hashes = {one.record.id: one.text_hash for one in proposal.about}
+    targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
+    keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)
+    actions.rewrite_candidate(place, book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

@@ -1,0 +1,5 @@
+"""What a person does to an accepted memory by hand, and undoing it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,57 @@
+"""What a person does to an accepted memory by hand. Each act is one action that `undo` takes back; of a memory's file
+only the lines it changes are touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lerim.errors import LerimError, Problem
+from lerim.memory import (
+    links,
+    memory_search,
+)
+from lerim.review import actions
+from lerim.review.acts.held_memory import HeldMemory
+from lerim.review.ledger import FileChange
+from lerim.review.review_paths import ReviewPaths
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """How many memories had links that did not agree; `action` takes the repair back."""
+
+    count: int = 0
+    action: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def repair_links(place: ReviewPaths) -> RepairResult:
+    """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed is a
+    problem. Where the index says that all agree no file is read but those that changed since it was brought up.
+
+    Raises MemoryError_ where the ledger cannot be used, BusyError.
+    """
+    known = memory_search.load_links(place.project, place.home)
+    if known is not None and not links.find_memories_to_repair(known):
+        return RepairResult()
+    if known is None and not links.plan_link_repairs(links.find_linked_memories(place.store())):
+        return RepairResult()
+    with actions.locked_ledger(place) as book:
+        store = place.store()
+        changes: list[FileChange] = []
+        problems: list[Problem] = []
+        for one in links.plan_link_repairs(links.find_linked_memories(store)):
+            try:
+                memory = HeldMemory(
+                    place, book, store, one.stored.path, store.read_text(one.stored.path), one.stored.record
+                )
+                to = store.path_for(memory.record, archived=True) if one.should_archive else memory.path
+                changes += memory.moved(to, memory.updated(dict(one.changes)))
+            except LerimError as error:
+                problems.append(error.problem(code="memory-links"))
+        count = len({change.path for change in changes if change.before is not None})
+        if not changes:
+            return RepairResult(0, None, tuple(problems))
+        label = f"Links between memories corrected: {count}"
+        action = actions.perform_action(place, book, "repair", label, "", ("accepted", "accepted"), changes)
+        return RepairResult(count, action.id, tuple(problems))

@@ -1,0 +1,105 @@
+"""Editing, verifying and rating a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from lerim.errors import MemoryError_
+from lerim.files import hash_text
+from lerim.memory import (
+    Feedback,
+    HeaderValue,
+    Uses,
+    lifecycle,
+    parse_record,
+    parse_references,
+    split_header,
+    verifying,
+)
+from lerim.redaction import redact_secrets
+from lerim.review.accepting import note_kept, withdraw_archiving
+from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory
+from lerim.review.candidates import PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
+from lerim.review.results import ReviewResult
+from lerim.review.review_paths import ReviewPaths
+
+
+def edit_memory(
+    place: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
+) -> ReviewResult:
+    """Change a memory's words, tags or references, secrets cut out. With other words it is as sure as a person is, of
+    now, and as verified as by `verify_memory`. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
+    with hold_memory(place, memory_id) as memory:
+        text = _edited_text(memory, edit, None if references is None else parse_references(references))
+        if text == memory.text:
+            return ReviewResult(True, "unchanged", UNCHANGED_MESSAGE, path=str(memory.path))
+        return memory.do("change", f"Edited: {parse_record(text, memory.path).title}", [memory.rewritten(text)])
+
+
+def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...] | None) -> str:
+    """The text with what was said otherwise. What was sent back as it was shown, without its secrets, stays."""
+    old = memory.record
+    words = clean_edit(edit, memory.path)
+    changes: dict[str, HeaderValue] = {}
+    if words.title not in (None, redact_secrets(join_lines(old.title)).text):
+        changes["title"] = words.title
+    new_body = words.body if words.body != redact_secrets(old.body.replace("\r\n", "\n").strip()).text else None
+    if changes or new_body is not None:
+        changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, current_second())}
+    if words.tags not in (None, tuple(redact_secrets(join_lines(tag)).text for tag in old.tags)):
+        changes["tags"] = words.tags
+    named = old if references is None else replace(old, references=references)
+    if named.references != old.references:
+        changes["references"] = named.references or None
+    said = "updated" in changes and named.references  # in the words of now, as an update that was accepted
+    if said or "references" in changes:
+        place = memory.place
+        before = None if said else old
+        changes["verified"] = (
+            verifying.verify_record(place.project, place.home, named, current_second(), before=before).verified or None
+        )
+    parts = split_header(memory.text)
+    newline = parts.newline if parts else "\n"
+    return memory.updated(changes, None if new_body is None else new_body.replace("\n", newline))
+
+
+def verify_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
+    """Say that a memory is still true: what it refers to is from now on compared with how it is now. Raises as
+    `edit_memory`, and where that cannot be kept."""
+    with hold_memory(place, memory_id) as memory:
+        verified = verifying.verify_record(
+            place.project, place.home, replace(memory.record, verified=""), current_second()
+        ).verified
+        if not verified:
+            todo = "Free some space or make the folder writable, then try again."
+            raise MemoryError_("The state of its references could not be saved.", where=str(place.private), todo=todo)
+        text = memory.updated({"verified": verified})
+        label = f"Verified: {memory.record.title}"
+        if text == memory.text:
+            note_kept(place, memory_id)
+            return ReviewResult(True, "verify", label, path=str(memory.path))
+        return memory.do("verify", label, [memory.rewritten(text)])
+
+
+def give_feedback(place: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
+    """What the person thinks of a memory: it moves the confidence by the rule of `lifecycle.fed_back`, and is kept.
+
+    Called useful, it is not proposed to be archived any more. Raises as `edit_memory`.
+    """
+    with hold_memory(place, memory_id) as memory:
+        old = memory.record
+        now = lifecycle.confidence_after_feedback(old.confidence, said)
+        uses, at = Uses(place.private), datetime.now(UTC)
+        uses.record_feedback(memory_id, said, at)
+        if said == "useful":
+            uses.record_use([memory_id], "useful", at)
+            withdraw_archiving(place, memory.book, memory_id, "it was rated useful since")
+        text = memory.updated({"confidence": now})
+        if text == memory.text:
+            return ReviewResult(True, "unchanged", f"Saved; its confidence stays {now:.2f}.", path=str(memory.path))
+        label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
+        if said != "useful" and memory.book.is_ours(hash_text(memory.text)):
+            memory.book.wrote(text)  # no word of it is a person's, and this one does not want it kept
+        return memory.do("feedback", label, [memory.rewritten(text)])

@@ -1,0 +1,5 @@
+"""Candidate files: proposed memories that wait in `review/` for a decision."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

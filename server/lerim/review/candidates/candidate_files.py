@@ -1,0 +1,200 @@
+"""Candidate files: memories waiting in `review/`, in the memory form with what the review needs to know besides.
+
+Only code of `review/` reads them, and only those this installation wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from lerim import files
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, reason_of
+from lerim.extraction import Signal, current_signal
+from lerim.memory import (
+    MAX_FILE_BYTES,
+    MemoryRecord,
+    Primitive,
+    Store,
+    StoredMemory,
+    Yaml,
+    examine_record,
+    load_header,
+    split_header,
+)
+from lerim.review.candidates.memory_texts import (
+    accepted_record,
+    naming_text,
+    redacted_diff,
+    referring_text,
+    updated_text,
+)
+from lerim.review.candidates.proposal import KEEPS, Maker, Proposal, ProposedAction, Target
+from lerim.review.review_paths import ReviewPaths
+from lerim.sessions import Platform
+
+
+def load_candidate(place: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
+    """A waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
+    path = place.candidate_path(candidate_id)
+    return parse_candidate(files.read_text(path, MAX_FILE_BYTES, place.state_anchor), path, store)
+
+
+def load_candidates(
+    place: ReviewPaths, ours: Collection[str], store: Store, unfinished: Collection[str] = ()
+) -> tuple[list[Proposal], list[Problem]]:
+    """The candidates in the review folder, oldest turn first. Files we did not make are problems and stay unread.
+
+    `unfinished`: those that are being decided, of which nothing can be said yet.
+    """
+    found: list[Proposal] = []
+    problems: list[Problem] = []
+    try:
+        files.resolve_inside(place.state_anchor, place.review)
+        names = sorted(
+            path.name for path in place.review.iterdir() if path.name.endswith(".md") and path.name[0] != "."
+        )
+    except FileNotFoundError:
+        return found, problems
+    except BoundaryError as error:
+        return found, [error.problem()]
+    except OSError as error:
+        return found, [Problem("folder-unreadable", str(place.review), f"Cannot be listed: {reason_of(error)}.")]
+    for name in names:
+        path = place.review / name
+        if path.stem in unfinished:
+            continue
+        if path.stem not in ours:
+            message = (
+                "This candidate is unknown here and is ignored. If this repository was moved, run `lerim sync`, "
+                "or name its old folder with `lerim project alias`; if the file came with the repository, delete it."
+            )
+            problems.append(Problem("foreign-candidate", files.path_to_text(path), message))
+            continue
+        try:
+            found.append(load_candidate(place, path.stem, store))
+        except NotFoundError:
+            continue  # decided meanwhile
+        except (MemoryError_, BoundaryError) as error:
+            problems.append(error.problem(str(path), code="candidate-unreadable"))
+    found.sort(key=lambda proposal: (proposal.time, proposal.id))
+    return found, problems
+
+
+def parse_candidate(text: str, path: Path, store: Store, saved: str | None = None) -> Proposal:
+    """A candidate file's text as a proposal, its difference to the target computed now. `saved` is what the file holds,
+    where that is another text. Raises MemoryError_."""
+    parts = split_header(text)
+    fields = load_header(text[parts.start : parts.end], str(path)) if parts else {}
+    memory, _ = examine_record(text, path, _one_of(fields, "primitive", get_args(Primitive), path))
+    said = "session" in fields
+    platform, _, rest = memory.source.partition(":")
+    known_platform = {"platform": fields.get("platform", platform)}
+    time = fields.get("time")
+    proposal = Proposal(
+        id=memory.id,
+        record=memory,
+        action=_one_of(fields, "action", get_args(ProposedAction), path),
+        targets=tuple(Target(*one.partition("@")[::2]) for one in _texts(fields, "targets")),
+        reason=_text(fields, "reason"),
+        maker=_one_of({"maker": fields.get("maker", "rules")}, "maker", get_args(Maker), path),
+        session=_text(fields, "session"),
+        turn=rest.rpartition("#")[2] if said else "",
+        platform=_one_of(known_platform, "platform", get_args(Platform), path) if said else None,
+        time=time if isinstance(time, datetime) and time.tzinfo and not said else memory.created,
+        signal=_one_of({"signal": current_signal(_text(fields, "signal"))}, "signal", get_args(Signal), path)
+        if said
+        else None,
+        flags=_texts(fields, "flags"),
+        replaces=_texts(fields, "replaces"),
+        asked=fields.get("asked") == "model" or fields.get("maker") == "lead",
+        edited=fields.get("status") == "edited",
+        path=path,
+        text=text,
+        saved=text if saved is None else saved,
+    )
+    return _against(proposal, store)
+
+
+def _against(proposal: Proposal, store: Store) -> Proposal:
+    """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
+    about: list[StoredMemory] = []
+    left: list[Target] = []
+    for target in proposal.targets:
+        try:
+            stored = store.load_by_id(target.id)
+        except NotFoundError:
+            continue
+        except (MemoryError_, BoundaryError):
+            left.append(target)  # it is reported with the memories; accepting says so again
+            continue
+        if stored.status == ("archived" if proposal.action == "add" else "active"):
+            about.append(stored)
+            left.append(target)
+    lost = tuple(one.id for one in proposal.targets if one not in left)
+    now = replace(proposal, targets=tuple(left), about=tuple(about), lost=lost)
+    if lost and proposal.session:
+        records = [one.record for one in about]
+        kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target
+        action = choose_action(proposal.record.primitive, *((records[0], records[1:]) if kept else (None, records)))
+        now = replace(now, action=action)
+    elif lost:
+        least = {"merge": 2, "consolidate": 2, "close": 2}.get(proposal.action, 1)
+        now = replace(now, void=len(left) < least or (proposal.action == "merge" and left[0] != proposal.targets[0]))
+    with suppress(MemoryError_, BoundaryError):
+        return replace(now, diff=_rewritten(now, store))
+    return now
+
+
+def choose_action(primitive: str, kept: MemoryRecord | None, ended: Sequence[MemoryRecord]) -> ProposedAction:
+    """What a candidate does that changes one memory, or none, and ends these."""
+    if kept is not None:
+        return "merge" if any(one.primitive == kept.primitive for one in ended) else "update"
+    if not ended:
+        return "add"
+    return "resolve" if primitive != "question" and all(one.primitive == "question" for one in ended) else "supersede"
+
+
+def _rewritten(proposal: Proposal, store: Store) -> str:
+    """The change of the memory that a proposal rewrites, as it would be; "" where it rewrites none."""
+    kept = {"update": 0, "merge": 0, "refer": 0, "close": 1}.get(proposal.action)
+    if kept is None or len(proposal.about) <= kept or len(proposal.about) < len(proposal.targets):
+        return ""
+    stored = proposal.about[kept]
+    before = store.read_text(stored.path)
+    others = [one.record for one in proposal.about if one is not stored]
+    if proposal.action == "refer":
+        after = referring_text(before, stored.path, proposal.record.references)
+    elif proposal.action == "close":
+        after = naming_text(before, stored.path, others)
+    else:
+        record = accepted_record(proposal.record)
+        after = updated_text(record, before, stored.path, store, others, whole=proposal.whole)
+    return redacted_diff(before, after, stored.path.name)
+
+
+def _text(fields: dict[str, Yaml], key: str) -> str:
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(fields: dict[str, Yaml], key: str) -> tuple[str, ...]:
+    value = fields.get(key)
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+_T = TypeVar("_T")
+
+
+def _one_of(fields: dict[str, Yaml], key: str, allowed: tuple[_T, ...], path: Path) -> _T:
+    for choice in allowed:
+        if choice == fields.get(key):
+            return choice
+    todo = "Reject the candidate, or delete its file."
+    raise MemoryError_(
+        f"The candidate's {key} is not one of {', '.join(map(str, allowed))}.", where=str(path), todo=todo
+    )

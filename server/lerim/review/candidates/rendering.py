@@ -1,0 +1,119 @@
+"""The text of a candidate file: a memory in its usual form plus the keys that only the review needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from lerim.extraction import Candidate, raise_confidence
+from lerim.memory import (
+    Evidence,
+    HeaderValue,
+    MemoryRecord,
+    merge_evidence,
+    record,
+    render_record,
+)
+from lerim.review.candidates.edits import join_lines
+from lerim.review.candidates.memory_texts import (
+    evidence_entries,
+)
+from lerim.review.candidates.proposal import Maker, Proposal, ProposedAction, Target
+
+
+def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
+    """The memory a candidate would be."""
+    return MemoryRecord(
+        id=candidate_id,
+        primitive=candidate.primitive,
+        title=join_lines(candidate.title),
+        created=candidate.time,
+        updated=candidate.time,
+        source=candidate.source,
+        confidence=round(candidate.confidence, 4),
+        tags=candidate.tags,
+        body=candidate.body.strip(),
+        kind=candidate.kind,
+        references=candidate.references,
+        evidence=candidate.evidence,
+    )
+
+
+def candidate_text(
+    candidate: Candidate,
+    memory: MemoryRecord,
+    action: ProposedAction,
+    targets: Sequence[Target],
+    reason: str = "",
+    maker: Maker | None = None,
+) -> str:
+    """The candidate file for what `new_record` made of a session's candidate; `maker` person: a person had it made."""
+    maker = maker or ("model" if candidate.signal == "model" else "rules")
+    return render_record(
+        memory,
+        {
+            "primitive": candidate.primitive,
+            **action_fields(action, targets, reason, maker),
+            "session": candidate.session,
+            "platform": candidate.platform,
+            "time": candidate.time,
+            "signal": candidate.signal,
+            **({"replaces": candidate.replaces} if candidate.replaces else {}),
+            "flags": candidate.flags,
+            "status": "pending",
+        },
+    )
+
+
+def suggestion_text(
+    memory: MemoryRecord,
+    action: ProposedAction,
+    targets: Sequence[Target],
+    reason: str,
+    maker: Maker,
+    time: datetime,
+    flags: Sequence[str] = (),
+) -> str:
+    """The candidate file of a suggestion, which rests on no session."""
+    extra = action_fields(action, targets, reason, maker)
+    return render_record(
+        memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"}
+    )
+
+
+def action_fields(
+    action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker
+) -> dict[str, HeaderValue]:
+    """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
+    return {
+        "action": action,
+        **({"targets": tuple(f"{one.id}@{one.hash}" for one in targets)} if targets else {}),
+        **({"reason": reason} if reason else {}),
+        "maker": maker,
+    }
+
+
+def add_repeat(waiting: Proposal, again: Candidate) -> str:
+    """The candidate file after its claim was met again: with the new quotes, three at most, and surer for each.
+
+    Another cut of what was quoted of the same turn is nothing new, and what is flagged adds nothing.
+    Raises MemoryError_.
+    """
+    if again.flags or waiting.flags:
+        return waiting.text
+    have = waiting.record.evidence
+    new = [item for item in again.evidence if not any(_same_words(item, one) for one in have)]
+    both = merge_evidence(have, new)
+    said = sum(item.who == "user" for item in both[len(have) :])
+    changes: dict[str, HeaderValue] = {
+        "confidence": raise_confidence(waiting.record.confidence, said),
+        "updated": max(waiting.record.updated, again.time),
+        "evidence": evidence_entries(both),
+    }
+    return record.update_record_text(waiting.text, changes, where=str(waiting.path))
+
+
+def _same_words(one: Evidence, other: Evidence) -> bool:
+    if (one.turn, one.who) != (other.turn, other.who):
+        return False
+    return one.quote in other.quote or other.quote in one.quote

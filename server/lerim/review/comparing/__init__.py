@@ -1,0 +1,5 @@
+"""Comparing a claim with memories near it and with claims that were met before."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

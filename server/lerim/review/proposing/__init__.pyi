@@ -1,0 +1,15 @@
+from .claims import open_memory_search as open_memory_search
+from .claims import propose_candidate as propose_candidate
+from .claims import propose_orphans as propose_orphans
+from .left_out import keep_left_out as keep_left_out
+from .left_out import list_left_out as list_left_out
+from .left_out import propose_anyway as propose_anyway
+from .model_answer import suggest_answer as suggest_answer
+from .model_answer import to_candidate as to_candidate
+from .suggestions import SUGGESTION_PREFIX as SUGGESTION_PREFIX
+from .suggestions import Suggestion as Suggestion
+from .suggestions import find_earlier_result as find_earlier_result
+from .suggestions import make_earlier_result_lookup as make_earlier_result_lookup
+from .suggestions import preview_suggestion as preview_suggestion
+from .suggestions import propose_suggestion as propose_suggestion
+from .suggestions import suggested_places as suggested_places
