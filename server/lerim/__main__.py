@@ -1,4 +1,6 @@
-"""`lerim` and `python -m lerim`: picks the program. Server and jobs start without typer and pydantic."""
+"""`lerim` and `python -m lerim`: dispatches to the server, the worker or the command line.
+
+Server and worker start without importing typer and pydantic."""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import sys
 
 
 def main() -> int:
-    """Runs what the arguments name; returns the exit code."""
+    """Run the program that the arguments select; return the exit code."""
     arguments = sys.argv[1:]
     match arguments[:1]:
         case ["lsp"] if not {"--help", "-h"} & set(arguments):

@@ -1,32 +1,32 @@
 """Every error Lerim raises on purpose.
 
 LerimError
-├── UsageError         the command line was not used as it is meant
-├── SettingsError      a setting is unknown, broken or not allowed where it stands
-├── HomeError          the home folder is not named, not the person's own, or in the repository
+├── UsageError         the command line is invalid
+├── SettingsError      a setting is unknown, invalid or not allowed in this file
+├── HomeError          the home folder is not set, not owned by the person, or inside the repository
 ├── ProjectError       no repository, or one that cannot be used
 ├── TranscriptError    a transcript cannot be opened at all (bad records are counted, never raised)
-│   ├── UnfinishedError  it is being written at this moment; the next sync reads it
-│   └── ReaderError    the reader itself failed on it, in a way nobody expected
+│   ├── UnfinishedError  it is still being written; the next sync reads it
+│   └── ReaderError    the reader failed on it unexpectedly
 ├── CatalogError       the catalog of sessions cannot be used
 ├── MemoryError_       a memory file cannot be read or written
-│   ├── NotFoundError  no memory or candidate of that id
+│   ├── NotFoundError  no memory or candidate has that id
 │   ├── ConflictError  git left both sides of a merge in the file
 │   └── StaleError     the file changed since the person looked at it
-├── ModelError         a language model did not answer, or not in a way that can be used
+├── ModelError         a language model gave no usable answer
 │   ├── ModelKeyError  its key is missing or refused, or the account has no credit
 │   ├── ModelSilentError no answer came: too slow, too busy, unreachable
-│   │   └── ModelAwayError  of these, unreachable or too many requests: nothing is wrong with what was asked
-│   ├── ModelGoneError the model is not there (any more): a wrong name, or the editor's was removed
-│   ├── WindowTooLargeError it takes less than it was shown
-│   ├── ModelRefusedError the service does not take the request, for no reason that lies in what was shown
+│   │   └── ModelAwayError  unreachable or rate limited: the request itself is fine
+│   ├── ModelGoneError the model does not exist (any more): a wrong name, or it was removed from the editor
+│   ├── WindowTooLargeError the request exceeds its context window
+│   ├── ModelRefusedError the service rejects the request, for a reason other than its content
 │   ├── BudgetError    the day's budget does not allow another call
-│   │   └── TooDearError  nor would any other day's: this one call may cost more than a whole day
-│   └── SpendingError  what a call costs cannot be told or recorded
+│   │   └── TooDearError  this one call may cost more than the budget of a whole day
+│   └── SpendingError  the cost of a call cannot be determined or recorded
 ├── BoundaryError      a path leads outside the folder it must stay in
 └── BusyError          another process holds the project's lock
 
-Expected outcomes (nothing to extract, a duplicate, a rejected claim met again) are return values, not errors.
+Expected outcomes (nothing to extract, a duplicate, a claim that was rejected before) are return values, not errors.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from typing import ClassVar
 
 
 class StoppedError(Exception):
-    """The person cancelled. It ends a calculation, a reading or a question to a model at once; what was done stays.
-    Whoever started it catches it and says so."""
+    """The person cancelled. Raised to stop a computation, a read or a model call immediately; finished work is kept.
+    The caller that started the operation catches it and reports the cancellation."""
 
 
 class LerimError(Exception):
     """An error to show to the person: what happened, where, and what they can do.
 
-    `code` is stable and part of every JSON answer; `exit_code` is the command line's.
+    `code` is stable and part of every JSON answer; `exit_code` is the exit code of the command line.
     """
 
     code: str = "error"
     exit_code: ClassVar[int] = 1
     gist: ClassVar[str] = "it could not be done"
-    """What happened, in our words alone: a service's own may repeat what it was sent."""
+    """What happened, in Lerim's own words: a message of the service may repeat what it was sent."""
     diff: str = ""
-    """For the person's eyes alone: it holds text of a file, and no part of the message, so that no log has it."""
+    """Text of a file, to be shown to the person only. It is not part of the message, so that it never reaches a log."""
 
     def __init__(self, message: str, *, where: str = "", todo: str = "") -> None:
         self.message = message
@@ -61,38 +61,38 @@ class LerimError(Exception):
 
     @property
     def explanation(self) -> str:
-        """What happened and what the person can do, for where the place is shown separately."""
+        """What happened and what the person can do, without `where`, for output that shows the place separately."""
         return f"{self.message} {self.todo}".strip()
 
     @property
     def safe_message(self) -> str:
-        """What happened without any words of a service, for what a run keeps on disk."""
+        """What happened, without text from a service. Use it for anything stored on disk."""
         return self.gist
 
     def problem(self, where: str = "", *, code: str = "") -> Problem:
-        """Return this error as a problem, for a caller that goes on without what failed.
+        """Return this error as a problem, for a caller that continues despite the failure.
 
-        `where` is the place to name if the error names none. `code` replaces the error's own, where the problem is
-        known by what could not be done.
+        `where` is the place to name if the error names none. `code` replaces the error's own code, for a problem
+        that is identified by the operation that failed.
         """
         return Problem(code or self.code, self.where or where, self.explanation)
 
 
 class UsageError(LerimError):
-    """An unknown command or option, or a value that cannot be one; typer says it in words where no JSON was asked."""
+    """An unknown command or option, or an invalid value. Without `--json`, typer prints the message itself."""
 
     code = "usage"
     exit_code = 2
 
 
 class SettingsError(LerimError):
-    """A setting is unknown, broken, or not allowed where it stands."""
+    """A setting is unknown, invalid, or not allowed in the file that contains it."""
 
     code = "settings"
 
 
 class HomeError(LerimError):
-    """The home folder cannot be used: it is not named, not the person's own, or lies in the repository."""
+    """The home folder cannot be used: it is not set, not owned by the person, or inside the repository."""
 
     code = "home"
 
@@ -110,21 +110,21 @@ class TranscriptError(LerimError):
 
 
 class UnfinishedError(TranscriptError):
-    """A transcript that is always written whole is being written at this moment. Nothing of it is taken and nobody is
-    told: the next sync meets it again."""
+    """A transcript that is always written as a whole is still being written. It is skipped silently; the next sync
+    reads it."""
 
     code = "unfinished"
 
 
 class ReaderError(TranscriptError):
-    """A reader failed on a store or a session in a way nobody expected. The message names the kind of the fault and the
-    line of our code, never text of the session."""
+    """A reader failed unexpectedly on a store or a session. The message names the exception type and the line of
+    Lerim's code, never text of the session."""
 
     code = "reader"
 
 
 class RankerError(LerimError):
-    """The learned ranker of the package does not fit its code: the installation is not whole."""
+    """The trained ranker in the package does not match the code: the installation is incomplete."""
 
     code = "ranker"
 
@@ -154,7 +154,7 @@ class ConflictError(MemoryError_):
 
 
 class StaleError(MemoryError_):
-    """The file changed since the person looked at it; nothing was overwritten. `diff` is the change, where known."""
+    """The file changed since the person looked at it; nothing was overwritten. `diff` is the change, if known."""
 
     code = "stale"
 
@@ -164,70 +164,73 @@ class StaleError(MemoryError_):
 
 
 class ModelError(LerimError):
-    """A language model did not answer, or not in a way that can be used."""
+    """A language model gave no usable answer."""
 
     code = "model"
     gist = "the model gave no answer that can be used"
 
 
 class ModelKeyError(ModelError):
-    """The model's key is missing or refused, or its account has no credit: no other call can do better."""
+    """The model's key is missing or refused, or its account has no credit: other calls would fail as well."""
 
     code = "model-key"
     gist = "the key was refused, or the account has no credit"
 
 
 class ModelSilentError(ModelError):
-    """No answer came: the service is too slow, too busy, or cannot be reached."""
+    """No answer arrived: the service is too slow, too busy, or cannot be reached."""
 
     code = "model-silent"
     gist = "no answer came"
 
 
 class ModelAwayError(ModelSilentError):
-    """The service cannot be reached or wants no more requests now: nothing is wrong with what was asked."""
+    """The service cannot be reached or limits the rate of requests: the request itself is fine."""
 
     gist = "the service cannot be reached or wants no more requests now"
 
 
 class ModelGoneError(ModelError):
-    """The model is not there (any more): none of that name, or the editor's was removed or its window closed."""
+    """The model does not exist (any more): the name is unknown, or the editor removed it or was
+    closed."""
 
     code = "model-gone"
     gist = "the model cannot be asked"
 
 
 class ModelRefusedError(ModelError):
-    """The service does not take the request, and tells no reason that lies in what was shown: it may be the settings,
-    and then every session meets it."""
+    """The service rejects the request for a reason other than its content. The settings may be the cause, in which case
+    every session fails in the same way."""
 
     gist = "the service refused the request"
 
 
 class BudgetError(ModelError):
-    """The day's budget does not allow another call; nothing was sent. Not a fault: what waits is asked another day."""
+    """The day's budget does not allow another call; nothing was sent. Not a failure: pending calls are made another
+    day."""
 
     code = "budget"
     gist = "the budget does not allow another call"
 
     @property
     def safe_message(self) -> str:
-        """The message, which no service wrote."""
+        """The message; it never contains text from a service."""
         return self.message
 
 
 class WindowTooLargeError(ModelError):
-    """What was shown is more than the model takes; half of it may fit."""
+    """The request exceeds the model's context window; half of it may fit."""
 
     gist = "it is more than the model takes"
 
 
 class TooDearError(BudgetError):
-    """One call may cost more than a whole day may, so that it is never made with these settings; others may be."""
+    """A single call may cost more than the budget of a whole day. It is never made with these settings; other calls may
+    be."""
 
 
 class SpendingError(ModelError):
-    """What a call costs cannot be told or recorded, so that a budget could not be kept; nothing was sent."""
+    """The cost of a call cannot be determined or recorded, so the budget cannot be enforced; nothing was sent."""
 
     code = "spending"
     gist = "what a call costs cannot be told or recorded"
@@ -258,13 +261,13 @@ class Problem:
     message: str
 
     def __post_init__(self) -> None:
-        # Names of files may hold what no JSON can: what is told is always text.
+        # File names may contain surrogates, which JSON cannot encode.
         for name in ("path", "message"):
-            said = getattr(self, name)
-            if not said.isascii():
-                object.__setattr__(self, name, said.encode("utf-8", "replace").decode())
+            value = getattr(self, name)
+            if not value.isascii():
+                object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what the system says about an error, without the file name that `str(error)` adds to an OSError's."""
+    """Return the system's message for an error, without the file name that `str(error)` adds for an OSError."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,8 +1,9 @@
 """Every path outside a repository and every environment override, as functions of (platform, environment).
 
-The functions here do not touch the disk, so Windows and macOS are tested as data. A path is never relative: it would
-lead into the working folder, which may be a hostile repository. A relative home is an error; any other variable that
-holds a relative path counts as not set (as the XDG specification says), and `relative_variables` names it.
+The functions here do not touch the disk, so Windows and macOS are tested as data. Returned paths
+are always absolute: a relative one would point into the working folder, which may be a hostile repository. A relative
+home is an error. Any other variable with a relative path counts as not set (as the XDG specification requires), and
+`relative_variables` reports it.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ AGENT_VARIABLES = (
     "APPDATA",
     "VSCODE_PORTABLE",
 )
-"""The variables that say where agents keep their sessions."""
+"""The environment variables that tell where agents store their sessions."""
 
 
-def _pure(platform: str) -> type[PurePath]:
+def _path_type(platform: str) -> type[PurePath]:
     return PureWindowsPath if platform == "win32" else PurePosixPath
 
 
 def user_home(environ: Mapping[str, str], platform: str = sys.platform) -> PurePath:
     """The person's home folder: `USERPROFILE` on Windows, `HOME` elsewhere.
 
-    Raises HomeError where it is not set or not absolute.
+    Raises HomeError if it is not set or not absolute.
     """
     name = "USERPROFILE" if platform == "win32" else "HOME"
-    home = _pure(platform)(environ.get(name, ""))
+    home = _path_type(platform)(environ.get(name, ""))
     if not environ.get(name):
         raise HomeError(f"{name} is not set, so your home folder is not known.", where=name, todo=_todo(name))
     if not home.is_absolute():
@@ -48,12 +49,12 @@ def user_home(environ: Mapping[str, str], platform: str = sys.platform) -> PureP
 
 
 def lerim_home(environ: Mapping[str, str], platform: str = sys.platform) -> PurePath:
-    """Lerim's own folder: `LERIM_HOME`, else `~/.lerim`. Raises HomeError where it is not absolute."""
+    """Lerim's own folder: `LERIM_HOME`, else `~/.lerim`. Raises HomeError if it is not absolute."""
     own = user_home(environ, platform) / ".lerim"
     override = environ.get("LERIM_HOME")
     if not override:
         return own
-    home = _pure(platform)(override)
+    home = _path_type(platform)(override)
     if not home.is_absolute():
         raise HomeError("LERIM_HOME is not an absolute path.", where=override, todo=_todo("LERIM_HOME"))
     return home
@@ -64,45 +65,46 @@ def _todo(name: str) -> str:
 
 
 def relative_variables(environ: Mapping[str, str], platform: str = sys.platform) -> list[Problem]:
-    """A problem for each variable of an agent that was ignored because the path in it is relative."""
+    """Return a problem for each agent variable that is ignored because its path is relative."""
     return [
         Problem("relative-path", name, f"{name} is ignored because {part!r} is not an absolute path.")
         for name in AGENT_VARIABLES
-        for part in _parts(environ, name)
-        if not _pure(platform)(part).is_absolute()
+        for part in _split_variable(environ, name)
+        if not _path_type(platform)(part).is_absolute()
     ]
 
 
-def _parts(environ: Mapping[str, str], name: str) -> list[str]:
+def _split_variable(environ: Mapping[str, str], name: str) -> list[str]:
     value = environ.get(name, "")
     parts = value.split(",") if name == "CLAUDE_CONFIG_DIR" else [value]
     return [part.strip() for part in parts if part.strip()]
 
 
-def _folders(environ: Mapping[str, str], name: str, platform: str) -> tuple[PurePath, ...]:
-    """The absolute paths a variable holds."""
-    named = map(_pure(platform), _parts(environ, name))
+def _absolute_folders(environ: Mapping[str, str], name: str, platform: str) -> tuple[PurePath, ...]:
+    """Return the absolute paths in a variable."""
+    named = map(_path_type(platform), _split_variable(environ, name))
     return tuple(folder for folder in named if folder.is_absolute())
 
 
-def _folder(environ: Mapping[str, str], name: str, platform: str, default: PurePath) -> PurePath:
-    return next(iter(_folders(environ, name, platform)), default)
+def _first_folder(environ: Mapping[str, str], name: str, platform: str, default: PurePath) -> PurePath:
+    return next(iter(_absolute_folders(environ, name, platform)), default)
 
 
 def claude_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """The folders holding Claude Code's `projects/`: `CLAUDE_CONFIG_DIR` (a comma list), else the known defaults."""
+    """Return the parents of Claude Code's `projects/`: `CLAUDE_CONFIG_DIR` (comma-separated), else the defaults."""
     home = user_home(environ, platform)
-    return _folders(environ, "CLAUDE_CONFIG_DIR", platform) or (home / ".claude", home / ".config" / "claude")
+    return _absolute_folders(environ, "CLAUDE_CONFIG_DIR", platform) or (home / ".claude", home / ".config" / "claude")
 
 
 def codex_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The folder of Codex: `CODEX_HOME`, else `~/.codex`."""
-    return (_folder(environ, "CODEX_HOME", platform, user_home(environ, platform) / ".codex"),)
+    return (_first_folder(environ, "CODEX_HOME", platform, user_home(environ, platform) / ".codex"),)
 
 
 def opencode_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
-    """The data folder of OpenCode (XDG on every system); `OPENCODE_DB` names a database, there or anywhere."""
-    base = _folder(environ, "XDG_DATA_HOME", platform, user_home(environ, platform) / ".local" / "share")
+    """The data folder of OpenCode (XDG on every system); `OPENCODE_DB` is the path of a
+    database, absolute or relative to that folder."""
+    base = _first_folder(environ, "XDG_DATA_HOME", platform, user_home(environ, platform) / ".local" / "share")
     database = environ.get("OPENCODE_DB", "").strip()
     own = base / "opencode"
     return (own, own / database) if database and database != ":memory:" else (own,)
@@ -110,25 +112,25 @@ def opencode_roots(environ: Mapping[str, str], platform: str = sys.platform) -> 
 
 def gemini_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The folder of Gemini CLI: `.gemini` in `GEMINI_CLI_HOME`, else in the person's home."""
-    return (_folder(environ, "GEMINI_CLI_HOME", platform, user_home(environ, platform)) / ".gemini",)
+    return (_first_folder(environ, "GEMINI_CLI_HOME", platform, user_home(environ, platform)) / ".gemini",)
 
 
 CURSOR_PRODUCTS = ("Cursor", "Cursor Nightly")
-"""Products of Cursor, each with a `User` folder of its own."""
+"""Editions of Cursor, each with its own `User` folder."""
 VSCODE_PRODUCTS = ("Code", "Code - Insiders", "VSCodium")
-"""Products of VS Code that hold Copilot's chats."""
+"""Editions of VS Code that store Copilot's chats."""
 
 
 def editor_user_folders(products: Sequence[str], environ: Mapping[str, str], platform: str) -> tuple[PurePath, ...]:
-    """The `User` folders of editors made from VS Code, by the name of the product."""
+    """Return the `User` folders of editors based on VS Code, given their product names."""
     home = user_home(environ, platform)
     if platform == "win32":
-        base = _folder(environ, "APPDATA", platform, home / "AppData" / "Roaming")
+        base = _first_folder(environ, "APPDATA", platform, home / "AppData" / "Roaming")
     elif platform == "darwin":
         base = home / "Library" / "Application Support"
     else:
-        base = _folder(environ, "XDG_CONFIG_HOME", platform, home / ".config")
-    own = tuple(folder / "user-data" / "User" for folder in _folders(environ, "VSCODE_PORTABLE", platform))
+        base = _first_folder(environ, "XDG_CONFIG_HOME", platform, home / ".config")
+    own = tuple(folder / "user-data" / "User" for folder in _absolute_folders(environ, "VSCODE_PORTABLE", platform))
     return (*own, *(base / product / "User" for product in products))
 
 
@@ -139,18 +141,18 @@ def cursor_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tu
 
 def copilot_roots(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """The folder of Copilot's command line (`COPILOT_HOME`, else `~/.copilot`), VS Code's `User` folders, and those of
-    its server, where a remote window's chats may be."""
+    its server, which may store the chats of a remote window."""
     home = user_home(environ, platform)
-    own = _folder(environ, "COPILOT_HOME", platform, home / ".copilot")
+    own = _first_folder(environ, "COPILOT_HOME", platform, home / ".copilot")
     servers = (home / ".vscode-server" / "data" / "User", home / ".vscode-server-insiders" / "data" / "User")
     return (own, *editor_user_folders(VSCODE_PRODUCTS, environ, platform), *servers)
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """`~/.lerim` (or `LERIM_HOME`): what belongs to the person and not to one repository. Folder 0700, files 0600.
+    """`~/.lerim` (or `LERIM_HOME`): data of the person rather than of one repository. Folder mode 0700, files 0600.
 
-    `person` is the home folder itself; None where it was not asked for.
+    `person` is the person's home folder; None if it was not determined.
     """
 
     root: Path
@@ -158,9 +160,9 @@ class Home:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Home:
-        """The home this environment names. Raises HomeError where it is not absolute, or not the person's own.
+        """Return the home set by this environment. Raises HomeError if it is not absolute or not owned by the person.
 
-        Whether it lies in a repository is for `lerim.project.home` to say."""
+        `lerim.project.home` checks that it is outside of any repository."""
         home = cls(Path(lerim_home(environ)), Path(user_home(environ)))
         _check_owner(Path(user_home(environ)), "USERPROFILE" if sys.platform == "win32" else "HOME")
         if os.path.lexists(home.root):
@@ -169,7 +171,7 @@ class Home:
 
     @property
     def catalog(self) -> Path:
-        """The catalog of sessions of every agent and project."""
+        """The catalog of sessions, of all agents and projects."""
         return self.root / "index" / "sessions.sqlite3"
 
     @property
@@ -179,31 +181,31 @@ class Home:
 
     @property
     def activity_log(self) -> Path:
-        """One line a sync: time, operation, project, counts, cost, seconds."""
+        """One line per sync: time, operation, project, counts, cost, seconds."""
         return self.root / "activity.log"
 
     @property
     def spending(self) -> Path:
-        """What each call of a model that is paid for cost."""
+        """The cost of each call to a paid model."""
         return self.root / "spending.sqlite3"
 
     @property
     def models(self) -> Path:
-        """Which models the person agreed to, and what each told of its limits."""
+        """The models the person consented to, and the limits each one reported."""
         return self.root / "models.json"
 
     @property
     def memory(self) -> Path:
-        """Memories of sessions outside any repository."""
+        """Memories of sessions outside of any repository."""
         return self.root / "memory"
 
     def project(self, key: str) -> Path:
-        """The private folder of one project: rejections, undo history, locks, quotes kept out of git."""
+        """Return the private folder of a project: rejections, undo history, locks, and quotes kept out of git."""
         return self.root / "projects" / key
 
 
 def _check_owner(folder: Path, name: str) -> None:
-    """Raises HomeError where a folder is not there, or belongs to somebody else."""
+    """Raise HomeError if the folder does not exist or belongs to another user."""
     try:
         found = folder.stat()
     except OSError as error:

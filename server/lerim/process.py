@@ -1,7 +1,7 @@
-"""Starting and ending child processes, as functions of (platform, environment): no shell, no console, own group.
+"""Starts and ends child processes without a shell or console, each in its own process group.
 
-Everything here returns data, so that every system is tested on any machine; only `claim_streams`, `lower_priority`
-and `kill_group` act.
+Most functions take the platform and the environment and return data, so that each system is tested on any machine.
+Only `claim_streams`, `lower_priority` and `kill_group` have side effects.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ BELOW_NORMAL_PRIORITY_CLASS = 0x00004000
 CREATE_NO_WINDOW = 0x08000000
 
 NICE = 10
-"""How much a job yields to the editor and to what the person runs."""
+"""The nice value of a job, so that it yields to the editor and the person's own programs."""
 
 FOREIGN_VARIABLES = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONWARNINGS")
-"""Variables that would change what our Python does; they belong to the person's own programs."""
+"""Variables meant for the person's own Python programs; they would change how Lerim's Python runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessLaunch:
-    """What to hand to `subprocess`: `new_session` makes a process group on POSIX, `creationflags` do so on Windows.
+    """Arguments for `subprocess`: `new_session` creates a process group on POSIX, `creationflags` does so on Windows.
 
-    Where `line` is not empty it is handed over in place of `argv`: Windows starts a batch file by a line alone.
+    If `line` is not empty, it is passed instead of `argv`: Windows starts a batch file only by a command line.
     """
 
     argv: tuple[str, ...]
@@ -47,15 +47,15 @@ class ProcessLaunch:
 def build_lerim_launch(
     arguments: Sequence[str], executable: str, environ: Mapping[str, str], platform: str = sys.platform
 ) -> ProcessLaunch:
-    """A child `python -m lerim <arguments>`.
+    """Return the launch of a child process `python -m lerim <arguments>`.
 
     `-P` keeps the working directory, which may be a hostile repository, off the module path.
     """
     windows = platform == "win32"
-    kept = {name: value for name, value in environ.items() if name.upper() not in FOREIGN_VARIABLES}
+    inherited = {name: value for name, value in environ.items() if name.upper() not in FOREIGN_VARIABLES}
     return ProcessLaunch(
         argv=(executable, "-P", "-X", "utf8", "-m", "lerim", *arguments),
-        environ={**kept, "PYTHONUTF8": "1"},
+        environ={**inherited, "PYTHONUTF8": "1"},
         creationflags=CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | BELOW_NORMAL_PRIORITY_CLASS if windows else 0,
         new_session=not windows,
     )
@@ -65,40 +65,42 @@ def find_executable(
     name: str,
     environ: Mapping[str, str],
     platform: str = sys.platform,
-    there: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
+    is_executable: Callable[[str], bool] = lambda path: os.path.isfile(path) and os.access(path, os.X_OK),  # noqa: PTH113
 ) -> str | None:
-    """The whole path of a program: as it is named, or from the folders of PATH; never from where we happen to be."""
+    """Return the absolute path of a program given by absolute path or found in PATH, or None.
+
+    The working directory and relative folders in PATH are never searched."""
     windows = platform == "win32"
     pure = PureWindowsPath if windows else PurePosixPath
-    known = {key.upper() if windows else key: value for key, value in environ.items()}
-    endings = _endings(name, known.get("PATHEXT", "")) if windows else [""]
-    folders = [] if pure(name).is_absolute() else known.get("PATH", "").split(";" if windows else ":")
+    variables = {key.upper() if windows else key: value for key, value in environ.items()}
+    endings = _list_endings(name, variables.get("PATHEXT", "")) if windows else [""]
+    folders = [] if pure(name).is_absolute() else variables.get("PATH", "").split(";" if windows else ":")
     if not name or (folders and len(pure(name).parts) != 1):
         return None
     places = [pure(folder) / name for folder in folders if pure(folder).is_absolute()] if folders else [pure(name)]
-    return next((f"{place}{end}" for place in places for end in endings if there(f"{place}{end}")), None)
+    return next((f"{place}{end}" for place in places for end in endings if is_executable(f"{place}{end}")), None)
 
 
-def _endings(name: str, pathext: str) -> list[str]:
-    """What Windows may add to a program's name. npm puts a script for other systems, which has no ending, beside the
-    one for Windows, so that a name without an ending is the last that is tried."""
-    known = [one for one in (pathext or ".COM;.EXE;.BAT;.CMD").split(";") if one]
-    named = PureWindowsPath(name).suffix.upper() in {one.upper() for one in known}
-    return ["", *known] if named else [*known, ""]
+def _list_endings(name: str, pathext: str) -> list[str]:
+    """Return the extensions that Windows may append to a program's name, in the order to try them. npm installs a
+    script for other systems, without an extension, next to the one for Windows, so the bare name is tried last."""
+    extensions = [extension for extension in (pathext or ".COM;.EXE;.BAT;.CMD").split(";") if extension]
+    named = PureWindowsPath(name).suffix.upper() in {extension.upper() for extension in extensions}
+    return ["", *extensions] if named else [*extensions, ""]
 
 
 def is_batch(program: str) -> bool:
-    """Whether Windows runs a program by its command processor."""
+    """Return whether Windows runs the program with its command processor."""
     return PureWindowsPath(program).suffix.lower() in (".cmd", ".bat")
 
 
 def build_batch_line(argv: Sequence[str], environ: Mapping[str, str]) -> str:
-    """The line that starts a batch file on Windows, such as the `claude.cmd` that npm installs.
+    """Return the command line that starts a batch file on Windows, such as the `claude.cmd` that npm installs.
 
-    Raises ValueError for an argument that the command processor would read as more than text.
+    Raises ValueError for an argument that the command processor would not take literally.
     """
     for word in argv:
-        if any(sign in word for sign in '"%!\r\n\0'):
+        if any(character in word for character in '"%!\r\n\0'):
             raise ValueError(f"Windows cannot hand {word!r} to {PureWindowsPath(argv[0]).name}")
     processor = _windows_folder(environ) / "System32" / "cmd.exe"
     words = " ".join(f'"{word}"' for word in argv)
@@ -111,9 +113,9 @@ def _windows_folder(environ: Mapping[str, str]) -> PureWindowsPath:
 
 
 def build_kill_launch(pid: int, environ: Mapping[str, str], platform: str = sys.platform) -> ProcessLaunch | None:
-    """The command that ends a process and all its children, or None where a signal to its group does (POSIX).
+    """Return the command that ends a process and all its children, or None on POSIX, where a signal to the group does.
 
-    It is named by its whole path: a program of that name in a repository or on the path is never run.
+    The program is given by its absolute path, so that one of the same name in a repository or in PATH is never run.
     """
     if platform != "win32":
         return None
@@ -124,7 +126,7 @@ def build_kill_launch(pid: int, environ: Mapping[str, str], platform: str = sys.
 
 
 def kill_group(pid: int, environ: Mapping[str, str]) -> None:
-    """Kills a process that leads a group of its own, and its children, now; one that is gone already is fine."""
+    """Kill a process that leads its own group, and its children. A process that has already ended is not an error."""
     launch = build_kill_launch(pid, environ)
     if launch is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -141,15 +143,15 @@ def kill_group(pid: int, environ: Mapping[str, str]) -> None:
 
 
 def lower_priority(platform: str = sys.platform) -> None:
-    """Lowers this process's priority; on Windows the parent already asked for it at start."""
+    """Lower the priority of this process; on Windows the parent has already done so when starting it."""
     if platform != "win32":
         os.nice(NICE)
 
 
 def claim_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Takes stdin and stdout for a protocol: (input, output) on file descriptors of their own.
+    """Reserve stdin and stdout for a protocol; return (input, output) on new file descriptors.
 
-    Afterwards fd 1 is stderr and fd 0 is empty, so that nothing this process or a child of it prints or reads can
+    Afterwards fd 1 is stderr and fd 0 is the null device, so that nothing this process or a child prints or reads can
     corrupt the protocol.
     """
     output = os.fdopen(os.dup(1), "wb", 0x10000)

@@ -1,4 +1,4 @@
-"""Command lines as people can paste them."""
+"""Formats command lines for people to paste into a shell."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import sys
 
 
 def format_command_line(*words: object, platform: str = sys.platform) -> str:
-    """The words as one command line of the platform's shell: quoted where they need it."""
+    """Return the words as one command line for the platform's shell, quoted where necessary."""
     texts = [str(word) for word in words]
     return subprocess.list2cmdline(texts) if platform == "win32" else shlex.join(texts)

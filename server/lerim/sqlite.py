@@ -30,7 +30,7 @@ from lerim.errors import LerimError, Problem, reason_of
 
 DEFAULT_WAIT = 5.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_UNFIT = (*_DAMAGED, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
+_UNUSABLE = (*_DAMAGED, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT)
 """The codes of a database that is damaged or has other tables than its version; others pass (locked, disk full)."""
 
 
@@ -74,13 +74,13 @@ def open_database(
     damaged database was replaced. `wait` replaces the schema's for this connection. Raises the schema's error.
     """
     with failures(path, schema):
-        db = None if _is_marked(path, schema) else _open_fit(path, schema, wait)
+        db = None if _is_marked_damaged(path, schema) else _open_usable(path, schema, wait)
         if db is not None:
             return db
         from filelock import FileLock
 
         with FileLock(f"{path}.lock", timeout=schema.wait, mode=0o600):
-            return _open_made(path, schema, problems, wait)
+            return _open_or_make(path, schema, problems, wait)
 
 
 def open_existing(path: Path, schema: Schema, wait: float | None = None) -> sqlite3.Connection | None:
@@ -116,8 +116,8 @@ def connect(
 
 def file_uri(path: PurePath) -> str:
     """An absolute path as the URI that SQLite takes: `?`, `#`, `%` and drives are data; no host is ever named."""
-    spelled = path.as_posix()
-    return "file://" + ("" if spelled.startswith("/") else "/") + quote(os.fsencode(spelled))
+    posix_path = path.as_posix()
+    return "file://" + ("" if posix_path.startswith("/") else "/") + quote(os.fsencode(posix_path))
 
 
 @contextmanager
@@ -155,17 +155,17 @@ def failures(path: Path, schema: Schema) -> Iterator[None]:
         damaged = _has_code(error, _DAMAGED, schema)
         if damaged and schema.replaced:
             with suppress(OSError):  # the damage is met again
-                _marker(path).touch(mode=0o600)
+                _damage_marker(path).touch(mode=0o600)
         todo = schema.todo_damaged if damaged else schema.todo
         raise schema.error(f"{schema.failure}: {reason_of(error)}.", where=str(path), todo=todo) from error
 
 
 def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
     """None where there is no file, or one of an older version."""
-    if not _is_there(path):
+    if not _file_exists(path):
         return None
     try:
-        db = _opened(path, schema, wait)
+        db = _connect_with_settings(path, schema, wait)
     except sqlite3.Error as error:
         if _has_code(error, (sqlite3.SQLITE_CANTOPEN,), schema) and not path.exists():
             return None  # another process is replacing a damaged database and has just moved it away
@@ -173,7 +173,7 @@ def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Con
     try:
         version = version_of(db)
         if version > schema.version:
-            raise _newer(path, schema, version)
+            raise _make_newer_version_error(path, schema, version)
         if version == schema.version:
             db.execute(schema.probe).fetchone()
             return db
@@ -184,47 +184,47 @@ def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Con
     return None
 
 
-def _open_fit(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
+def _open_usable(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
     """As `_open_current`, and None where it must be replaced."""
     try:
         return _open_current(path, schema, wait)
     except sqlite3.Error as error:
-        if schema.replaced and _has_code(error, _UNFIT, schema):
+        if schema.replaced and _has_code(error, _UNUSABLE, schema):
             return None
         raise
 
 
-def _open_made(path: Path, schema: Schema, problems: list[Problem] | None, wait: float | None) -> sqlite3.Connection:
+def _open_or_make(path: Path, schema: Schema, problems: list[Problem] | None, wait: float | None) -> sqlite3.Connection:
     """Create, upgrade or replace the database, unless another process has done so; the lock is held."""
-    if not _is_marked(path, schema):
-        db = _open_fit(path, schema, wait)
+    if not _is_marked_damaged(path, schema):
+        db = _open_usable(path, schema, wait)
         if db is not None:
             return db
-        if _is_there(path) and not _is_empty(path, schema) and _is_upgraded(path, schema):
-            return _opened(path, schema, wait)
-    if _is_there(path) and not _is_empty(path, schema):
-        aside = path.with_name(f"{path.name}.damaged-copy")
+        if _file_exists(path) and not _is_empty(path, schema) and _try_upgrade(path, schema):
+            return _connect_with_settings(path, schema, wait)
+    if _file_exists(path) and not _is_empty(path, schema):
+        damaged_copy = path.with_name(f"{path.name}.damaged-copy")
         _remove_logs(path)
-        path.replace(aside)
-        message = f"{schema.name} was damaged and is kept as {aside.name}. {schema.replaced}"
+        path.replace(damaged_copy)
+        message = f"{schema.name} was damaged and is kept as {damaged_copy.name}. {schema.replaced}"
         (problems if problems is not None else []).append(Problem(schema.code, str(path), message))
-    _marker(path).unlink(missing_ok=True)
+    _damage_marker(path).unlink(missing_ok=True)
     _create(path, schema)
-    return _opened(path, schema, wait)
+    return _connect_with_settings(path, schema, wait)
 
 
-def _opened(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection:
+def _connect_with_settings(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection:
     return connect(path, wait=schema.wait if wait is None else wait, settings=schema.settings)
 
 
-def _is_upgraded(path: Path, schema: Schema) -> bool:
+def _try_upgrade(path: Path, schema: Schema) -> bool:
     """Upgrade the database in one transaction; False where it must be replaced."""
     faults: tuple[type[Exception], ...] = (sqlite3.Error, *schema.damage)
     try:
-        with closing(_opened(path, schema, None)) as db, transaction(db):
+        with closing(_connect_with_settings(path, schema, None)) as db, transaction(db):
             _upgrade(db, schema)
     except faults as error:
-        if schema.replaced and _has_code(error, _UNFIT, schema):
+        if schema.replaced and _has_code(error, _UNUSABLE, schema):
             return False
         raise
     return True
@@ -252,7 +252,7 @@ def _create(path: Path, schema: Schema) -> None:
     new.replace(path)
 
 
-def _is_there(path: Path) -> bool:
+def _file_exists(path: Path) -> bool:
     """Whether there is a file to open, which is then private. Raises OSError where it cannot be read and written."""
     try:  # another process may move a damaged database away at any instant
         mode = path.stat().st_mode
@@ -276,16 +276,16 @@ def _is_empty(path: Path, schema: Schema) -> bool:
         with closing(connect(path, wait=schema.wait)) as db:
             return not version_of(db) and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     except sqlite3.Error as error:
-        if _has_code(error, _UNFIT, schema):
+        if _has_code(error, _UNUSABLE, schema):
             return False
         raise
 
 
-def _is_marked(path: Path, schema: Schema) -> bool:
-    return bool(schema.replaced) and _marker(path).exists()
+def _is_marked_damaged(path: Path, schema: Schema) -> bool:
+    return bool(schema.replaced) and _damage_marker(path).exists()
 
 
-def _marker(path: Path) -> Path:
+def _damage_marker(path: Path) -> Path:
     """The file that says that damage was met in the database."""
     return path.with_name(f"{path.name}.damaged")
 
@@ -295,7 +295,7 @@ def _remove_logs(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _newer(path: Path, schema: Schema, version: int) -> LerimError:
+def _make_newer_version_error(path: Path, schema: Schema, version: int) -> LerimError:
     message = f"{schema.name} was made by a newer Lerim (schema version {version}, this one knows {schema.version})."
     todo = "Update Lerim, or move the file away: a new one is then made." if schema.replaced else "Update Lerim."
     return schema.error(message, where=str(path), todo=todo)

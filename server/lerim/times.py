@@ -1,4 +1,4 @@
-"""Points in time as people type them: `36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`."""
+"""Parses times as people type them: `36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ TIME_EXAMPLES = "a duration such as 90m, 36h or 14d, or a date such as 2026-07-0
 
 
 def parse_time(text: str, now: datetime) -> datetime:
-    """The time `text` names, in UTC: so long before `now`, or an ISO date or time (local unless it says its zone).
+    """Return the time in UTC: a duration before `now`, or an ISO date or time (local time unless it has a zone).
 
-    Raises ValueError, naming what is accepted.
+    Raises ValueError, whose message lists the accepted formats.
     """
     text = text.strip()
     if found := _DURATION.fullmatch(text):

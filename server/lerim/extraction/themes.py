@@ -23,16 +23,16 @@ from lerim.redaction import clean_text, find_flags, show_hidden
 from lerim.sessions import Platform
 from lerim.words import STOP_WORDS, split_words
 
-SESSIONS = 3
-DAYS = 2
-OWN = 2  # sessions an outer folder needs beyond those of the folders inside it
-WORDS = 3
-AT_ONCE = 3
-REFERENCES = 3
-_NO_GROUND = frozenset(
+MIN_SESSIONS = 3
+MIN_DAYS = 2
+MIN_OWN_SESSIONS = 2  # sessions an outer folder needs beyond those of the folders inside it
+MAX_THEME_WORDS = 3
+MAX_THEMES = 3
+MAX_REFERENCES = 3
+_IGNORED_FOLDERS = frozenset(
     ("test", "tests", "__tests__", "spec", "docs", "doc", "fixtures", "node_modules", "dist", "build")
 )
-_USUAL_WORDS = """
+_COMMON_WORD_LIST = """
     add added adding agent also another apply approach back branch break broken bug build call change changed changes
     check class clean code come commit config content continue correct create current data default delete different
     directly docs done edit else error errors everything example exist existing expect explain fail failed failing
@@ -45,7 +45,7 @@ _USUAL_WORDS = """
     think time todo tool try turn type unit update updated use used user using value version want way well without word
     work working works write wrong
 """
-_USUAL = frozenset(_USUAL_WORDS.split())
+_COMMON_WORDS = frozenset(_COMMON_WORD_LIST.split())
 """Words found in most requests, whatever they are about."""
 
 
@@ -70,88 +70,115 @@ class ThemeSession:
 
 def find_themes(sessions: Sequence[ThemeSession]) -> list[Candidate]:
     """Returns up to three themes of these sessions, the one with the most sessions first."""
-    grounds = _grounds(sessions)
-    told = {ground: _words(ground, here, sessions) for ground, here in grounds.items()}
-    ranked = sorted((ground for ground in grounds if told[ground]), key=lambda one: (-len(grounds[one]), one))
-    return [made for one in ranked[:AT_ONCE] if (made := _theme(one, told[one], grounds[one])) is not None]
+    sessions_by_folder = _find_theme_folders(sessions)
+    theme_words = {
+        folder: _find_theme_words(folder, folder_sessions, sessions)
+        for folder, folder_sessions in sessions_by_folder.items()
+    }
+    ranked = sorted(
+        (folder for folder in sessions_by_folder if theme_words[folder]),
+        key=lambda one: (-len(sessions_by_folder[one]), one),
+    )
+    return [
+        made
+        for one in ranked[:MAX_THEMES]
+        if (made := _make_theme(one, theme_words[one], sessions_by_folder[one])) is not None
+    ]
 
 
-def _grounds(sessions: Sequence[ThemeSession]) -> dict[str, list[ThemeSession]]:
+def _find_theme_folders(sessions: Sequence[ThemeSession]) -> dict[str, list[ThemeSession]]:
     """Returns the folders that qualify as a theme, each with its sessions."""
     by_folder: dict[str, dict[str, ThemeSession]] = defaultdict(dict)
     for worked in sessions:
         for path in {path for asked in worked.asked for path in asked.changed}:
-            for folder in _folders(path):
+            for folder in _parent_folders(path):
                 by_folder[folder][worked.session] = worked
-    enough = {folder: here for folder, here in by_folder.items() if _enough(here.values())}
+    enough = {
+        folder: folder_sessions
+        for folder, folder_sessions in by_folder.items()
+        if _has_enough_sessions(folder_sessions.values())
+    }
     out: dict[str, list[ThemeSession]] = {}
     for folder in sorted(enough, key=lambda one: (-one.count("/"), one)):
         inner = {session for one in out if one.startswith(f"{folder}/") for session in enough[one]}
-        if not inner or len(enough[folder].keys() - inner) >= OWN:
+        if not inner or len(enough[folder].keys() - inner) >= MIN_OWN_SESSIONS:
             out[folder] = list(enough[folder].values())
     return out
 
 
-def _folders(path: str) -> list[str]:
+def _parent_folders(path: str) -> list[str]:
     """Returns the folders that contain a file, except the root; none for tests, documentation and hidden folders."""
     parts = path.split("/")[:-1]
-    if not parts or any(part.startswith(".") or part.lower() in _NO_GROUND for part in parts):
+    if not parts or any(part.startswith(".") or part.lower() in _IGNORED_FOLDERS for part in parts):
         return []
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
-def _enough(sessions: Iterable[ThemeSession]) -> bool:
-    here = list(sessions)
-    return len(here) >= SESSIONS and len({one.asked[-1].time.date() for one in here}) >= DAYS
+def _has_enough_sessions(sessions: Iterable[ThemeSession]) -> bool:
+    folder_sessions = list(sessions)
+    return (
+        len(folder_sessions) >= MIN_SESSIONS and len({one.asked[-1].time.date() for one in folder_sessions}) >= MIN_DAYS
+    )
 
 
-def _words(ground: str, here: Sequence[ThemeSession], sessions: Sequence[ThemeSession]) -> tuple[str, ...]:
+def _find_theme_words(
+    folder: str, folder_sessions: Sequence[ThemeSession], sessions: Sequence[ThemeSession]
+) -> tuple[str, ...]:
     """Returns up to three words that characterize the work in a folder, the most frequent first."""
-    places = {part for word, parts in split_words(ground) for part in (word, *parts)}
-    inside = _counted(here, ground)
-    others = [one for one in sessions if one not in here]
-    outside = _counted(others, "")
-    shared = len(here) / max(1, len(others))
+    places = {part for word, parts in split_words(folder) for part in (word, *parts)}
+    inside = _count_words(folder_sessions, folder)
+    others = [one for one in sessions if one not in folder_sessions]
+    outside = _count_words(others, "")
+    shared = len(folder_sessions) / max(1, len(others))
     telling = [
         word
         for word, count in inside.items()
-        if 2 * count >= len(here) and count > outside[word] * shared and word not in places
+        if 2 * count >= len(folder_sessions) and count > outside[word] * shared and word not in places
     ]
-    return tuple(sorted(telling, key=lambda word: (-inside[word], word))[:WORDS])
+    return tuple(sorted(telling, key=lambda word: (-inside[word], word))[:MAX_THEME_WORDS])
 
 
-def _counted(sessions: Iterable[ThemeSession], ground: str) -> Counter[str]:
+def _count_words(sessions: Iterable[ThemeSession], folder: str) -> Counter[str]:
     """Counts in how many sessions each word was used in a request that changed a file in the folder."""
     out: Counter[str] = Counter()
     for worked in sessions:
-        out.update({word for asked in worked.asked if _there(asked, ground) for word in _telling(asked.text)})
+        out.update(
+            {
+                word
+                for asked in worked.asked
+                if _changed_in_folder(asked, folder)
+                for word in _find_content_words(asked.text)
+            }
+        )
     return out
 
 
-def _there(asked: ThemeRequest, ground: str) -> bool:
-    return not ground or any(path.startswith(f"{ground}/") for path in asked.changed)
+def _changed_in_folder(asked: ThemeRequest, folder: str) -> bool:
+    return not folder or any(path.startswith(f"{folder}/") for path in asked.changed)
 
 
-def _telling(text: str) -> set[str]:
+def _find_content_words(text: str) -> set[str]:
     said = " ".join(sentence.text for sentence in split_spoken(text))
     plain = {
         whole for whole, parts in split_words(clean_text(said)) if not parts and whole.isalpha() and len(whole) >= 4
     }
     return {
-        word for word in plain if word not in STOP_WORDS and word not in _USUAL and word.removesuffix("s") not in _USUAL
+        word
+        for word in plain
+        if word not in STOP_WORDS and word not in _COMMON_WORDS and word.removesuffix("s") not in _COMMON_WORDS
     }
 
 
-def _theme(ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]) -> Candidate | None:
-    title = show_hidden(f"Work on {join_names(list(told))} in `{ground}`")
-    quoted = _quotes(ground, told, here)
+def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequence[ThemeSession]) -> Candidate | None:
+    title = show_hidden(f"Work on {join_names(list(theme_words))} in `{folder}`")
+    quoted = _find_quotes(folder, theme_words, folder_sessions)
     if not quoted or clean_text(title) != title:
         return None
     (newest, asked), evidence = quoted[0][0], tuple(item for _, item in quoted)
     changed = Counter(
-        path for one in here for each in one.asked for path in each.changed if path.startswith(f"{ground}/")
+        path for one in folder_sessions for each in one.asked for path in each.changed if path.startswith(f"{folder}/")
     )
-    files = sorted(changed, key=lambda path: (-changed[path], path))[:REFERENCES]
+    files = sorted(changed, key=lambda path: (-changed[path], path))[:MAX_REFERENCES]
     marks = find_flags(title, *(item.quote for item in evidence))
     return Candidate(
         primitive="theme",
@@ -159,7 +186,7 @@ def _theme(ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]) -> 
         title=title,
         body="Several sessions in a row worked on this ground.",
         confidence=candidate_confidence("worked", accepted=False, repeated=len(evidence) - 1, flagged=bool(marks)),
-        tags=told,
+        tags=theme_words,
         references=tuple(files),
         evidence=evidence,
         platform=newest.platform,
@@ -171,24 +198,28 @@ def _theme(ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]) -> 
     )
 
 
-def _quotes(
-    ground: str, told: tuple[str, ...], here: Sequence[ThemeSession]
+def _find_quotes(
+    folder: str, theme_words: tuple[str, ...], folder_sessions: Sequence[ThemeSession]
 ) -> list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]]:
     """Returns up to three quotes, one per session that used one of the words there, the newest session first."""
     out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
-    for worked in sorted(here, key=lambda one: one.asked[-1].time, reverse=True):
+    for worked in sorted(folder_sessions, key=lambda one: one.asked[-1].time, reverse=True):
         for asked in reversed(worked.asked):
-            said = _said(asked, told, worked.platform, worked.session) if _there(asked, ground) else ""
+            said = (
+                _find_quote(asked, theme_words, worked.platform, worked.session)
+                if _changed_in_folder(asked, folder)
+                else ""
+            )
             if said:
                 out.append(((worked, asked), Evidence(said, asked.turn, "user")))
                 break
     return out[:3]
 
 
-def _said(asked: ThemeRequest, told: tuple[str, ...], platform: Platform, session: str) -> str:
+def _find_quote(asked: ThemeRequest, theme_words: tuple[str, ...], platform: Platform, session: str) -> str:
     source = SessionSource(platform, session, lambda _turn, _who: asked.text)
     for sentence in split_spoken(asked.text):
-        if _telling(sentence.text) & set(told) and (
+        if _find_content_words(sentence.text) & set(theme_words) and (
             quote := verify_quote(Quote(sentence.text, asked.turn, "user"), source)
         ):
             return quote

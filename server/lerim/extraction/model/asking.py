@@ -68,15 +68,15 @@ def ask_signature(
     Raises ModelError (WindowTooLargeError, ModelKeyError, ModelGoneError, ModelRefusedError, ModelSilentError,
     ModelAwayError) if no answer came, any LerimError from the engine, and StoppedError.
     """
-    answer = _once(lm, signature, inputs, item, think)
+    answer = _ask_once(lm, signature, inputs, item, think)
     if not answer.unread or (answer.cut and not answer.off) or not retry:
         return answer
     told = f"Your last answer could not be read: {answer.unread} Answer in the form that is asked for, in JSON."
     last = list(signature.input_fields)[-1]
-    return _once(lm, signature, {**inputs, last: f"{inputs[last]}\n{told}"}, item, think)
+    return _ask_once(lm, signature, {**inputs, last: f"{inputs[last]}\n{told}"}, item, think)
 
 
-def _once(
+def _ask_once(
     lm: dspy.LM, signature: type[dspy.Signature], inputs: Mapping[str, str], item: type[Item], think: bool
 ) -> ParsedAnswer[Item]:
     [name] = signature.output_fields
@@ -87,7 +87,7 @@ def _once(
         except dspy.AdapterParseError as error:  # not every model reports a truncated answer
             return salvage_items(str(error.lm_response or ""), name, item, heard.cut)
         except dspy.LMError as error:
-            raise _told(error) from error
+            raise _convert_error(error) from error
     items = list(value) if isinstance(value, list) else [value]
     faults = (f"{len(items) - MOST_ITEMS} more than are looked at",) if len(items) > MOST_ITEMS else ()
     return ParsedAnswer(tuple(items[:MOST_ITEMS]), faults, cut=heard.cut)
@@ -95,8 +95,8 @@ def _once(
 
 def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> ParsedAnswer[Item]:
     """Returns the valid items of an answer that does not parse as a whole; `name` is the output field."""
-    listed, broken = _list(text[:MOST_TEXT], name, set(item.model_fields))
-    off = not cut and broken and _breaks_off(text, name)
+    listed, broken = _find_list(text[:MOST_TEXT], name, set(item.model_fields))
+    off = not cut and broken and _is_cut_off(text, name)
     cut = cut or off
     if listed is None:
         return ParsedAnswer((), unread="there is no JSON list of what was asked for in it.", cut=cut, off=off)
@@ -106,13 +106,13 @@ def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> 
         try:
             good.append(item.model_validate(value))
         except ValidationError as error:
-            faults.append(_fault(error))
+            faults.append(_describe_error(error))
     if not good and faults:
         return ParsedAnswer((), tuple(faults), unread=f"nothing in it has the form: {faults[-1]}.", cut=cut, off=off)
     return ParsedAnswer(tuple(good), tuple(faults), cut=cut, off=off)
 
 
-def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, bool]:
+def _find_list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, bool]:
     """Returns the list of items in an answer, or None, and whether the JSON is broken and only its complete objects are
     included. An item has at least one of `fields`."""
     field = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
@@ -126,7 +126,7 @@ def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, 
         value: object = decoder.raw_decode(body, start)[0]
     except (ValueError, RecursionError):
         broken = True
-        value = _whole(body, start, decoder, fields) or _mended(body[start:])
+        value = _decode_complete_items(body, start, decoder, fields) or _parse_repaired_json(body[start:])
     if isinstance(value, dict):
         listed = value.get(name)
         value = listed if isinstance(listed, list) else [value]
@@ -135,9 +135,9 @@ def _list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, 
     return None, broken
 
 
-def _breaks_off(text: str, name: str) -> bool:
+def _is_cut_off(text: str, name: str) -> bool:
     """Returns whether the answer ends in the middle of its JSON."""
-    body = (_field(text, name) or text).rstrip()
+    body = (_extract_field(text, name) or text).rstrip()
     start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=0)
     try:
         json.JSONDecoder().raw_decode(body, start)
@@ -148,13 +148,13 @@ def _breaks_off(text: str, name: str) -> bool:
     return False
 
 
-def _field(text: str, name: str) -> str:
+def _extract_field(text: str, name: str) -> str:
     """Returns what follows the marker of a field, or "" if there is none."""
     found = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
     return text[found.end() :] if found else ""
 
 
-def _whole(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:
+def _decode_complete_items(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:
     """Returns the complete objects of a broken list. Objects that were cut off are not completed."""
     out: list[object] = []
     for _ in range(BRACES):
@@ -169,7 +169,7 @@ def _whole(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> l
     return [one for one in out if isinstance(one, dict) and fields & one.keys()]
 
 
-def _mended(body: str) -> object:
+def _parse_repaired_json(body: str) -> object:
     """Parses a list that is almost JSON (single quotation marks, missing commas); None if that fails."""
     try:
         return json_repair.loads(body)
@@ -177,15 +177,15 @@ def _mended(body: str) -> object:
         return None
 
 
-def _fault(error: ValidationError) -> str:
+def _describe_error(error: ValidationError) -> str:
     """Returns what is wrong with one item, without its text."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     return clean_text(f"{'.'.join(str(part) for part in first['loc']) or 'it'}: {first['msg']}")[:160]
 
 
-def _told(error: dspy.LMError) -> Exception:
+def _convert_error(error: dspy.LMError) -> Exception:
     """Converts a DSPy error to one of ours. One of ours that passed through DSPy is returned unchanged."""
-    causes = list(_causes(error))
+    causes = list(_iterate_causes(error))
     if ours := next((cause for cause in causes if isinstance(cause, LerimError)), None):
         return ours
     codes = {getattr(cause, "code", "") for cause in causes}
@@ -212,7 +212,7 @@ def _told(error: dspy.LMError) -> Exception:
     return (ModelRefusedError if refused else ModelError)(message, todo="Check roles.extract in ~/.lerim/config.toml.")
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _iterate_causes(error: BaseException) -> Iterator[BaseException]:
     cause = error.__cause__
     while cause is not None:
         yield cause

@@ -28,8 +28,8 @@ from lerim.extraction.model.windows import CountTokens, Window, cut_windows, hal
 from lerim.extraction.model.worth import is_worth_asking
 from lerim.models import ModelStep, StepKind, attribute_calls, tokens
 
-AT_ONCE = 4
-FLOOR = 500
+MAX_PARALLEL_CALLS = 4
+MIN_WINDOW_TOKENS = 500
 """Windows of at most this many tokens are not cut any further: with its prompt, such a window fits into any usable
 model."""
 ROLE = "extract"
@@ -73,7 +73,7 @@ class ExtractionBrief:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _WindowAnswer:
     """The parsed answer to a window. `known`: it was answered in an earlier pass. `cut`: the answer was truncated."""
 
     items: tuple[MemoryCandidate, ...]
@@ -85,13 +85,13 @@ class _Read:
 
 
 @dataclass(slots=True)
-class _Part:
+class _WindowPart:
     """One window in progress. `read` is None if the model is not asked because nothing in the window is worth it."""
 
     window: Window
     number: str
     of: int
-    read: Future[_Read] | None = None
+    read: Future[_WindowAnswer] | None = None
 
     @property
     def name(self) -> str:
@@ -128,13 +128,13 @@ def extract_candidates(
     """
     kept = answered or WindowAnswerCache(None, "")
     most = (lambda: min(max_tokens, limit())) if limit else (lambda: max_tokens)
-    yield from _Extracting(
+    yield from _SessionExtraction(
         lm, material, brief, before, settled, most, lower, overlap_tokens, kept, count, gate, model
     ).run()
 
 
 @dataclass(slots=True)
-class _Extracting:
+class _SessionExtraction:
     """The work on one session; see `extract_candidates`."""
 
     lm: dspy.LM
@@ -151,119 +151,125 @@ class _Extracting:
     model: str
 
     def run(self) -> Generator[ModelResult, None, None]:
-        with ThreadPoolExecutor(AT_ONCE, "window") as pool:
+        with ThreadPoolExecutor(MAX_PARALLEL_CALLS, "window") as pool:
             found: list[list[Candidate]] = []
             try:
-                yield from self._windows(pool, found)
+                yield from self._process_windows(pool, found)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
         if sum(bool(part) for part in found) > 1:
             yield ExtractionCallStarted(joining=True)
             several, brief = [candidate for part in found for candidate in part], self.brief
-            with attribute_calls(self._where):
+            with attribute_calls(self._session_label):
                 results = list(join_with_model(self.lm, several, brief.metadata, brief.metrics, brief.guidance))
             for result in results:
-                yield self._step("unread", result, "") if isinstance(result, str) else result
+                yield self._make_step("unread", result, "") if isinstance(result, str) else result
 
-    def _windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[ModelResult]:
+    def _process_windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[ModelResult]:
         turns, most = self.material.ready(self.settled), self.limit()
         cut = cut_windows(turns, most, self.overlap_tokens, self.material.sent, self.count)
-        todo = deque(_Part(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
-        parts: deque[_Part] = deque()
+        todo = deque(_WindowPart(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
+        parts: deque[_WindowPart] = deque()
         last = turns[-1].number if turns else -1
         while todo or parts:
-            while todo and not _failed(parts) and sum(_runs(part) for part in parts) < AT_ONCE:
+            while (
+                todo and not _has_fatal_error(parts) and sum(_is_running(part) for part in parts) < MAX_PARALLEL_CALLS
+            ):
                 part = todo.popleft()
-                if self.limit() < most and len(less := self._less(part)) > 1:
-                    yield self._step("halved", "it is more than the model takes", part.name, part.window.about)
+                if self.limit() < most and len(less := self._shrink(part)) > 1:
+                    yield self._make_step("halved", "it is more than the model takes", part.name, part.window.about)
                     todo.extendleft(reversed(less))
                     continue
                 parts.append(part)
-                yield from self._start(pool, part)
-            if _runs(parts[0]):
-                wait([part.read for part in parts if part.read and _runs(part)], return_when=FIRST_COMPLETED)
+                yield from self._start_call(pool, part)
+            if _is_running(parts[0]):
+                wait([part.read for part in parts if part.read and _is_running(part)], return_when=FIRST_COMPLETED)
                 continue
             part = parts.popleft()
-            more = yield from self._ended(part, found)
+            more = yield from self._finish_part(part, found)
             for half in more:
-                yield from self._start(pool, half)
+                yield from self._start_call(pool, half)
             parts.extendleft(reversed(more))
             after = parts or todo
             if not after:
                 yield TurnsSent(last)
-            elif _begins_anew(after[0], part):
+            elif _is_safe_resume_point(after[0], part):
                 yield TurnsSent(after[0].window.first - 1)
 
-    def _less(self, part: _Part) -> list[_Part]:
+    def _shrink(self, part: _WindowPart) -> list[_WindowPart]:
         """Splits a window into several that the model accepts."""
         parts = shrink_window(part.window, self.limit(), self.overlap_tokens, self.count)
-        return [_Part(window, f"{part.number}.{at}", part.of) for at, window in enumerate(parts, 1)]
+        return [_WindowPart(window, f"{part.number}.{at}", part.of) for at, window in enumerate(parts, 1)]
 
-    def _start(self, pool: ThreadPoolExecutor, part: _Part) -> Iterator[ModelResult]:
+    def _start_call(self, pool: ThreadPoolExecutor, part: _WindowPart) -> Iterator[ModelResult]:
         window = part.window
         for cut in (False, True):
             items = self.answered.find(window.text, cut=cut)
             if items is not None:
                 part.read = Future()
-                part.read.set_result(_Read(items, cut=cut, known=True))
+                part.read.set_result(_WindowAnswer(items, cut=cut, known=True))
                 return
         items = self.answered.find(window.text, lost=True)
         if items is not None:
-            part.read = pool.submit(self._repair, window, part.name, items)
+            part.read = pool.submit(self._repair_cached, window, part.name, items)
             yield ExtractionCallStarted(part.name)
             return
         if self.gate and not is_worth_asking(window.fresh):
             return
-        part.read = pool.submit(self._ask, window, part.name)
+        part.read = pool.submit(self._ask_window, window, part.name)
         yield ExtractionCallStarted(part.name)
 
-    def _ask(self, window: Window, part: str) -> _Read:
+    def _ask_window(self, window: Window, part: str) -> _WindowAnswer:
         """Asks about one window, in its own thread, and caches the answer."""
-        with attribute_calls(self._where, part):
-            return self._read(window)
+        with attribute_calls(self._session_label, part):
+            return self._read_answer(window)
 
-    def _read(self, window: Window) -> _Read:
+    def _read_answer(self, window: Window) -> _WindowAnswer:
         brief, text = self.brief, window.text
         inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
         answer = ask_signature(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)
         if answer.unread and not answer.cut:
-            return _Read((), answer.faults, answer.unread)
+            return _WindowAnswer((), answer.faults, answer.unread)
         items, repairs = answer.items, ""
         again = not answer.cut and has_lost_quotes(items, window.turns)
         self.answered.keep(text, items, cut=answer.cut, lost=again)  # before asking more: this answer is paid for
         if again:
-            items, repairs = self._repaired(window, items)
-        return _Read(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
+            items, repairs = self._repair_and_cache(window, items)
+        return _WindowAnswer(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
 
-    def _repair(self, window: Window, part: str, items: tuple[MemoryCandidate, ...]) -> _Read:
+    def _repair_cached(self, window: Window, part: str, items: tuple[MemoryCandidate, ...]) -> _WindowAnswer:
         """Asks, in its own thread, for the quotes of an answer that was cached before its quotes were repaired."""
-        with attribute_calls(self._where, part):
-            items, repairs = self._repaired(window, items)
-        return _Read(items, known=True, repairs=repairs)
+        with attribute_calls(self._session_label, part):
+            items, repairs = self._repair_and_cache(window, items)
+        return _WindowAnswer(items, known=True, repairs=repairs)
 
-    def _repaired(self, window: Window, items: tuple[MemoryCandidate, ...]) -> tuple[tuple[MemoryCandidate, ...], str]:
+    def _repair_and_cache(
+        self, window: Window, items: tuple[MemoryCandidate, ...]
+    ) -> tuple[tuple[MemoryCandidate, ...], str]:
         items, repairs = repair_quotes(self.lm, items, window.turns)
         self.answered.keep(window.text, items)
         return items, repairs
 
-    def _ended(self, part: _Part, found: list[list[Candidate]]) -> Generator[ModelResult, None, list[_Part]]:
+    def _finish_part(
+        self, part: _WindowPart, found: list[list[Candidate]]
+    ) -> Generator[ModelResult, None, list[_WindowPart]]:
         """Yields the results of a window and returns its halves if they must be asked. Re-raises errors from the
         call."""
         window = part.window
         if part.read is None:
-            yield self._step("skipped", "nothing in it is a signal", part.name, window.about)
+            yield self._make_step("skipped", "nothing in it is a signal", part.name, window.about)
             return []
         try:
             read = part.read.result()
         except WindowTooLargeError as error:
             size = sum(self.count(block.text) for block in window.blocks)
             if size <= self.limit():  # the model did not report its limit
-                self.lower(max(FLOOR, size // 2))
-            return (yield from self._halved(part, "it is more than the model takes", error))
+                self.lower(max(MIN_WINDOW_TOKENS, size // 2))
+            return (yield from self._split_part(part, "it is more than the model takes", error))
         if read.known:
-            yield self._step("resumed", "it was answered before", part.name, window.about)
+            yield self._make_step("resumed", "it was answered before", part.name, window.about)
         if read.repairs:
-            yield self._step("repaired", read.repairs, part.name)
+            yield self._make_step("repaired", read.repairs, part.name)
         if not read.unread:
             yield TurnsRead(frozenset(turn.id for turn in window.turns))
             turn, session = window.fresh[0].id, self.material.session
@@ -273,56 +279,56 @@ class _Extracting:
             yield from results
             found.append([result for result in results if isinstance(result, Candidate)])
         if read.cut:
-            return (yield from self._halved(part, "its answer was cut at the output limit"))
+            return (yield from self._split_part(part, "its answer was cut at the output limit"))
         if read.unread:
-            yield self._step("unread", "it has not the form that is asked for", part.name)
-            yield self._problem(part, f"could not be read: {read.unread}")
+            yield self._make_step("unread", "it has not the form that is asked for", part.name)
+            yield self._make_problem(part, f"could not be read: {read.unread}")
         return []
 
-    def _halved(
-        self, part: _Part, why: str, error: WindowTooLargeError | None = None
-    ) -> Generator[ModelResult, None, list[_Part]]:
+    def _split_part(
+        self, part: _WindowPart, why: str, error: WindowTooLargeError | None = None
+    ) -> Generator[ModelResult, None, list[_WindowPart]]:
         """Returns a window as several that the model accepts, or its halves; yields a problem if it is too small to
         halve. Raises WindowTooLargeError if nothing of it was read and it cannot be halved."""
         window = part.window
-        less = self._less(part) if window.about > self.limit() else []
-        if len(less) < 2 and window.about > FLOOR:
+        less = self._shrink(part) if window.about > self.limit() else []
+        if len(less) < 2 and window.about > MIN_WINDOW_TOKENS:
             two = halve_window(window, self.count)
-            less = [_Part(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
+            less = [_WindowPart(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
         if len(less) < 2 and error is not None:
             todo = "Choose another model, or raise its context."
             raise WindowTooLargeError(f"The model takes less than Lerim needs. {error.message}", todo=todo) from error
         if len(less) < 2:
-            yield self._step("unread", f"{why}, and it is too small to be halved", part.name)
-            yield self._problem(part, f"is not whole, and the part is too small to be halved: {why}.")
+            yield self._make_step("unread", f"{why}, and it is too small to be halved", part.name)
+            yield self._make_problem(part, f"is not whole, and the part is too small to be halved: {why}.")
             return []
-        yield self._step("halved", why, part.name, window.about)
+        yield self._make_step("halved", why, part.name, window.about)
         return less
 
-    def _step(self, kind: StepKind, why: str, part: str, size: int = 0) -> ModelStep:
-        return ModelStep(kind, ROLE, self.model, why, self._where, part, size)
+    def _make_step(self, kind: StepKind, why: str, part: str, size: int = 0) -> ModelStep:
+        return ModelStep(kind, ROLE, self.model, why, self._session_label, part, size)
 
-    def _problem(self, part: _Part, what: str) -> Problem:
+    def _make_problem(self, part: _WindowPart, what: str) -> Problem:
         answer = f"The model's answer to part {part.name}" if part.name else "The model's answer"
-        return Problem("model-answer", self._where, f"{answer} {what}")
+        return Problem("model-answer", self._session_label, f"{answer} {what}")
 
     @property
-    def _where(self) -> str:
+    def _session_label(self) -> str:
         return f"{self.material.platform}:{self.material.session}"
 
 
-def _begins_anew(after: _Part, part: _Part) -> bool:
+def _is_safe_resume_point(after: _WindowPart, part: _WindowPart) -> bool:
     """Returns whether a later pass that starts with `after` cuts the same windows: the two parts share no turn and do
     not come from the same halved window."""
     same = after.number.partition(".")[0] == part.number.partition(".")[0]
     return not same and after.window.first > part.window.fresh[-1].number
 
 
-def _runs(part: _Part) -> bool:
+def _is_running(part: _WindowPart) -> bool:
     return part.read is not None and not part.read.done()
 
 
-def _failed(parts: Sequence[_Part]) -> bool:
+def _has_fatal_error(parts: Sequence[_WindowPart]) -> bool:
     """Returns whether a call failed with an error that ends the session's extraction, so that no other call is
     started."""
     ended = [part.read.exception() for part in parts if part.read is not None and part.read.done()]

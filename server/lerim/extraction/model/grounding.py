@@ -78,24 +78,25 @@ def ground_candidates(
     kept: dict[EarlierClaim, Candidate] = {}
     out: list[DroppedSignal] = []
     for item in items:
-        result = _judged(item, turns, material, source)
+        result = _judge_item(item, turns, material, source)
         if isinstance(result, Candidate):
             result = flag_opposite(attribute_claim(result, heard), heard)
         if isinstance(result, DroppedSignal):
             out.append(result)
         elif (
-            same := find_repeated_claim(make_earlier_claim(result), known) or _retold(make_earlier_claim(result), known)
+            same := find_repeated_claim(make_earlier_claim(result), known)
+            or _find_same_quote(make_earlier_claim(result), known)
         ) is not None:
-            out.append(_duplicate(result, same))
+            out.append(_drop_duplicate(result, same))
         elif (same := find_repeated_claim(make_earlier_claim(result), kept)) is not None:
             kept[same] = merge_candidates(kept[same], result)
-            out.append(_duplicate(result, same))
+            out.append(_drop_duplicate(result, same))
         else:
             kept[make_earlier_claim(result)] = result
     return [*kept.values(), *out]
 
 
-def _duplicate(candidate: Candidate, same: EarlierClaim) -> DroppedSignal:
+def _drop_duplicate(candidate: Candidate, same: EarlierClaim) -> DroppedSignal:
     return drop_candidate(candidate, "duplicate", clean_text(f"already proposed: {same.title}"))
 
 
@@ -114,7 +115,7 @@ def find_repeated_claim(one: EarlierClaim, others: Iterable[EarlierClaim]) -> Ea
     return None
 
 
-def _retold(one: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
+def _find_same_quote(one: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
     """Returns the earlier claim that rests on the same words: the person has already seen it, however it is worded
     now."""
     for other in before:
@@ -127,13 +128,13 @@ def _retold(one: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim |
     return None
 
 
-def _judged(
+def _judge_item(
     item: MemoryCandidate, turns: Sequence[ShownTurn], material: Material, source: SessionSource
 ) -> Candidate | DroppedSignal:
     place = locate_quote(item.evidence.quote, item.evidence.turn, turns)
     if isinstance(place, MissingQuote):
-        return _unshown(item, place, turns, material)
-    judged = judge_draft(_draft(item, place, material), source)
+        return _drop_unquoted(item, place, turns, material)
+    judged = judge_draft(_make_draft(item, place, material), source)
     if isinstance(judged, DroppedSignal):
         return replace(judged, title=clean_text(judged.title), detail=clean_text(judged.detail))
     own = any(quote.who == "user" for quote in judged.evidence)
@@ -142,12 +143,12 @@ def _judged(
     return replace(
         judged,
         confidence=round(min(judged.confidence, most), 2),
-        tags=_tags(judged.tags, item.tags),
-        replaces=tuple(dict.fromkeys((*_replaces(item.replaces, said), *judged.replaces)))[:REPLACES],
+        tags=_merge_tags(judged.tags, item.tags),
+        replaces=tuple(dict.fromkeys((*_find_replaced_names(item.replaces, said), *judged.replaces)))[:REPLACES],
     )
 
 
-def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
+def _find_replaced_names(given: Sequence[str], said: str) -> tuple[str, ...]:
     """Returns the replaced names from the model that the claim's turn mentions."""
     plain_ones = [squeeze_spaces(strip_markup(one)).strip("`\"' ") for one in given[:20]]
     named = [
@@ -158,20 +159,22 @@ def _replaces(given: Sequence[str], said: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))[:REPLACES]
 
 
-def _unshown(item: MemoryCandidate, why: MissingQuote, turns: Sequence[ShownTurn], material: Material) -> DroppedSignal:
+def _drop_unquoted(
+    item: MemoryCandidate, why: MissingQuote, turns: Sequence[ShownTurn], material: Material
+) -> DroppedSignal:
     """Drops a claim whose quote was not found, with the candidate it would be without a quote, in the turn it names."""
     turn = next((turn for turn in turns if turn.number == item.evidence.turn), turns[0])
-    title, body = map(clean_text, _words(item, ""))
+    title, body = map(clean_text, _make_title_and_body(item, ""))
     if len(title) > MAX_TITLE_CHARS:
         title, body = make_title(title), f"{full_sentence(title)} {body}"
     candidate = Candidate(
         primitive=item.primitive,
-        kind=_kind(item),
+        kind=_get_kind(item),
         title=title,
         body=body,
         confidence=UNSHOWN,
-        tags=_tags((), item.tags),
-        references=_references(item.references, turn.cwd, material),
+        tags=_merge_tags((), item.tags),
+        references=_locate_references(item.references, turn.cwd, material),
         evidence=(),
         platform=material.platform,
         session=material.session,
@@ -185,46 +188,48 @@ def _unshown(item: MemoryCandidate, why: MissingQuote, turns: Sequence[ShownTurn
     return drop_candidate(strip_orders(candidate), "no-evidence", why.why)
 
 
-def _words(item: MemoryCandidate, quote: str) -> tuple[str, str]:
+def _make_title_and_body(item: MemoryCandidate, quote: str) -> tuple[str, str]:
     """Returns title and body of an item. The quote replaces a title that says nothing; quote or title replace an empty
     body."""
     title, body = strip_markup(item.title).strip(" .\"'"), strip_markup(item.body).strip()
     question = item.primitive == "question"
-    if quote and (not _says_something(title) or (title.endswith("?") and not question and not quote.endswith("?"))):
+    if quote and (
+        not _is_meaningful_title(title) or (title.endswith("?") and not question and not quote.endswith("?"))
+    ):
         title = make_title(quote)
     if question:
         title = f"{title.rstrip(' ?')}?"
     return title, full_sentence(shorten(body or strip_markup(quote) or title, BODY))
 
 
-def _says_something(title: str) -> bool:
+def _is_meaningful_title(title: str) -> bool:
     """Returns whether a title is more than one word and not cut off."""
     cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")")
     return len(title.split()) > 1 and len(title) >= SHORTEST_TITLE and any(map(str.isalpha, title)) and not cut
 
 
-def _kind(item: MemoryCandidate) -> LearningKind | None:
+def _get_kind(item: MemoryCandidate) -> LearningKind | None:
     return (item.kind or "insight") if item.primitive == "learning" else None
 
 
-def _draft(item: MemoryCandidate, place: FoundQuote, material: Material) -> Draft:
-    title, body = _words(item, squeeze_spaces(place.text))
+def _make_draft(item: MemoryCandidate, place: FoundQuote, material: Material) -> Draft:
+    title, body = _make_title_and_body(item, squeeze_spaces(place.text))
     turn = place.turn
     return Draft(
         signal="model",
         basis="model",
         primitive=item.primitive,
-        kind=_kind(item),
+        kind=_get_kind(item),
         title=title,
         body=body,
         turn=Turn(turn.id, turn.number, turn.role, "prompt", "", turn.time, turn.cwd),
         quotes=(Quote(place.text, turn.id, place.who),),
         artifacts=find_artifacts(f"{title} {body}", material.known),
-        references=_references(item.references, turn.cwd, material),
+        references=_locate_references(item.references, turn.cwd, material),
     )
 
 
-def _references(written: Sequence[str], cwd: str, material: Material) -> tuple[str, ...]:
+def _locate_references(written: Sequence[str], cwd: str, material: Material) -> tuple[str, ...]:
     """Returns the references that are files of the repository, as repo-relative paths."""
     out: list[str] = []
     for reference in written[:20]:
@@ -235,6 +240,6 @@ def _references(written: Sequence[str], cwd: str, material: Material) -> tuple[s
     return tuple(dict.fromkeys(out))[:REFERENCES]
 
 
-def _tags(found: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
+def _merge_tags(found: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
     plain_ones = [tag.strip().lower() for tag in given if _PLAIN_TAG.match(tag.strip())]
     return tuple(dict.fromkeys((*found, *(tag for tag in plain_ones if clean_text(tag) == tag))))[:TAGS]

@@ -42,7 +42,7 @@ def join_with_model(
 
     Raises StoppedError.
     """
-    listed = json.dumps([_listed(candidate) for candidate in found], ensure_ascii=False)
+    listed = json.dumps([_describe_candidate(candidate) for candidate in found], ensure_ascii=False)
     inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}
     try:
         answer = ask_signature(lm, MemoryMergeSignature, inputs, MemoryCandidate)
@@ -53,23 +53,23 @@ def join_with_model(
     titles = {item.title.strip() for item in answer.items}
     left = [at for at, one in enumerate(found) if one.title in titles]
     gone = [at for at, one in enumerate(found) if one.title not in titles]
-    pairs = [(at, near) for at in gone if (near := _nearest(found, at, left, NEAR)) is not None]
+    pairs = [(at, near) for at in gone if (near := _find_nearest(found, at, left, NEAR)) is not None]
     if answer.unread or answer.cut or len(pairs) < len(gone):
         wrong = "leaves out what nothing else says" if answer.items and not answer.cut else "cannot be read"
         yield f"code joined the parts alone: the model's answer {wrong}"
         yield from join_without_model(found)
         return
-    yield from _joins(found, pairs)
+    yield from _join_pairs(found, pairs)
 
 
 def join_without_model(found: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
     """Yields the joins that code makes without a model: candidates that are nearly identical, keeping the more
     confident one."""
-    near = ((at, _nearest(found, at, range(at), SAME)) for at in range(len(found)))
-    yield from _joins(found, [(at, other) for at, other in near if other is not None])
+    near = ((at, _find_nearest(found, at, range(at), SAME)) for at in range(len(found)))
+    yield from _join_pairs(found, [(at, other) for at, other in near if other is not None])
 
 
-def _joins(found: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iterator[JoinedCandidates]:
+def _join_pairs(found: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iterator[JoinedCandidates]:
     """Joins pairs of indexes; what remains of a pair stands for both in later pairs."""
     now, stands = list(found), list(range(len(found)))
 
@@ -87,7 +87,7 @@ def _joins(found: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iter
         yield JoinedCandidates(now[kept], now[gone])
 
 
-def _listed(candidate: Candidate) -> dict[str, object]:
+def _describe_candidate(candidate: Candidate) -> dict[str, object]:
     return {
         "primitive": candidate.primitive,
         "kind": candidate.kind,
@@ -98,7 +98,7 @@ def _listed(candidate: Candidate) -> dict[str, object]:
     }
 
 
-def _nearest(found: Sequence[Candidate], at: int, others: Iterable[int], least: float) -> int | None:
+def _find_nearest(found: Sequence[Candidate], at: int, others: Iterable[int], least: float) -> int | None:
     """Returns the index of the other candidate most similar to this one, or None if none is similar enough."""
     one, best, nearest = found[at], least, None
     words = set(content_words(f"{one.title} {one.body}"))

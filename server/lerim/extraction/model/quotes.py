@@ -53,21 +53,21 @@ def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQu
     person said in that place ("use MIT").
     """
     named = next((turn for turn in turns if turn.number == number), None)
-    found = _placed(quote, named, turns)
+    found = _find_in_turns(quote, named, turns)
     if isinstance(found, MissingQuote) and named is not None and (bare := _without_label(quote, named)):
-        again = _placed(bare, named, turns)
+        again = _find_in_turns(bare, named, turns)
         return again if isinstance(again, FoundQuote) else found
     return found
 
 
-def _placed(quote: str, named: ShownTurn | None, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
-    wanted = _wanted(quote)
+def _find_in_turns(quote: str, named: ShownTurn | None, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
+    wanted = _normalize_quote(quote)
     if not wanted:
-        whole = _all_of_it(quote, named) if named is not None else None
+        whole = _match_whole_turn(quote, named) if named is not None else None
         return whole or MissingQuote("the quote is too short to show anything")
-    if named is not None and (found := _within(wanted, named)) is not None:
+    if named is not None and (found := _find_in_turn(wanted, named)) is not None:
         return found
-    places = [found for turn in turns if turn is not named and (found := _within(wanted, turn)) is not None]
+    places = [found for turn in turns if turn is not named and (found := _find_in_turn(wanted, turn)) is not None]
     if len(places) == 1:
         return places[0]
     return MissingQuote(f"the quote stands in {len(places)} turns" if places else "the quote stands nowhere")
@@ -96,13 +96,13 @@ def fold_text(text: str) -> tuple[str, list[int]]:
     return "".join(out), [*places, len(text)]
 
 
-def _plain(text: str) -> str:
+def _fold_without_offsets(text: str) -> str:
     """Returns the same text as `fold_text` but without the offsets, and faster."""
     seen = HIDDEN_CHARACTERS.sub(lambda match: match.group() if match.group().isspace() else "", text)
     return " ".join(seen.split()).translate(_SAME).lower()
 
 
-def _wanted(quote: str) -> str:
+def _normalize_quote(quote: str) -> str:
     """Returns the longest part of a quote between cuts, folded, or "" if it is too short."""
     parts = (fold_text(_WRITTEN.sub("", part))[0].strip(" \"'") for part in _CUTS.split(quote[:LONGEST]))
     longest = max(parts, key=len, default="")
@@ -120,7 +120,7 @@ def _without_label(quote: str, turn: ShownTurn) -> str:
     return ""
 
 
-def _all_of_it(quote: str, turn: ShownTurn) -> FoundQuote | None:
+def _match_whole_turn(quote: str, turn: ShownTurn) -> FoundQuote | None:
     """Returns the quote, however short, if it is the whole of a piece of the person's words."""
     wanted = fold_text(quote[:SHORT])[0].strip(_ENDS)
     for piece in turn.pieces if any(map(str.isalnum, wanted)) else ():
@@ -133,12 +133,12 @@ def _all_of_it(quote: str, turn: ShownTurn) -> FoundQuote | None:
     return None
 
 
-def _within(wanted: str, turn: ShownTurn) -> FoundQuote | None:
+def _find_in_turn(wanted: str, turn: ShownTurn) -> FoundQuote | None:
     for who in _SPEAKERS:
         for piece in turn.pieces:
             if piece.who != who or piece.head == THOUGHT:
                 continue
-            if wanted not in _plain(piece.text):
+            if wanted not in _fold_without_offsets(piece.text):
                 continue
             folded, places = fold_text(piece.text)
             at = folded.find(wanted)

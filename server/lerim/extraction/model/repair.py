@@ -48,7 +48,7 @@ def repair_quotes(
     """Returns the items, with missing quotes replaced where the model found them, and a text on the result, "" if
     nothing had to be asked. Raises StoppedError, and ModelError if a later sync may get an answer."""
     gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:CLAIMS]
-    text = _text([items[at] for at in gone], turns)
+    text = _render_turns([items[at] for at in gone], turns)
     if not gone or not text:
         return tuple(items), ""
     claims = [{"claim": number, "title": items[at].title, "body": items[at].body} for number, at in enumerate(gone)]
@@ -77,7 +77,7 @@ def _is_said(quote: Quoted, turns: Sequence[ShownTurn]) -> bool:
     return isinstance(found, FoundQuote) and found.who in ("user", "assistant")
 
 
-def _text(lost: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> str:
+def _render_turns(lost: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> str:
     """Returns the turns in which the claims may be said, in order."""
     words = [set(content_words(" ".join((turn.words("user"), turn.words("assistant"))[:8_000]))) for turn in turns]
     chosen: set[int] = set()

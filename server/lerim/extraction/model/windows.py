@@ -88,12 +88,12 @@ def cut_windows(
     if sum(sizes) > max_tokens:
         overlap_tokens = min(overlap_tokens, max_tokens // 2)
         whole = (WindowBlock(turn, text, count(text), turn.number > seen) for turn, text, _ in both)
-        blocks = [part for block in whole for part in _cut(block, max_tokens, count)]
+        blocks = [part for block in whole for part in _cut_block(block, max_tokens, count)]
     else:
         blocks = [WindowBlock(turn, text, size, turn.number > seen) for turn, text, size in both]
         overlap_tokens = max_tokens  # everything fits
     counted = sum(sizes) > max_tokens
-    return list(_packed(blocks, max_tokens, overlap_tokens, counted=counted))
+    return list(_pack_blocks(blocks, max_tokens, overlap_tokens, counted=counted))
 
 
 def take_overlap(
@@ -114,16 +114,16 @@ def shrink_window(
 ) -> list[Window]:
     """Returns the fresh turns of a window in windows of at most `max_tokens` (64 or more)."""
     overlap = min(overlap_tokens, max_tokens // 2)
-    blocks = [part for block in _counted(window, count) for part in _cut(block, max_tokens, count)]
-    return list(_packed(blocks, max_tokens, overlap))
+    blocks = [part for block in _count_blocks(window, count) for part in _cut_block(block, max_tokens, count)]
+    return list(_pack_blocks(blocks, max_tokens, overlap))
 
 
 def halve_window(window: Window, count: CountTokens = tokens.count_tokens) -> tuple[Window, ...]:
     """Returns the fresh turns of a window in two windows of about the same size without overlap, cut between turns, or
     inside the turn if there is only one. Returns a single window if there is too little to cut."""
-    blocks = [block for block in _counted(window, count) if block.fresh]
+    blocks = [block for block in _count_blocks(window, count) if block.fresh]
     if len(blocks) == 1:
-        blocks = list(_cut(blocks[0], max(64, blocks[0].size // 2 + HEADER + 1), count))
+        blocks = list(_cut_block(blocks[0], max(64, blocks[0].size // 2 + HEADER + 1), count))
     total, size, end = sum(block.size for block in blocks), 0, 0
     while end < len(blocks) - 1 and (not end or 2 * size + blocks[end].size <= total):
         size += blocks[end].size
@@ -132,11 +132,11 @@ def halve_window(window: Window, count: CountTokens = tokens.count_tokens) -> tu
     return tuple(Window(part, sum(block.size for block in part)) for part in parts if part)
 
 
-def _counted(window: Window, count: CountTokens) -> list[WindowBlock]:
+def _count_blocks(window: Window, count: CountTokens) -> list[WindowBlock]:
     return [WindowBlock(block.turn, block.text, count(block.text), block.fresh) for block in window.blocks]
 
 
-def _cut(block: WindowBlock, most: int, count: CountTokens) -> Iterator[WindowBlock]:
+def _cut_block(block: WindowBlock, most: int, count: CountTokens) -> Iterator[WindowBlock]:
     """Yields the block, or parts of it with at most `most` tokens."""
     if block.size <= most:
         yield block
@@ -148,7 +148,7 @@ def _cut(block: WindowBlock, most: int, count: CountTokens) -> Iterator[WindowBl
         yield WindowBlock(block.turn, whole, count(whole), block.fresh)
 
 
-def _packed(blocks: Sequence[WindowBlock], most: int, overlap: int, counted: bool = True) -> Iterator[Window]:
+def _pack_blocks(blocks: Sequence[WindowBlock], most: int, overlap: int, counted: bool = True) -> Iterator[Window]:
     start = next((at for at, block in enumerate(blocks) if block.fresh), len(blocks))
     while start < len(blocks):
         first, size, shared = start, blocks[start].size, 0

@@ -45,10 +45,10 @@ _WELL = frozenset(("ok", "pending", "unknown"))
 
 def is_worth_asking(turns: Iterable[ShownTurn]) -> bool:
     """Returns whether anything in these turns may be worth remembering."""
-    return any(_signal(turn.role, piece) for turn in turns for piece in turn.pieces)
+    return any(_has_signal(turn.role, piece) for turn in turns for piece in turn.pieces)
 
 
-def _signal(role: str, piece: ShownPiece) -> bool:
+def _has_signal(role: str, piece: ShownPiece) -> bool:
     if piece.who == "user":
         return role != "user" or bool(_PERSON.search(clip_text(piece.text, LOOKED_AT)))
     if piece.who != "assistant":

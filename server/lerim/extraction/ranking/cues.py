@@ -9,101 +9,107 @@ import re
 from collections.abc import Mapping
 
 
-def _words(pattern: str) -> re.Pattern[str]:
+def _compile_words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{pattern})\b")
 
 
-def _begins(pattern: str) -> re.Pattern[str]:
+def _compile_start(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"^\W*(?:{pattern})\b")
 
 
 CUES: Mapping[str, re.Pattern[str]] = {
-    "obliges": _words(r"must|should|shouldn'?t|ha(?:s|ve) to|needs? to|ought|required?|shall|ensure|make sure"),
-    "generalizes": _words(
+    "obliges": _compile_words(r"must|should|shouldn'?t|ha(?:s|ve) to|needs? to|ought|required?|shall|ensure|make sure"),
+    "generalizes": _compile_words(
         r"always|never|every|each|all|any|whenever|everywhere|from now on|going forward|in general|generally"
         r"|by default|"
         r"immer|nie|siempre|nunca|toujours|jamais"
     ),
-    "forbids": _words(r"don'?t|do not|never|avoid|no need|not needed|stop|without|must not|shouldn'?t|cannot|can'?t"),
+    "forbids": _compile_words(
+        r"don'?t|do not|never|avoid|no need|not needed|stop|without|must not|shouldn'?t|cannot|can'?t"
+    ),
     "negates": re.compile(
         r"\b(?:no|not|none|nothing|neither|nor|without|nicht|kein\w*|nein|pas|sin)\b|n't\b|不|没|别|ない|않"
     ),
-    "contrasts": _words(
+    "contrasts": _compile_words(
         r"but|instead|rather|however|actually|although|though|whereas|unlike|not just|only|except|unless|even though|"
         r"aber|sondern|pero|mais"
     ),
-    "gives a reason": _words(
+    "gives a reason": _compile_words(
         r"because|since|so that|root cause|caused? by|due to|turns out|the reason|that'?s why|therefore|which means|"
         r"this means|otherwise|the cause|the (?:problem|issue) (?:is|was)|weil|porque|parce que"
     ),
-    "prefers": _words(
+    "prefers": _compile_words(
         r"prefer\w*|i want|i'?d (?:like|rather|prefer)|we want|i think|in favou?r|i like|better to|makes sense|let'?s|"
         r"(?:we|i) don'?t (?:want|need|like|think)"
     ),
-    "remembers": _words(
+    "remembers": _compile_words(
         r"remember\w*|keep in mind|note|for (?:the )?future|next time|from now|as a rule|rules?|conventions?"
         r"|policy|policies|"
         r"standards?|guidelines?|preferences?|lessons?|memory|agents\.md|claude\.md"
     ),
-    "narrates": _begins(
+    "narrates": _compile_start(
         r"now|let me|i'?ll|i will|i'?m (?:going|now)|i (?:need|have|see|can see)|next|first|perfect|great|good"
         r"|done|excellent|"
         r"ok(?:ay)?|looking|let'?s (?:check|look|see|verify|run)|checking|all|here(?:'s| is| are)"
     ),
-    "reports": _words(
+    "reports": _compile_words(
         r"added|updated|fixed|removed|created|implemented|changed|moved|renamed|pushed|committed|pass(?:es|ed)"
         r"|all tests|"
         r"verified|completed|cleaned|done|merged|refactored|replaced|ran"
     ),
-    "defers": _words(
+    "defers": _compile_words(
         r"todo|later|follow[- ]?up|deferred?|for now|still (?:open|to do|needs?|missing)|not yet|remaining|next steps?|"
         r"open questions?|pending|out of scope|in (?:the )?future|eventually|backlog|parked?"
     ),
-    "hedges": _words(r"maybe|perhaps|probably|might|could|seems?|likely|i guess|not sure|possibly|appears?|assum\w+"),
-    "tells trouble": _words(
+    "hedges": _compile_words(
+        r"maybe|perhaps|probably|might|could|seems?|likely|i guess|not sure|possibly|appears?|assum\w+"
+    ),
+    "tells trouble": _compile_words(
         r"fail(?:s|ed|ing|ures?)?|errors?|broken|breaks?|bugs?|crash\w*|wrong|silently|stale|leaks?|races?"
         r"|missing|hangs?|"
         r"stuck|mismatch|conflicts?|flaky|regress\w*|refus\w+|reject\w*|unexpected\w*|corrupt\w*|timeouts?"
     ),
-    "decides": _words(
+    "decides": _compile_words(
         r"decided|decision|chose|choose|chosen|we use|we'?ll use|go with|going with|keep|stay|stick"
         r"|the (?:contract|rule|policy|"
         r"convention|intent|goal|design)|by design|deliberate\w*|intentional\w*|trade-?offs?|source of truth"
         r"|single|agreed"
     ),
-    "warns": _words(
+    "warns": _compile_words(
         r"gotchas?|caveats?|pitfalls?|careful|note that|important(?:ly)?|beware|watch out|limitations?|quirks?|"
         r"work-?arounds?|traps?|warning|be aware|known issues?|downsides?|key (?:insight|finding|point)"
         r"|worth noting|catch"
     ),
-    "is polite": _words(r"you'?re right|good (?:point|catch|question)|thanks|thank you|please|sorry|great|nice"),
-    "asks for work": _begins(
+    "is polite": _compile_words(
+        r"you'?re right|good (?:point|catch|question)|thanks|thank you|please|sorry|great|nice"
+    ),
+    "asks for work": _compile_start(
         r"can you|could you|please|can we|could we|would you|let'?s|add|fix|update|create|make|run|check|look|commit|"
         r"push|implement|write|remove|change|show|give|do|now|also|review|explain|tell|find|go|start|continue"
         r"|yes|ok|rename|"
         r"merge|open|close|investigate|test|verify|help|rebase|delete|move|use"
     ),
-    "commands": _begins(
+    "commands": _compile_start(
         r"use|don'?t|do not|never|always|keep|avoid|prefer|ensure|make sure|put|store|run|call|treat|return|set|only"
     ),
-    "tells time": _words(
+    "tells time": _compile_words(
         r"already|still|currently|today|existing|before|after|until|once|when(?:ever)?|while|during|now"
     ),
-    "says I": _words(r"i|i'm|i'll|i've|i'd|me|my"),
-    "says we": _words(r"we|us|our|we're|we'll|we've"),
-    "says you": _words(r"you|your|you're"),
-    "states": _words(
+    "says I": _compile_words(r"i|i'm|i'll|i've|i'd|me|my"),
+    "says we": _compile_words(r"we|us|our|we're|we'll|we've"),
+    "says you": _compile_words(r"you|your|you're"),
+    "states": _compile_words(
         r"is|are|was|were|does|do|has|have|lives?|means?|requires?|returns?|uses?|contains?|expects?|works?|supports?|"
         r"runs?|stores?|needs?|depends?"
     ),
-    "was": _words(r"was|were|had|did|been"),
-    "has a condition": _words(r"if|when|unless|once|as long as|in case|wenn|si|cuando"),
-    "asks": _words(r"why|how|what|where|which|who|should we|do we|is it|are we|can we"),
-    "refers back": _begins(
+    "was": _compile_words(r"was|were|had|did|been"),
+    "has a condition": _compile_words(r"if|when|unless|once|as long as|in case|wenn|si|cuando"),
+    "asks": _compile_words(r"why|how|what|where|which|who|should we|do we|is it|are we|can we"),
+    "refers back": _compile_start(
         r"this|that|it|its|these|those|they|he|she|so|and|but|also|both|the (?:same|latter|former)|such|which|"
         r"das|dies\w*|es|eso|esto|cela|ça"
     ),
-    "names a place of work": _words(
+    "names a place of work": _compile_words(
         r"prod(?:uction)?|staging|ci|deploy\w*|docker|server|database|db|env|config\w*|token|cache|windows"
         r"|mac(?:os)?|linux|"
         r"branch|main|release|version|api|tests?"
@@ -116,31 +122,33 @@ CUES: Mapping[str, re.Pattern[str]] = {
         r"|getting|does|fail|broken)|\bi(?:'m| am)? (?:get|got|getting|see|seeing|tried|marked|clicked|ran)\b"
         r"|\bgone\b|\bno change\b|could not"
     ),
-    "is of the moment": _words(
+    "is of the moment": _compile_words(
         r"right now|just (?:now|reset|merged|pushed|did|saw|noticed)|i(?:'ve| have) just|yesterday|today|tomorrow|again"
         r"|this (?:pr|commit|branch|error|message|time|change|one|task|issue|session)"
         r"|the (?:last|latest|new|previous|next)"
         r"|at the moment|for now|so far|any ?more|what i asked|state of"
     ),
-    "wants": _words(
+    "wants": _compile_words(
         r"(?:i|we) (?:also )?(?:want|need|would like|should|could)|i'd like|can we|could we|can you|could you|please"
         r"|let'?s|how about|what about|what if"
     ),
-    "wonders": _words(
+    "wonders": _compile_words(
         r"i (?:guess|figure|assume|think|wonder|suppose|believe)"
         r"|wondering|does (?:that|this) mean|makes me|so does|or is"
         r"|right\?|am i|is there|are there|would it|not sure|curious"
     ),
-    "is at work": _words(
+    "is at work": _compile_words(
         r"let me|let's|i'm|i'll|checking|check if|look(?:ing)? (?:at|into|for)|inspect\w*|to see|to ensure|whether"
         r"|final|also|diff|section|the (?:issue|plan|fix|change|test|code|file)s?"
     ),
-    "names a system": _words(
+    "names a system": _compile_words(
         r"(?:github )?actions|cach(?:e|es|ed|ing)|dependenc(?:y|ies)|shells?|users?|servers?|sessions?|defaults?|hooks?"
         r"|packages?|plugins?|services?|installed|automatically|compatib\w+|lock\w*|repo(?:sitory)?|project|workspace"
     ),
-    "asks about": _words(r"does|how|explain|see|working|where|could|some|request|review|fix|continue|look|check|help"),
-    "compares": _words(r"as|than|like|vs|same|similar|unlike|both|either|between"),
+    "asks about": _compile_words(
+        r"does|how|explain|see|working|where|could|some|request|review|fix|continue|look|check|help"
+    ),
+    "compares": _compile_words(r"as|than|like|vs|same|similar|unlike|both|either|between"),
     "makes a rule": re.compile(
         r"\b(?:should|must|shall|need(?:s)? to|ha(?:s|ve) to|ought to) (?:not |never |always |only )?be\b"
         r"|\bwe (?:use|don'?t|do not|never|always|only|keep|prefer|already)\b|\bmust not\b|\bshould(?:n'?t| not)\b"
@@ -161,16 +169,16 @@ CUES: Mapping[str, re.Pattern[str]] = {
 AS_IT_STANDS = frozenset(("identifier", "shouts"))
 
 HEADINGS: Mapping[str, re.Pattern[str]] = {
-    "explains": _words(
+    "explains": _compile_words(
         r"root cause|cause|why|reason\w*|problem|issue|insight|findings?|discover\w*|background|context"
     ),
-    "settles": _words(
+    "settles": _compile_words(
         r"decisions?|rules?|conventions?|requirements?|constraints?|principles?|must|notes?|important|caveats?"
     ),
-    "reports": _words(
+    "reports": _compile_words(
         r"summary|changes?|what (?:changed|i did|was done)|files?|results?|status|verification|tests?|done|fix(?:es)?"
     ),
-    "defers": _words(r"next|todo|remaining|open|questions?|follow|future|recommend\w*|options?"),
+    "defers": _compile_words(r"next|todo|remaining|open|questions?|follow|future|recommend\w*|options?"),
 }
 """What a heading says about the points under it."""
 

@@ -103,30 +103,30 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
         if is_outright(one.passage, prompt):
             worth = max(worth, learned.first)
         if worth >= least - reach:
-            moved = personal_score(correction, worth, passage_aspects(named_features(one.features), *_form(one)))
+            moved = personal_score(correction, worth, passage_aspects(named_features(one.features), *_choose_type(one)))
             if max(worth, moved) >= least:
                 found.append((-moved, at, worth))
     said_wrong = [(reply.ordinal, said) for reply in scene.now.replies for said in find_corrections(reply.text)]
     out: list[RankedDraft] = []
     for minus, at, scored in sorted(found)[:OF_ONE_EXCHANGE]:
         one, moved, worth = passages[at], -minus, scored
-        context = _context(one.passage, scene)
+        context = _find_context(one.passage, scene)
         unresolved = context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)
         if unresolved:
             worth = min(worth, learned.further - BELOW / 2)
             moved = min(moved, worth)
-        draft = _draft(one, scene, moved, context)
+        draft = _make_draft(one, scene, moved, context)
         if draft is None:
             continue
         # Without features the correction does not apply, so an unresolved passage stays below the cut.
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
         draft = replace(draft, score=round(worth, 3), features=features)
-        out.append(RankedDraft(draft, worth, _refuted(one.passage, following, scene, said_wrong)))
+        out.append(RankedDraft(draft, worth, _find_refutation(one.passage, following, scene, said_wrong)))
     return out
 
 
-def _refuted(
+def _find_refutation(
     passage: TurnPassage, following: list[TurnPassage], scene: Scene, said_wrong: Sequence[tuple[int, str]]
 ) -> str:
     """Returns why a passage no longer applies at the end of its exchange, or "" if it does. `said_wrong` lists the
@@ -144,13 +144,13 @@ def _refuted(
     return ""
 
 
-def _draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
+def _make_draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
     passage, turn = one.passage, one.turn
-    primitive, learning = _form(one)
-    if _asks(passage) and scene.after is not None and passage.source != "feedback":
+    primitive, learning = _choose_type(one)
+    if _is_question(passage) and scene.after is not None and passage.source != "feedback":
         return None  # the person has continued, so the question was answered or no longer matters
     text = _plain(passage.text)
-    title, body = make_title(text), _body(passage, text, context, scene)
+    title, body = make_title(text), _make_body(passage, text, context, scene)
     if passage.source == "answer":
         both = f"{_plain(passage.heading).rstrip()} {capitalize_first(text)}"
         title = make_title(both if len(both) <= MAX_TITLE_CHARS else text)  # a cut would lose the answer
@@ -174,27 +174,27 @@ def _draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | No
     )
 
 
-def _form(one: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
+def _choose_type(one: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
     """Returns the memory type and kind that a passage would become."""
     if one.passage.source == "answer":
         return "decision", None
-    if _asks(one.passage):
+    if _is_question(one.passage):
         return _FORMS["question"]
     kind = outright_type(one.passage) or predict_type(one.features)
     return _FORMS["fact" if kind == "question" else kind]  # a statement about an open question is kept as a fact
 
 
-def _asks(passage: TurnPassage) -> bool:
+def _is_question(passage: TurnPassage) -> bool:
     return passage.text.rstrip(' *"`)').endswith(("?", "？"))
 
 
-def _body(passage: TurnPassage, text: str, context: Quote | None, scene: Scene) -> str:
+def _make_body(passage: TurnPassage, text: str, context: Quote | None, scene: Scene) -> str:
     whole = full_sentence(text) if not text.endswith(("。", "！", "？", ":")) else text
     if passage.source == "answer":
         why = f" {full_sentence(_plain(passage.before))}" if passage.before else ""
         whole = f"Asked: “{_plain(passage.heading)}” Answered: “{text}”.{why}"
     before = f"Before it: “{_plain(context.text)}”" if context else ""
-    return " ".join(part for part in (whole, before, _outcome(passage, scene)) if part)
+    return " ".join(part for part in (whole, before, _describe_outcome(passage, scene)) if part)
 
 
 def _needs_context(text: str) -> bool:
@@ -203,7 +203,7 @@ def _needs_context(text: str) -> bool:
     return bool(_POINTS_BACK.match(text)) or bool(_POINTS.search(text) and not _NAMES.search(text))
 
 
-def _context(passage: TurnPassage, scene: Scene) -> Quote | None:
+def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:
     """Returns the sentence that a passage refers to: the one before it in its text, else the first sentence of the
     prompt (for an agent's passage) or the last sentence of the agent's previous reply (for a person's)."""
     if passage.source == "answer" or not _needs_context(passage.text):
@@ -213,20 +213,20 @@ def _context(passage: TurnPassage, scene: Scene) -> Quote | None:
         return Quote(_short(passage.before), passage.turn, who)
     if not passage.is_persons:
         prompt = scene.now.prompt
-        said = next(_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
+        said = next(_split_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
         return Quote(said, prompt.id, "user") if said and prompt is not None else None
     for reply in reversed(scene.before.replies):
         if reply.text:
-            *_, said = ("", *_sentences(reply.text))
+            *_, said = ("", *_split_sentences(reply.text))
             return Quote(said, reply.id, "assistant") if said else None
     return None
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     return (_short(text[one.start : one.end]) for one in find_sentences(text))
 
 
-def _outcome(passage: TurnPassage, scene: Scene) -> str:
+def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
     """Returns what the agent did about a person's words: the files it changed, and whether its last command passed."""
     files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:

@@ -102,9 +102,9 @@ def passage_features(
         math.log1p(len(replies)),
         math.log1p(len(turn.tool_calls)),
         math.log1p(sum(len(reply.tool_calls) for reply in later)),
-        math.log1p(_count(later, _CALLS)),
-        math.log1p(_errors((*before.replies[-3:], *replies[: max(0, at)]))),
-        math.log1p(_errors(later)),
+        math.log1p(_count_calls(later, _CALLS)),
+        math.log1p(_count_errors((*before.replies[-3:], *replies[: max(0, at)]))),
+        math.log1p(_count_errors(later)),
         float(
             any(
                 call.status in ("denied", "interrupted")
@@ -116,9 +116,9 @@ def passage_features(
         float(judged == "refuted"),
         float(after is not None and "commit" in after.text[:200].lower()),
         math.log1p(len(prompt)),
-        _overlap(words, prompt.lower()) if not passage.is_persons else 0.0,
-        _overlap(words, asked[-4000:].lower()),
-        _overlap(
+        _word_overlap(words, prompt.lower()) if not passage.is_persons else 0.0,
+        _word_overlap(words, asked[-4000:].lower()),
+        _word_overlap(
             words,
             "\n".join(said[:2000] for said in agent_said[-3:]).lower()
             if passage.is_persons
@@ -131,14 +131,14 @@ def passage_features(
     return row
 
 
-def _count(replies: Sequence[Turn], kinds: Sequence[str]) -> int:
+def _count_calls(replies: Sequence[Turn], kinds: Sequence[str]) -> int:
     return sum(call.kind in kinds for reply in replies for call in reply.tool_calls)
 
 
-def _errors(replies: Sequence[Turn]) -> int:
+def _count_errors(replies: Sequence[Turn]) -> int:
     return sum(call.status == "error" or bool(call.exit_code) for reply in replies for call in reply.tool_calls)
 
 
-def _overlap(words: frozenset[str], text: str) -> float:
+def _word_overlap(words: frozenset[str], text: str) -> float:
     """Returns the share of a passage's longer words that the text contains."""
     return sum(word in text for word in words) / len(words) if words and text else 0.0

@@ -44,14 +44,14 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
         if turn.kind != "shell" and not turn.unattended and not turn.sidechain:
             own = "".join(part.text for part in split_message(turn.text) if part.own)
             if not is_third_party(own):
-                yield from _of_texts(turn, "prompt", [own[: find_own_words_end(own)]])
+                yield from _split_texts(turn, "prompt", [own[: find_own_words_end(own)]])
         return
-    yield from _of_texts(turn, "reply", [turn.text])
+    yield from _split_texts(turn, "reply", [turn.text])
     for call in turn.tool_calls:
         if call.plan and call.status == "ok":
-            yield from _of_texts(turn, "plan", [call.plan])
+            yield from _split_texts(turn, "plan", [call.plan])
         if call.feedback:
-            yield from _of_texts(turn, "feedback", [call.feedback])
+            yield from _split_texts(turn, "feedback", [call.feedback])
         for one in call.answers:
             if one.answer:
                 yield TurnPassage(
@@ -67,7 +67,7 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
                 )
 
 
-def _of_texts(turn: Turn, source: PassageSource, texts: list[str]) -> Iterator[TurnPassage]:
+def _split_texts(turn: Turn, source: PassageSource, texts: list[str]) -> Iterator[TurnPassage]:
     found = [(text[one.start : one.end], one) for text in texts for one in find_sentences(text)]
     before = ""
     for index, (said, one) in enumerate(found):

@@ -60,7 +60,7 @@ def load_ranker() -> RankerModel:
 def score_passage(features: Sequence[float]) -> float:
     """Returns the log odds that a passage states something worth keeping. Raises RankerError."""
     total = 0.0
-    for nodes, leaf in _walked():
+    for nodes, leaf in _flatten_trees():
         node = 0
         while node >= 0:
             feature, at, yes, no = nodes[node]
@@ -70,7 +70,7 @@ def score_passage(features: Sequence[float]) -> float:
 
 
 @cache
-def _walked() -> tuple[tuple[list[tuple[int, float, int, int]], list[float]], ...]:
+def _flatten_trees() -> tuple[tuple[list[tuple[int, float, int, int]], list[float]], ...]:
     """Returns the trees in the form that is fastest to walk: one tuple per node."""
     return tuple(
         (list(zip(tree.feature, tree.at, tree.yes, tree.no, strict=True)), tree.leaf) for tree in load_ranker().trees

@@ -50,18 +50,18 @@ def find_sentences(text: str) -> Iterator[SentenceSpan]:
     """Yields the sentences of a message in order. Skips code blocks, tables, code-like lines and short sentences, and
     the middle of a very long message."""
     heading = ""
-    for start, end, kind in _blocks(text):
+    for start, end, kind in _split_blocks(text):
         if kind == "heading":
             heading = text[start:end].strip(" #*_")
-        for one in _split(text, start, end):
+        for one in _split_block(text, start, end):
             yield SentenceSpan(*one, kind, heading if kind != "heading" else "")
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
+def _split_blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
     """Yields the lines that belong together: a paragraph, or one list item with its continuation lines."""
     fence = ""
     run: tuple[int, int, LineKind] | None = None
-    for start, end in _lines(text):
+    for start, end in _split_lines(text):
         line = text[start:end]
         fenced = _FENCE.match(line)
         if fence or fenced:
@@ -80,7 +80,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
                 yield run
             run = None
             continue
-        if run and not mark and _goes_on(text[run[0] : run[1]], text[body:end]):
+        if run and not mark and _continues_line(text[run[0] : run[1]], text[body:end]):
             run = (run[0], end, run[2])
             continue
         if run:
@@ -93,7 +93,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
         yield run
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def _split_lines(text: str) -> Iterator[tuple[int, int]]:
     half = LOOKED_AT // 2
     at = 0
     while at < len(text):
@@ -110,7 +110,7 @@ def _kind_of(mark: re.Match[str] | None) -> LineKind:
     return name if name in ("heading", "bullet", "number", "quote") else "paragraph"  # type: ignore[return-value]
 
 
-def _goes_on(before: str, line: str) -> bool:
+def _continues_line(before: str, line: str) -> bool:
     """Returns whether a line continues a sentence that was wrapped."""
     last = before.rsplit("\n", 1)[-1]
     return len(last) > 50 and not before.rstrip(" *_`\"')").endswith((".", "!", "?", ":", ";", "。"))
@@ -122,29 +122,29 @@ def _is_code(line: str) -> bool:
     return line.count("`") < 2 and len(_NO_LETTERS.sub("", line)) < 0.62 * len(line)
 
 
-def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for found in _ENDS.finditer(text, start, end):
         if _ABBREVIATED.search(text[max(start, found.start() - 8) : found.start() + 1]):
             continue
-        yield from _fitting(text, at, found.end())
+        yield from _split_to_fit(text, at, found.end())
         at = found.end()
-    yield from _fitting(text, at, end)
+    yield from _split_to_fit(text, at, end)
 
 
-def _fitting(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_to_fit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if end - start > LONGEST:
         at = start
         for part in _PARTS.finditer(text, start, end):
             if part.start() - at >= LONGEST // 4:
-                yield from _trimmed(text, at, part.start())
+                yield from _trim_spans(text, at, part.start())
                 at = part.end()
-        yield from _trimmed(text, at, end)
+        yield from _trim_spans(text, at, end)
     else:
-        yield from _trimmed(text, start, end)
+        yield from _trim_spans(text, start, end)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yields the span without surrounding white space and unpaired emphasis marks, unless it is too short."""
     while start < end and text[start].isspace():
         start += 1

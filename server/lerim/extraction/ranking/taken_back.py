@@ -51,9 +51,9 @@ def find_corrections(text: str) -> tuple[str, ...]:
 
 def is_corrected(statement: str, said_wrong: Iterable[str]) -> bool:
     """Returns whether one of these texts from `find_corrections` is about the statement."""
-    words = _words(statement)
-    return bool(words) and any(len(words & _words(text)) >= HALF * len(words) for text in said_wrong)
+    words = _content_words(statement)
+    return bool(words) and any(len(words & _content_words(text)) >= HALF * len(words) for text in said_wrong)
 
 
-def _words(text: str) -> frozenset[str]:
+def _content_words(text: str) -> frozenset[str]:
     return frozenset(word[:7] for word in _WORD.findall(text.lower()))
