@@ -54,7 +54,7 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
     """
     text = clip_text(result, LOOKED_AT)
     facts: list[Fact] = []
-    error = _error_of(text)
+    error = _find_error(text)
     if error:
         facts.append(Fact(tool_name, "produced_error", error, 0.9, turn))
     else:
@@ -120,7 +120,7 @@ def extract_with_llm(
         return []
     tools = "\n".join(f"- {wording.shorten(wording.squeeze_spaces(item), 300)}" for item in tool_summaries[:40])
     data = json.dumps({"answer": clip_text(response_text, LOOKED_AT), "tools": tools}, ensure_ascii=False)
-    return list(_facts(llm_chat(f"{_PROMPT}{data}"), turn))
+    return list(_parse_facts(llm_chat(f"{_PROMPT}{data}"), turn))
 
 
 _PROMPT = (
@@ -131,8 +131,8 @@ _PROMPT = (
 )
 
 
-def _facts(answer: str, turn: int) -> Iterator[Fact]:
-    for item in _items(answer):
+def _parse_facts(answer: str, turn: int) -> Iterator[Fact]:
+    for item in _parse_items(answer):
         if not isinstance(item, dict):
             continue
         entity, relation, value = item.get("entity"), item.get("relation"), item.get("value")
@@ -140,11 +140,16 @@ def _facts(answer: str, turn: int) -> Iterator[Fact]:
         if not (isinstance(entity, str) and entity.strip() and isinstance(value, str) and value.strip() and known):
             continue
         yield Fact(
-            entity.strip(), known, value.strip(), _sure(item.get("confidence")), turn, _names(item.get("supersedes"))
+            entity.strip(),
+            known,
+            value.strip(),
+            _parse_confidence(item.get("confidence")),
+            turn,
+            _parse_names(item.get("supersedes")),
         )
 
 
-def _items(answer: str) -> list[object]:
+def _parse_items(answer: str) -> list[object]:
     """Returns the JSON list in the answer or, if it is broken, those of its objects that can be read."""
     text = _FENCE.sub("", answer.strip())
     decoder = json.JSONDecoder()
@@ -171,7 +176,7 @@ def _items(answer: str) -> list[object]:
     return out
 
 
-def _sure(value: object) -> float:
+def _parse_confidence(value: object) -> float:
     """Returns the model's confidence, clamped to 0..0.8 because a model's word is not worth more; 0.5 if it gave
     none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
@@ -179,13 +184,13 @@ def _sure(value: object) -> float:
     return min(0.8, max(0.0, float(value)))
 
 
-def _names(value: object) -> tuple[str, ...]:
+def _parse_names(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,) if value.strip() else ()
     return tuple(item for item in value if isinstance(item, str) and item.strip()) if isinstance(value, list) else ()
 
 
-def _error_of(text: str) -> str:
+def _find_error(text: str) -> str:
     failed = bool(_FAILED.match(text.lstrip()[:80]))
     line = printed.error_line(text) if failed or _ERROR_MENTION.search(text) else ""
     if not failed and _NO_ERROR.search(text) and not re.search(r"Traceback|^E\s", text, re.MULTILINE):

@@ -65,13 +65,13 @@ def add_known_names(known: list[str], turn: Turn) -> list[str]:
             if call.kind in ("edit", "write") and _TESTED.search("/".join([*folders[-2:], base])):
                 fresh.append(TESTS)
         for edit in call.edits[:8] if _CODE.search(call.paths[0] if call.paths else "") else ():
-            fresh += [*_written(edit.old), *_written(edit.new)]
+            fresh += [*_find_code_names(edit.old), *_find_code_names(edit.new)]
     new = [word for word in dict.fromkeys(fresh) if word == TESTS or (word not in _COMMON and _WORD.match(word))]
     new = [word for word in new if word not in known]
     return [*known, *new][-MOST:] if new else known
 
 
-def _written(code: str) -> list[str]:
+def _find_code_names(code: str) -> list[str]:
     """Returns the names that a piece of code imports, or the piece itself if it is a single name."""
     if _FRAGMENT.match(code):
         return [part for part in code.lower().rstrip("()").split(".") if len(part) > 3] + [code.lower().rstrip("()")]

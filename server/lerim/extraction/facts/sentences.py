@@ -69,10 +69,10 @@ def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
     if is_third_party(text):
         return ()
     text = text[: find_own_words_end(text)]
-    lines = _own_lines(_BULLETS.sub("> ", text) if _ORDERED.match(text) else text)
+    lines = _select_own_lines(_BULLETS.sub("> ", text) if _ORDERED.match(text) else text)
     out: list[SpokenSentence] = []
     for line in lines:
-        for part in _split(_MARK.sub("", line)):
+        for part in _split_sentences(_MARK.sub("", line)):
             piece = part.strip()
             if 1 < len(piece) <= LONGEST:
                 asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
@@ -80,7 +80,7 @@ def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
     return tuple(out)
 
 
-def _own_lines(text: str) -> list[str]:
+def _select_own_lines(text: str) -> list[str]:
     """Returns the lines of prose, without fenced blocks, quotes, log lines, diffs and code. A long listing keeps only
     its first line of prose."""
     kept: list[str] = []
@@ -99,10 +99,10 @@ def _own_lines(text: str) -> list[str]:
         kept.append(line.strip())
     if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with a few words around it
         return kept[:1]
-    return _joined(kept)
+    return _join_wrapped_lines(kept)
 
 
-def _joined(lines: list[str]) -> list[str]:
+def _join_wrapped_lines(lines: list[str]) -> list[str]:
     """Rejoins hard-wrapped prose: a line that continues in lower case belongs to the one before."""
     out: list[str] = []
     for line in lines:
@@ -114,7 +114,7 @@ def _joined(lines: list[str]) -> list[str]:
     return out
 
 
-def _split(line: str) -> list[str]:
+def _split_sentences(line: str) -> list[str]:
     out: list[str] = []
     for piece in _BREAK.split(line):
         if out and _ABBREVIATION.search(out[-1]):

@@ -72,17 +72,17 @@ def describe_session(found: Sequence[SummaryExchange], turns: Sequence[SummaryTu
         count_noun(commits, "commit") if commits else "",
     ]
     branches = list(dict.fromkeys(turn.branch for turn in turns if turn.branch and turn.branch != "HEAD"))
-    where = f" on {list_names([f'`{_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
-    length = _length(turns)
+    where = f" on {list_names([f'`{_clean_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
+    length = _describe_length(turns)
     told = ", ".join(part for part in parts if part)
     return f"A {facts.agent} session of {count_noun(prompts, 'prompt')}{length}{where}: {told}."
 
 
-def _name(text: str) -> str:
+def _clean_name(text: str) -> str:
     return one_line(text, 60).replace("`", "'")
 
 
-def _length(turns: Sequence[SummaryTurn]) -> str:
+def _describe_length(turns: Sequence[SummaryTurn]) -> str:
     times = [turn.time for turn in turns if turn.time is not None]
     if len(times) < 2:
         return ""

@@ -65,14 +65,14 @@ def fit_statements(statements: Iterable[Statement], most: int) -> tuple[Statemen
     for one in statements:
         size = count_words(one.line())
         if size > left:
-            short = _fewer(one, left)
+            short = _shorten_statement(one, left)
             return (*out, *((short,) if short else ()))
         left -= size
         out.append(one)
     return tuple(out)
 
 
-def _fewer(one: Statement, most: int) -> Statement | None:
+def _shorten_statement(one: Statement, most: int) -> Statement | None:
     text = one.text
     for end in reversed([match.end() for match in _END.finditer(text)]):
         short = Statement(text[:end].rstrip(), one.turns)

@@ -181,7 +181,7 @@ class _RulesPass:
             with reading.guarded():
                 sink.take(extraction.finish(reading.settled))
         sink.problems += (problem for problem in reading.problems if problem not in sink.problems)
-        met = () if transcript.parent else tuple(extraction.met.values())
+        met = () if transcript.parent else tuple(extraction.frictions.values())
         elsewhere = ((one, catalog.find_same_errors(project.key, one)) for one in met)
         sink.take(draft_friction(one, before, transcript.platform) for one, before in elsewhere if before)
         redactions = reading.redactions + len(secrets)

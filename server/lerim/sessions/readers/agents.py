@@ -86,8 +86,8 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Sto
     result."""
     try:
         with faults_as_errors(platform, str(root)):
-            found = PLATFORM_READERS[platform].scan_root(root, folders)
-            return replace(found, transcripts=_with_real_folders(found.transcripts))
+            contents = PLATFORM_READERS[platform].scan_root(root, folders)
+            return replace(contents, transcripts=_clear_unreal_folders(contents.transcripts))
     except LerimError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):
@@ -100,10 +100,10 @@ def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Tran
     """Lists the sessions in a database, each with its stamp. Raises only LerimError."""
     with faults_as_errors(database.platform, str(database.path)):
         transcripts, problems = DATABASE_LISTERS[database.platform].list_database(database, folders)
-        return _with_real_folders(transcripts), problems
+        return _clear_unreal_folders(transcripts), problems
 
 
-def _with_real_folders(transcripts: list[Transcript]) -> list[Transcript]:
+def _clear_unreal_folders(transcripts: list[Transcript]) -> list[Transcript]:
     """Clears the working folder of transcripts if it cannot be a folder on any machine."""
     return [one if can_be_folder(one.cwd) else replace(one, cwd="") for one in transcripts]
 
@@ -112,10 +112,10 @@ def read_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
     """Returns a reading of one session of any agent. Iterating it raises only LerimError."""
     try:
         with faults_as_errors(transcript.platform, transcript.place):
-            found = PLATFORM_READERS[transcript.platform].open_session(transcript, resume, brief=brief)
+            reading = PLATFORM_READERS[transcript.platform].open_session(transcript, resume, brief=brief)
     except LerimError as error:
-        found = WholeReading(transcript, partial(_failed, error))
-    return GuardedReading(transcript, found)
+        reading = WholeReading(transcript, partial(_raise_error, error))
+    return GuardedReading(transcript, reading)
 
 
 def find_working_folder(transcript: Transcript) -> str:
@@ -141,21 +141,21 @@ class GuardedReading:
 
     def __iter__(self) -> Iterator[Turn]:
         with faults_as_errors(self._transcript.platform, self._transcript.place):
-            ours: bool | None = None  # unknown until the first prompt
+            is_own_question: bool | None = None  # unknown until the first prompt
             for turn in self._inner:
-                if ours is None and turn.kind == "prompt":
-                    ours = turn.text.lstrip().startswith(ASKS_MARK)
-                if ours:
+                if is_own_question is None and turn.kind == "prompt":
+                    is_own_question = turn.text.lstrip().startswith(ASKS_MARK)
+                if is_own_question:
                     continue
                 yield turn if can_be_folder(turn.cwd) else msgspec.structs.replace(turn, cwd="")
-            if not self._inner.session.turns and any(one.code in _LOSSES for one in self._inner.problems):
-                raise self._nothing()
+            if not self._inner.session.turns and any(one.code in _LOSS_CODES for one in self._inner.problems):
+                raise self._nothing_read_error()
 
     def checkpoint(self) -> bool:
         """See Readable."""
         return self._inner.checkpoint()
 
-    def _nothing(self) -> TranscriptError:
+    def _nothing_read_error(self) -> TranscriptError:
         """Returns the error for a session of which nothing could be read."""
         first = self._inner.problems[0].message.rstrip(".")
         what = f"Nothing of this session of {PLATFORM_NAMES[self._transcript.platform]} could be read. {first}."
@@ -204,25 +204,25 @@ def faults_as_errors(platform: Platform, where: str) -> Iterator[None]:
     except OSError as error:
         raise make_unreadable_error(Path(where), error) from error
     except Exception as error:
-        what = "there is not enough memory" if isinstance(error, MemoryError) else _place(error)
+        what = "there is not enough memory" if isinstance(error, MemoryError) else _describe_exception(error)
         message = f"This data of {PLATFORM_NAMES[platform]} could not be read or understood: {what}."
         todo = "It is skipped until it changes; everything else is read. Please report this bug in Lerim."
         raise ReaderError(message, where=where, todo=todo) from error
 
 
-def _place(error: Exception) -> str:
+def _describe_exception(error: Exception) -> str:
     """Returns the type of an exception and the innermost line of Lerim's own code in its traceback. Leaves out its
     message, which may quote the session."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN)] or frames
-    return f"{type(error).__name__} in {Path(own[-1].filename).name}, line {own[-1].lineno}"
+    own_frames = [frame for frame in frames if Path(frame.filename).is_relative_to(_OWN_SOURCE)] or frames
+    return f"{type(error).__name__} in {Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno}"
 
 
-_LOSSES = ("bad-line", "bad-row", "line-too-long", "cut-short")
+_LOSS_CODES = ("bad-line", "bad-row", "line-too-long", "cut-short")
 """The problem codes which mean that a part of the session was lost."""
 
-_OWN = Path(__file__).parents[2]
+_OWN_SOURCE = Path(__file__).parents[2]
 
 
-def _failed(error: LerimError, _transcript: Transcript) -> LoadedSession:
+def _raise_error(error: LerimError, _transcript: Transcript) -> LoadedSession:
     raise error

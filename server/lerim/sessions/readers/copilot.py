@@ -9,13 +9,13 @@ from lerim.sessions.model import Readable, StoreContents, Transcript
 from lerim.sessions.readers.copilot_chat import store
 from lerim.sessions.readers.copilot_cli import store as copilot_cli
 
-_EDITOR = ("workspaceStorage", "globalStorage")
-_CHATS = ("chatSessions", *store.FOLDERLESS)
+_EDITOR_FOLDERS = ("workspaceStorage", "globalStorage")
+_CHAT_FOLDERS = ("chatSessions", *store.FOLDERLESS)
 
 
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     """Lists the sessions at a root: an editor's `User` folder, or the folder of the command line."""
-    if root.name == "User" or any((root / name).is_dir() for name in _EDITOR):
+    if root.name == "User" or any((root / name).is_dir() for name in _EDITOR_FOLDERS):
         return store.scan_chats(root, folders)
     return copilot_cli.scan_cli_sessions(root, folders)
 
@@ -33,4 +33,4 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
 
 
 def _is_chat(transcript: Transcript) -> bool:
-    return transcript.path.parent.name in _CHATS
+    return transcript.path.parent.name in _CHAT_FOLDERS

@@ -46,19 +46,19 @@ def _lacks_attachments(version: str) -> bool:
 def register_queued_prompt(tally: TranscriptTally, typed: TypedText) -> bool:
     """Returns whether a queued prompt is new. If it is, a user record that repeats it later does not count as new."""
     digest = hash_text(typed.text)
-    if not tally.answered and (digest in tally.echoes or digest == tally.prompt):
+    if not tally.answered and (digest in tally.queued_hashes or digest == tally.last_prompt_hash):
         return False
-    tally.echoes = (*tally.echoes[1 - _QUEUE_LIMIT :], digest)
+    tally.queued_hashes = (*tally.queued_hashes[1 - _QUEUE_LIMIT :], digest)
     return True
 
 
 def consume_queued_repeat(tally: TranscriptTally, typed: TypedText, source: str | None) -> bool:
     """Returns whether a user record repeats a queued prompt: either it says so itself, or the model has not answered in
     between."""
-    if not tally.echoes or not (source == "queued" or not tally.answered):
+    if not tally.queued_hashes or not (source == "queued" or not tally.answered):
         return False
     digest = hash_text(typed.text)
-    if digest not in tally.echoes:
+    if digest not in tally.queued_hashes:
         return False
-    tally.echoes = tuple(echo for echo in tally.echoes if echo != digest)
+    tally.queued_hashes = tuple(echo for echo in tally.queued_hashes if echo != digest)
     return True

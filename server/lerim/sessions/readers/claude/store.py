@@ -167,10 +167,10 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             return
         typed = (
             None
-            if self._is_sidechain(record) or is_command_expansion(record, tally.command)
+            if self._is_sidechain(record) or is_command_expansion(record, tally.command_key)
             else parse_claude_prompt(record)
         )
-        tally.command = command_key(record) or tally.command
+        tally.command_key = command_key(record) or tally.command_key
         if typed is None:
             tally.injected += 1
         elif not consume_queued_repeat(tally, typed, record.prompt_source):

@@ -59,7 +59,7 @@ class ClaudeTally(TranscriptTally, gc=False):
     def count_tokens(self, key: str, usage: ClaudeUsage | None) -> TokenCounts:
         """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its
         counts."""
-        before = self.spent.get(key, NO_TOKEN_COUNTS)
+        before = self.tokens_by_message.get(key, NO_TOKEN_COUNTS)
         if usage is None:
             return before
         now = (
@@ -80,10 +80,10 @@ class ClaudeTally(TranscriptTally, gc=False):
                 total[3] + most[3] - before[3],
             )
             if key:
-                spent = {**self.spent, key: most}
+                spent = {**self.tokens_by_message, key: most}
                 if len(spent) > _RECENT_MESSAGES:
                     del spent[next(iter(spent))]
-                self.spent = spent
+                self.tokens_by_message = spent
         return most
 
 

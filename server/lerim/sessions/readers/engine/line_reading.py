@@ -198,7 +198,7 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
                 self._offset = offset
                 yield from drafts.take_final_turns(tally.turns, offset)
                 if self._seen_ids.needs_trimming:
-                    self._seen_ids.trim(self._find_resume_point()[1].seen)
+                    self._seen_ids.trim(self._find_resume_point()[1].seen_count)
         if lines.stop_reason:
             self._report(CUT_SHORT, "", f"Only part of this transcript was read: it {lines.stop_reason}")
         return offset
@@ -257,7 +257,7 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
             self.restarted = True
             return 0
         self._tally = tally
-        self._seen_ids = RecentIds(state.seen, tally.seen)
+        self._seen_ids = RecentIds(state.seen, tally.seen_count)
         return state.offset
 
     def _find_resume_point(self) -> tuple[int, TranscriptTally]:
@@ -267,7 +267,9 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         start, tally = self._find_resume_point()
         encoded = msgspec.Raw(msgspec.json.encode(tally))
         self.resume = msgspec.json.encode(
-            _Resume(self.FORMAT, start, fingerprint_file(raw, start), encoded, self._seen_ids.encode_until(tally.seen))
+            _Resume(
+                self.FORMAT, start, fingerprint_file(raw, start), encoded, self._seen_ids.encode_until(tally.seen_count)
+            )
         )
 
     def _report_long_line(self, start: int, complete: bool) -> list[Record] | None:

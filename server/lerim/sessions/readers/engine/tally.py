@@ -74,7 +74,17 @@ class RecentIds:
             self._start += surplus
 
 
-class TranscriptTally(msgspec.Struct, gc=False):
+_STORED_NAMES = {
+    "seen_count": "seen",
+    "tokens_by_message": "spent",
+    "queued_hashes": "echoes",
+    "last_prompt_hash": "prompt",
+    "command_key": "command",
+}
+"""The names of fields in the stored state of a reading, where they differ."""
+
+
+class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
     """Totals of a transcript up to a point in it."""
 
     turns: int = 0
@@ -85,7 +95,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
     api_errors: int = 0
     injected: int = 0
     tokens: TokenCounts = NO_TOKEN_COUNTS
-    seen: int = 0
+    seen_count: int = 0
     cwd: str = ""
     branch: str = ""
     version: str = ""
@@ -100,12 +110,12 @@ class TranscriptTally(msgspec.Struct, gc=False):
     summary: str = ""
     first_prompt: str = ""
     summaries: tuple[tuple[bytes, str], ...] = ()
-    spent: dict[str, TokenCounts] = msgspec.field(default_factory=dict)
+    tokens_by_message: dict[str, TokenCounts] = msgspec.field(default_factory=dict)
     queue: tuple[str, ...] = ()
-    echoes: tuple[bytes, ...] = ()
-    prompt: bytes = b""
+    queued_hashes: tuple[bytes, ...] = ()
+    last_prompt_hash: bytes = b""
     answered: bool = True
-    command: str = ""
+    command_key: str = ""
     unattended: bool = False
 
     def snapshot(self) -> Self:
@@ -119,7 +129,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
         count = seen.add(digest)
         if not count:
             return False
-        self.seen = count
+        self.seen_count = count
         if self.summaries:
             for leaf, summary in self.summaries:
                 if leaf == digest:
@@ -131,7 +141,7 @@ class TranscriptTally(msgspec.Struct, gc=False):
         if typed.kind == "prompt":
             self.prompts += 1
             self.first_prompt = self.first_prompt or make_title(typed.text)
-        self.prompt = hash_text(typed.text)
+        self.last_prompt_hash = hash_text(typed.text)
         self.answered = False
 
     def build_session(self, session_id: str, path: Path, parent: str) -> Session:

@@ -43,10 +43,10 @@ OLDER_STATE = "older-state"
 BROKEN_LOG = "broken-log"
 """The problem code for a database that was read without the damaged `-wal` or `-journal` next to it."""
 
-STEPS, STEPS_A_BYTE = 5_000_000, 20
+BASE_STEPS, STEPS_A_BYTE = 5_000_000, 20
 """How many virtual machine steps all queries of one read may take, and how many more for each byte of the database."""
 
-SESSIONS, BYTES_A_SESSION = 1000, 4096
+BASE_SESSIONS, BYTES_A_SESSION = 1000, 4096
 """How many sessions are read from any database, and how many of its bytes allow one more: a prompt with its answer
 takes about as many, with their keys."""
 
@@ -65,7 +65,7 @@ _TRIES = 5
 _PAUSE = 0.05
 _BUSY_SECONDS = 0.2
 _ALWAYS_BUSY = "it keeps being written"
-_ENDLESS = "its pages lead to one another: it seems to hold more rows than its size allows"
+_ENDLESS_PAGES = "its pages lead to one another: it seems to hold more rows than its size allows"
 
 SQLITE_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 """The errors that reading a damaged database raises: the second one if SQLite's message quotes damaged text."""
@@ -73,25 +73,25 @@ SQLITE_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 Found = TypeVar("Found")
 
 
-class _Moved(Exception):  # noqa: N818 - a finding, met by trying again
+class _ChangedMeanwhile(Exception):  # noqa: N818 - a finding, met by trying again
     """Raised if the database changed while it was read without a lock, or is in the middle of a change: reading is
     tried again."""
 
 
-class _Mark(NamedTuple):
+class _DatabaseState(NamedTuple):
     """Values that change whenever the database does: size, mtime, inode and change counter of the file, and size, mtime
     and inode of its `-wal`.
 
-    `logged`: the `-wal` contains changes that the file does not. `hot`: the `-journal` has to be rolled back, or
-    belongs to a running transaction. `broken` are the suffixes of those that are damaged.
+    `has_wal_changes`: the `-wal` contains changes that the file does not. `has_hot_journal`: the `-journal` has to be
+    rolled back, or belongs to a running transaction. `broken_suffixes` are the suffixes of those that are damaged.
     """
 
     file: tuple[int, int, int]
     wal: tuple[int, int, int]
     counters: bytes
-    logged: bool
-    hot: bool
-    broken: tuple[str, ...]
+    has_wal_changes: bool
+    has_hot_journal: bool
+    broken_suffixes: tuple[str, ...]
 
 
 def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
@@ -100,20 +100,20 @@ def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Pro
     found: list[Database] = []
     for path in paths:
         try:
-            known = path.stat()
-            wal = _stamp(_beside(path, "-wal"))
+            file_stat = path.stat()
+            wal = _stat_stamp(_sibling(path, "-wal"))
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             what = f"This database cannot be read: {reason_of(error)}"
             problems.append(Problem("unreadable", str(path), what))
             continue
-        if not stat.S_ISREG(known.st_mode):
+        if not stat.S_ISREG(file_stat.st_mode):
             problems.append(Problem("unreadable", str(path), f"{PLATFORM_NAMES[platform]}'s database is not a file"))
-        elif not known.st_size and not wal[0] and abs(time.time_ns() - known.st_mtime_ns) > _NEW_NS:
+        elif not file_stat.st_size and not wal[0] and abs(time.time_ns() - file_stat.st_mtime_ns) > _NEW_NS:
             problems.append(Problem("unreadable", str(path), f"{PLATFORM_NAMES[platform]}'s database is empty"))
         else:
-            found.append(Database(platform, path, (known.st_size, known.st_mtime_ns, wal[0], wal[1])))
+            found.append(Database(platform, path, (file_stat.st_size, file_stat.st_mtime_ns, wal[0], wal[1])))
     return found
 
 
@@ -127,24 +127,24 @@ def read_database(path: Path, work: Callable[[sqlite3.Connection], Found], probl
     """
     try:
         for attempt in range(0 if has_shared_copy(path) else _TRIES):
-            before = _mark(path)
+            before = _read_state(path)
             try:
-                found = _at_once(path, work, before)
-            except _Moved:
-                if _mark(path) == before and abs(time.time_ns() - find_last_write(path)) > _SETTLED_NS:
+                found = _read_in_place(path, work, before)
+            except _ChangedMeanwhile:
+                if _read_state(path) == before and abs(time.time_ns() - find_last_write(path)) > _SETTLED_NS:
                     break
                 if attempt < _TRIES - 1:
                     time.sleep(_PAUSE * 2**attempt)
                 continue
-            problems += (_passed_over(path, ending) for ending in before.broken)
+            problems += (_ignored_log_problem(path, ending) for ending in before.broken_suffixes)
             return found
         with copy_database(path) as copy:
             if copy is not None:
-                with _opened(copy, "mode=rw") as db:
+                with _open_connection(copy, "mode=rw") as db:
                     return work(db)
-        return _before_wal(path, work, problems)
+        return _read_without_wal(path, work, problems)
     except SQLITE_FAULTS as error:
-        raise _unreadable(path, error) from _cause(error)
+        raise _unreadable_error(path, error) from _error_cause(error)
     except OSError as error:
         raise TranscriptError(
             f"The database cannot be read: {reason_of(error)}.",
@@ -153,19 +153,19 @@ def read_database(path: Path, work: Callable[[sqlite3.Connection], Found], probl
         ) from error
 
 
-def _passed_over(path: Path, ending: str) -> Problem:
+def _ignored_log_problem(path: Path, ending: str) -> Problem:
     what = f"The {ending} beside this database is damaged; changes stored only there were skipped"
     return Problem(BROKEN_LOG, str(path), f"{what}. Start the program it belongs to, which removes it.")
 
 
-def _before_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
+def _read_without_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
     """Reads the file alone, if its `-wal` can neither be read in place nor copied."""
-    before = _mark(path)
-    if before.hot or not before.logged:
+    before = _read_state(path)
+    if before.has_hot_journal or not before.has_wal_changes:
         raise sqlite3.OperationalError(_ALWAYS_BUSY)
-    with _opened(path, "mode=ro&immutable=1") as db:
+    with _open_connection(path, "mode=ro&immutable=1") as db:
         found = work(db)
-    if _mark(path).file != before.file:
+    if _read_state(path).file != before.file:
         raise sqlite3.OperationalError(_ALWAYS_BUSY)
     what = (
         "Only an older state of this database could be read: its -wal cannot be opened "
@@ -175,36 +175,36 @@ def _before_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problem
     return found
 
 
-def _at_once(path: Path, work: Callable[[sqlite3.Connection], Found], before: _Mark) -> Found:
-    if before.hot:
-        raise _Moved
-    if before.logged:
-        return _beside_writers(path, work, before)
-    if is_recent_write(before.file[1]) or (before.broken and is_recent_write(before.wal[1])):
-        raise _Moved
+def _read_in_place(path: Path, work: Callable[[sqlite3.Connection], Found], before: _DatabaseState) -> Found:
+    if before.has_hot_journal:
+        raise _ChangedMeanwhile
+    if before.has_wal_changes:
+        return _read_with_wal(path, work, before)
+    if is_recent_write(before.file[1]) or (before.broken_suffixes and is_recent_write(before.wal[1])):
+        raise _ChangedMeanwhile
     try:
-        with _opened(path, "mode=ro&immutable=1") as db:
+        with _open_connection(path, "mode=ro&immutable=1") as db:
             found = work(db)
     except SQLITE_FAULTS:
-        if _mark(path) != before:
-            raise _Moved from None
+        if _read_state(path) != before:
+            raise _ChangedMeanwhile from None
         raise
-    if _mark(path) != before:
-        raise _Moved
+    if _read_state(path) != before:
+        raise _ChangedMeanwhile
     return found
 
 
-def _beside_writers(path: Path, work: Callable[[sqlite3.Connection], Found], before: _Mark) -> Found:
+def _read_with_wal(path: Path, work: Callable[[sqlite3.Connection], Found], before: _DatabaseState) -> Found:
     try:
-        with _opened(path, "mode=ro&readonly_shm=1") as db:
+        with _open_connection(path, "mode=ro&readonly_shm=1") as db:
             return work(db)
     except SQLITE_FAULTS as error:
-        if _primary(error) in _CLOSED or _mark(path) != before:
-            raise _Moved from error
+        if _primary_code(error) in _UNREADABLE_WAL_CODES or _read_state(path) != before:
+            raise _ChangedMeanwhile from error
         raise
 
 
-_CLOSED = (
+_UNREADABLE_WAL_CODES = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_BUSY,
@@ -214,17 +214,19 @@ _CLOSED = (
 )
 
 
-def _primary(error: Exception) -> int:
+def _primary_code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 @contextmanager
-def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
+def _open_connection(path: Path, options: str) -> Iterator[sqlite3.Connection]:
     """Opens a connection inside one read transaction."""
-    db = sqlite3.connect(f"{file_uri(path.absolute())}?{how}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+    db = sqlite3.connect(
+        f"{file_uri(path.absolute())}?{options}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None
+    )
     with closing(db):
         db.text_factory = bytes
-        _bound(db, path.stat().st_size + _stamp(_beside(path, "-wal"))[0])
+        _limit_steps(db, path.stat().st_size + _stat_stamp(_sibling(path, "-wal"))[0])
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_LIMIT)
         db.execute("PRAGMA query_only = ON")
         db.execute("PRAGMA trusted_schema = OFF")
@@ -233,14 +235,14 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
         yield db
 
 
-def _bound(db: sqlite3.Connection, size: int) -> None:
+def _limit_steps(db: sqlite3.Connection, size: int) -> None:
     """Aborts queries that take more steps than a file and `-wal` of this size explain."""
-    left = STEPS + STEPS_A_BYTE * size
+    steps_left = BASE_STEPS + STEPS_A_BYTE * size
 
     def is_too_much() -> bool:
-        nonlocal left
-        left -= _STEPS_AT_ONCE
-        return left < 0
+        nonlocal steps_left
+        steps_left -= _STEPS_AT_ONCE
+        return steps_left < 0
 
     db.set_progress_handler(is_too_much, _STEPS_AT_ONCE)
 
@@ -250,12 +252,12 @@ def keep_newest_sessions(
 ) -> list[Found]:
     """Returns as many of the sessions as the size of their database explains, keeping those with the greatest `age` (a
     time); adds a problem for the rest."""
-    most = SESSIONS + (database.stamp[0] + database.stamp[2]) // BYTES_A_SESSION
-    if len(sessions) <= most:
+    limit = BASE_SESSIONS + (database.stamp[0] + database.stamp[2]) // BYTES_A_SESSION
+    if len(sessions) <= limit:
         return sessions
-    what = f"This database holds {len(sessions)} sessions, too many for its size; the newest {most} are read"
+    what = f"This database holds {len(sessions)} sessions, too many for its size; the newest {limit} are read"
     problems.append(Problem(CUT_SHORT, str(database.path), what))
-    return nlargest(most, sessions, key=age)
+    return nlargest(limit, sessions, key=age)
 
 
 def missing_tables_error(path: Path) -> TranscriptError:
@@ -267,47 +269,47 @@ def missing_tables_error(path: Path) -> TranscriptError:
     )
 
 
-def _beside(path: Path, ending: str) -> Path:
+def _sibling(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def _stamp(path: Path) -> tuple[int, int, int]:
+def _stat_stamp(path: Path) -> tuple[int, int, int]:
     try:
-        known = path.stat()
+        file_stat = path.stat()
     except FileNotFoundError:
         return (0, 0, 0)
-    return (known.st_size, known.st_mtime_ns, known.st_ino)
+    return (file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
 
 
-def _mark(path: Path) -> _Mark:
-    known = path.stat()
-    if not stat.S_ISREG(known.st_mode):
+def _read_state(path: Path) -> _DatabaseState:
+    file_stat = path.stat()
+    if not stat.S_ISREG(file_stat.st_mode):
         raise OSError(errno.EINVAL, "it is not a file")
-    wal = _stamp(_beside(path, "-wal"))
-    log = logs.inspect_wal(_beside(path, "-wal")) if wal[0] else logs.NO_LOG
-    journal = logs.inspect_journal(_beside(path, "-journal"), known.st_size)
+    wal = _stat_stamp(_sibling(path, "-wal"))
+    wal_log = logs.inspect_wal(_sibling(path, "-wal")) if wal[0] else logs.NO_LOG
+    journal = logs.inspect_journal(_sibling(path, "-journal"), file_stat.st_size)
     # Closing a file drops every lock this process has on it, and SQLite reads a database with a `-wal` under locks:
     # such a file is not opened here.
-    head = b"" if log.used else _head(path)[24:40]
-    broken = tuple(ending for ending, one in (("-wal", log), ("-journal", journal)) if one.damaged)
-    stamp = (known.st_size, known.st_mtime_ns, known.st_ino)
-    return _Mark(stamp, wal, head, bool(log.used), bool(journal.used), broken)
+    header = b"" if wal_log.used else _read_header(path)[24:40]
+    broken_suffixes = tuple(ending for ending, one in (("-wal", wal_log), ("-journal", journal)) if one.damaged)
+    stamp = (file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
+    return _DatabaseState(stamp, wal, header, bool(wal_log.used), bool(journal.used), broken_suffixes)
 
 
-def _head(path: Path) -> bytes:
+def _read_header(path: Path) -> bytes:
     with open_unbuffered(path) as file:
         return file.read(100)
 
 
-def _unreadable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> TranscriptError:
-    code = _primary(error)
+def _unreadable_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> TranscriptError:
+    code = _primary_code(error)
     if error.args == (_ALWAYS_BUSY,):
         code = sqlite3.SQLITE_BUSY
     if _is_damage(error):
-        said = _ENDLESS if code == sqlite3.SQLITE_INTERRUPT else str(error)
+        reason = _ENDLESS_PAGES if code == sqlite3.SQLITE_INTERRUPT else str(error)
         if isinstance(error, UnicodeDecodeError):
-            said = "SQLite's error message is not text"
-        what = f"This file is damaged, or not a database: {said}."
+            reason = "SQLite's error message is not text"
+        what = f"This file is damaged, or not a database: {reason}."
         todo = "Start the program it belongs to, which may repair it. Other sessions are still read."
     elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         what = "The program this database belongs to keeps it locked, or keeps writing it."
@@ -318,7 +320,7 @@ def _unreadable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> Transc
     return TranscriptError(what, where=str(path), todo=todo)
 
 
-def _cause(error: sqlite3.Error | UnicodeDecodeError) -> Exception:
+def _error_cause(error: sqlite3.Error | UnicodeDecodeError) -> Exception:
     """Returns the cause of the error that is raised. If the database is not damaged, the failure is temporary and
     becomes a system error, so that reading is tried again even if the file does not change."""
     return error if _is_damage(error) else BlockingIOError(errno.EAGAIN, str(error))
@@ -326,4 +328,4 @@ def _cause(error: sqlite3.Error | UnicodeDecodeError) -> Exception:
 
 def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
     codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
-    return isinstance(error, UnicodeDecodeError) or _primary(error) in codes
+    return isinstance(error, UnicodeDecodeError) or _primary_code(error) in codes

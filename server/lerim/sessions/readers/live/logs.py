@@ -19,8 +19,8 @@ _WAL_VERSION = 3007000
 _JOURNAL_HEADER = 28
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _NOT_COUNTED = 0xFFFFFFFF
-_PAGES = frozenset(1 << power for power in range(9, 17))
-_SECTORS = frozenset(1 << power for power in range(5, 17))
+_PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
+_SECTOR_SIZES = frozenset(1 << power for power in range(5, 17))
 
 JOURNAL_SLACK = 64 * 1024 * 1024
 """A journal contains every page of the database at most once: anything beyond twice the size of the database plus this
@@ -77,7 +77,7 @@ def _is_wal_header(head: bytes) -> bool:
     if len(head) < WAL_HEADER:
         return False
     magic, version, size = struct.unpack_from(">III", head)
-    if magic not in _WAL_MAGIC or version != _WAL_VERSION or size not in _PAGES:
+    if magic not in _WAL_MAGIC or version != _WAL_VERSION or size not in _PAGE_SIZES:
         return False
     one = two = 0
     for first, second in struct.iter_unpack(">II" if magic & 1 else "<II", head[:24]):
@@ -120,7 +120,7 @@ def _is_journal(head: bytes, file: BinaryIO) -> bool:
     if len(head) < _JOURNAL_HEADER:
         return False
     count, nonce, pages, sector, size = struct.unpack_from(">5I", head, 8)
-    if sector not in _SECTORS or size not in _PAGES:
+    if sector not in _SECTOR_SIZES or size not in _PAGE_SIZES:
         return False
     if not count:
         return True

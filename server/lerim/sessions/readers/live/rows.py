@@ -28,7 +28,7 @@ def is_table_missing(db: sqlite3.Connection, table: str) -> bool:
 
 
 def read_rows(
-    db: sqlite3.Connection, table: str, wanted: str, where: str, given: tuple[str | int, ...], lost: list[int]
+    db: sqlite3.Connection, table: str, wanted: str, where: str, parameters: tuple[str | int, ...], lost: list[int]
 ) -> Iterator[Row]:
     """Yields the rows of `SELECT wanted FROM table WHERE where`, in no particular order; skips only the rows that
     cannot be read.
@@ -36,27 +36,27 @@ def read_rows(
     `wanted` are expressions separated by commas. The rowids of rows that are damaged or too long are added to `lost`.
     Raises sqlite3.Error if not even the rowids can be read.
     """
-    had: set[object] = set()
+    yielded: set[object] = set()
     try:
-        for row in db.execute(f"SELECT rowid, {wanted} FROM {table} WHERE {where}", given):
-            had.add(row[0])
+        for row in db.execute(f"SELECT rowid, {wanted} FROM {table} WHERE {where}", parameters):
+            yielded.add(row[0])
             yield row[1:]
         return
     except sqlite3.Error as error:
-        if not _of_one_row(error):
+        if not _is_row_error(error):
             raise
-    for (one,) in db.execute(f"SELECT rowid FROM {table} WHERE {where}", given).fetchall():
-        if one in had:
+    for (one,) in db.execute(f"SELECT rowid FROM {table} WHERE {where}", parameters).fetchall():
+        if one in yielded:
             continue
         try:
             yield from db.execute(f"SELECT {wanted} FROM {table} WHERE rowid = ?", (one,)).fetchall()
         except sqlite3.Error as error:
-            if not _of_one_row(error):
+            if not _is_row_error(error):
                 raise
             lost.append(one)
 
 
-def _of_one_row(error: sqlite3.Error) -> bool:
+def _is_row_error(error: sqlite3.Error) -> bool:
     """Returns whether other rows may still be readable. In some versions, a value over the limit of a connection raises
     an error without a code."""
     codes = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_ERROR)
@@ -67,14 +67,14 @@ def column_text(value: object) -> str:
     """Converts a value of any column to text that can be stored: '' for NULL, with invalid UTF-8 and NUL replaced."""
     if value is None:
         return ""
-    said = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return said.replace("\0", "\ufffd") if "\0" in said else said
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
 def column_number(value: object) -> int:
     """Converts a value of any column to a 64-bit integer; returns 0 if that is not possible."""
     try:
-        found = int(value) if isinstance(value, (int, float, bytes)) else 0
+        number = int(value) if isinstance(value, (int, float, bytes)) else 0
     except (ValueError, OverflowError):
         return 0
-    return found if -(1 << 63) <= found < 1 << 63 else 0
+    return number if -(1 << 63) <= number < 1 << 63 else 0
