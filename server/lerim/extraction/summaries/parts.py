@@ -62,8 +62,8 @@ class SummaryAnswerCache:
             return None
 
     def keep(self, signature: type[dspy.Signature], shown: str, part: SessionPart) -> None:
-        """Stores an answer and deletes all but the newest `MAX_CACHED_ANSWERS`. If the folder cannot be written, nothing is
-        stored."""
+        """Stores an answer and deletes all but the newest `MAX_CACHED_ANSWERS`. If the folder is not writable, it does
+        nothing."""
         try:
             files.make_folder(self._folder, 0o700)
             files.replace_file(self._path(signature, shown), redact_json(part.model_dump_json()), 0o600)
