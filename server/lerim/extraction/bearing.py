@@ -80,7 +80,7 @@ class Utterance(NamedTuple):
 @lru_cache(maxsize=512)  # every claim asks for the same utterances again
 def telling_stems(text: str) -> frozenset[str]:
     """Returns the telling words of a text, each cut to its first letters."""
-    return frozenset(key for word in split_words(text) for key in _keys(word))
+    return frozenset(key for word in split_words(text) for key in _content_stems(word))
 
 
 def is_quote_supporting(quote: str, title: str, body: str, heard: Sequence[Utterance] = ()) -> bool:
@@ -104,13 +104,13 @@ def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candida
     if any(len(telling_stems(one.quote) & wanted) >= MOSTLY * max(1, len(wanted)) for one in persons):
         return candidate
     borne = any(is_quote_supporting(one.quote, title, body, heard) for one in persons)
-    first = _first(wanted, heard if persons else _before(candidate.evidence[0], heard))
+    first = _find_first_mention(wanted, heard if persons else _exclude_later_output(candidate.evidence[0], heard))
     if first is not None and first.who in ("tool", "web"):
         if borne and first.who == "tool":
-            return _flagged(candidate, REPEATED, SURE_AT_MOST, None)
+            return _add_flag(candidate, REPEATED, SURE_AT_MOST, None)
         if candidate.evidence[0].who in ("tool", "web"):
             return candidate
-        flagged = _flagged(candidate, REPEATED, TOLD_AT_MOST, first)
+        flagged = _add_flag(candidate, REPEATED, TOLD_AT_MOST, first)
         own = [
             one
             for one in candidate.evidence
@@ -119,17 +119,17 @@ def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candida
         return replace(flagged, evidence=(own[0], first)) if own and first.who == "tool" else flagged
     if not persons or borne:
         return candidate
-    said = first or _nearest(wanted, heard) or _approved(persons, heard)
+    said = first or _find_nearest_mention(wanted, heard) or _find_approved_words(persons, heard)
     if said is not None and said.who in ("tool", "web"):
-        return _flagged(candidate, REPEATED, TOLD_AT_MOST, said)
+        return _add_flag(candidate, REPEATED, TOLD_AT_MOST, said)
     near = any(telling_stems(one.quote) & wanted for one in persons)
     if said is not None and said is not first and any(telling_stems(one.quote) for one in persons):
         # A single line of a close passage may say little of the claim; then keep the person's words.
         near = near or len(telling_stems(said.quote) & wanted) < NEAR * len(wanted)
-    return _flagged(candidate, UNBORNE, SURE_AT_MOST, None if near else said)
+    return _add_flag(candidate, UNBORNE, SURE_AT_MOST, None if near else said)
 
 
-def _before(quoted: Evidence, heard: Sequence[Utterance]) -> Sequence[Utterance]:
+def _exclude_later_output(quoted: Evidence, heard: Sequence[Utterance]) -> Sequence[Utterance]:
     """Returns the utterances without tool output printed after the quoted words, which is often what the agent had
     written."""
     same = [at for at, one in enumerate(heard) if one.turn == quoted.turn and one.who == quoted.who]
@@ -137,7 +137,7 @@ def _before(quoted: Evidence, heard: Sequence[Utterance]) -> Sequence[Utterance]
     return [one for at, one in enumerate(heard) if at <= last or one.who != "tool"]
 
 
-def _flagged(candidate: Candidate, flag: str, most: float, said: Evidence | None) -> Candidate:
+def _add_flag(candidate: Candidate, flag: str, most: float, said: Evidence | None) -> Candidate:
     """Returns the candidate with the flag, its confidence capped at `most`, and `said` as its only evidence unless
     None."""
     flags = tuple(dict.fromkeys((*candidate.flags, flag)))
@@ -145,53 +145,53 @@ def _flagged(candidate: Candidate, flag: str, most: float, said: Evidence | None
     return replace(candidate, flags=flags, confidence=min(candidate.confidence, most), evidence=evidence)
 
 
-def _keys(word: tuple[str, tuple[str, ...]]) -> Iterable[str]:
+def _content_stems(word: tuple[str, tuple[str, ...]]) -> Iterable[str]:
     whole, parts = word
     for one in parts or (whole,):
         if one not in STOP_WORDS and one not in _COMMON and (len(one) > 1 or not one.isascii()):
-            yield _singular(one)[:_LETTERS]
+            yield _strip_plural(one)[:_LETTERS]
 
 
-def _singular(word: str) -> str:
+def _strip_plural(word: str) -> str:
     """Returns a short word without its plural s (`pngs` becomes `png`); longer words are cut to `_LETTERS` anyway."""
     return word[:-1] if 3 < len(word) <= _LETTERS and word.endswith("s") and word[-2] not in "aius" else word
 
 
-def _first(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
+def _find_first_mention(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
     """Returns the first words in the session that said the claim."""
     if len(wanted) < LEAST:
         return None
     for one in heard:
         least = PAGE_SAYS if one.who == "web" else SAYS
-        if (found := _passage(wanted, one.text)) and found[0] >= least:
-            return _evidence(one, found[1])
+        if (found := _find_best_passage(wanted, one.text)) and found[0] >= least:
+            return _make_evidence(one, found[1])
     return None
 
 
-def _nearest(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
+def _find_nearest_mention(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
     """Returns the words that come closest to the claim, the first of equals; None if nothing comes close."""
     best: tuple[float, Evidence | None] = (0.0, None)
     for one in heard:
-        if (found := _passage(wanted, one.text)) and found[0] > best[0]:
-            best = (found[0], _evidence(one, found[1]))
+        if (found := _find_best_passage(wanted, one.text)) and found[0] > best[0]:
+            best = (found[0], _make_evidence(one, found[1]))
     return best[1] if best[0] >= NEAR else None
 
 
-def _approved(persons: Sequence[Evidence], heard: Sequence[Utterance]) -> Evidence | None:
+def _find_approved_words(persons: Sequence[Evidence], heard: Sequence[Utterance]) -> Evidence | None:
     """Returns the agent's last words before the person's approval; None if the person's words contain telling words."""
     at = next((at for at, one in enumerate(heard) if one.turn == persons[0].turn and one.who == "user"), 0)
     before = [one for one in heard[:at] if one.who == "assistant" and one.text.strip()]
     if not before or telling_stems(persons[0].quote):
         return None
-    return _evidence(before[-1], before[-1].text.strip().rpartition("\n")[2])
+    return _make_evidence(before[-1], before[-1].text.strip().rpartition("\n")[2])
 
 
-def _evidence(one: Utterance, line: str) -> Evidence | None:
+def _make_evidence(one: Utterance, line: str) -> Evidence | None:
     quote = show_hidden(clean_text(line.strip()))[:_QUOTE].strip()
     return Evidence(quote, one.turn, one.who) if quote else None
 
 
-def _passage(wanted: frozenset[str], text: str) -> tuple[float, str] | None:
+def _find_best_passage(wanted: frozenset[str], text: str) -> tuple[float, str] | None:
     """Returns the largest share of the wanted words that the text contains close together, and the line with most of
     them."""
     if len(telling_stems(text) & wanted) < NEAR * len(wanted):
@@ -201,7 +201,7 @@ def _passage(wanted: frozenset[str], text: str) -> tuple[float, str] | None:
     at, most, ended = 0, 0, 0
     lines = text.split("\n")
     for number, line in enumerate(lines):
-        for key in (key for word in split_words(line) for key in _keys(word)):
+        for key in (key for word in split_words(line) for key in _content_stems(word)):
             at += 1
             if key not in wanted:
                 continue

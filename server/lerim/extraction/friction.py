@@ -37,7 +37,7 @@ def find_frictions(turn: Turn, session: str, source: SessionSource) -> Iterator[
     """Yields the environment errors (tools, permissions, hooks, not wrong code) that the commands of one turn ran
     into."""
     for call in turn.tool_calls:
-        error = _error(call)
+        error = _find_error(call)
         quote = verify_quote(Quote(error, turn.id, "tool"), source) if error else ""
         name = error_fingerprint(quote)
         if name:
@@ -49,7 +49,7 @@ def find_frictions(turn: Turn, session: str, source: SessionSource) -> Iterator[
             yield Friction(name, quote, shown, session, turn.id, turn.time.timestamp() if turn.time else 0.0)
 
 
-def _error(call: ToolCall) -> str:
+def _find_error(call: ToolCall) -> str:
     if call.kind != "shell" or call.status != "error" or not call.command:
         return ""
     if stopped := hooks.hook_refusal(call):

@@ -38,8 +38,8 @@ from lerim.redaction import (
 )
 from lerim.sessions import Platform
 
-QUOTE = 200  # maximum characters of a quote
-QUOTES = 3
+MAX_QUOTE_CHARS = 200  # maximum characters of a quote
+MAX_QUOTES = 3
 MAX_REPLACES_CHARS = 80  # maximum characters of a name or value that is replaced
 SHORTEST = 8  # minimum characters left of a quote after a secret is cut off
 _INSTEAD_OF = re.compile(
@@ -70,10 +70,10 @@ class SessionSource:
 
 def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSignal:
     """Judges one draft. A returned candidate is fully redacted and has only quotes that are verbatim in their turn."""
-    title, body = _words(draft)
-    if malformed := _malformed(draft, title):
+    title, body = _make_title_and_body(draft)
+    if malformed := _describe_malformed(draft, title):
         return DroppedSignal("invalid", title, source.session, draft.turn.id, malformed)
-    evidence = _evidence(draft, source)
+    evidence = _collect_evidence(draft, source)
     marks = find_flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
     persons = sum(item.who == "user" for item in evidence)
     whole = squeeze_spaces(draft.title).rstrip(" .")
@@ -93,7 +93,7 @@ def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSigna
             weaknesses=weak,
             chance=draft.chance,
         ),
-        tags=_tags(draft),
+        tags=_make_tags(draft),
         references=draft.references,
         evidence=evidence,
         platform=source.platform,
@@ -102,11 +102,11 @@ def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSigna
         time=draft.turn.time or EPOCH,
         signal=draft.signal,
         flags=marks,
-        replaces=_replaces(draft),
+        replaces=_find_replaced_names(draft),
         score=draft.score,
         features=draft.features,
     )
-    fault = _fault(draft, source, candidate)
+    fault = _find_drop_reason(draft, source, candidate)
     if fault is not None:
         reason, detail = fault
         return drop_candidate(strip_orders(candidate), reason, detail)
@@ -120,7 +120,7 @@ def strip_orders(candidate: Candidate) -> Candidate:
     return replace(candidate, title=title, body=body, evidence=evidence)
 
 
-def _words(draft: Draft) -> tuple[str, str]:
+def _make_title_and_body(draft: Draft) -> tuple[str, str]:
     """Returns title and body for display. If the title is too long, it is cut at a clause and the body contains all of
     it."""
     title, body = clean_text(squeeze_spaces(draft.title)), clean_text(draft.body.strip())
@@ -132,9 +132,9 @@ def _words(draft: Draft) -> tuple[str, str]:
     return short, body if whole.rstrip(".").lower() in body.lower() else f"{whole} {body}".strip()
 
 
-def _replaces(draft: Draft) -> tuple[str, ...]:
+def _find_replaced_names(draft: Draft) -> tuple[str, ...]:
     """Returns the names that the draft's quotes give up, without those that contain a secret."""
-    names = dict.fromkeys(_superseded(draft))
+    names = dict.fromkeys(_iterate_superseded_names(draft))
     return tuple(
         show_hidden(name)
         for name in names
@@ -142,7 +142,7 @@ def _replaces(draft: Draft) -> tuple[str, ...]:
     )
 
 
-def _superseded(draft: Draft) -> Iterator[str]:
+def _iterate_superseded_names(draft: Draft) -> Iterator[str]:
     if draft.signal in ("fixed-command", "friction", "theme") or draft.primitive not in ("decision", "learning"):
         return
     for quote in draft.quotes:
@@ -153,7 +153,7 @@ def _superseded(draft: Draft) -> Iterator[str]:
             yield from (found["name"].strip("`") for found in _INSTEAD_OF.finditer(quote.text))
 
 
-def _malformed(draft: Draft, title: str) -> str:
+def _describe_malformed(draft: Draft, title: str) -> str:
     """Returns why a draft cannot be a memory of any type, or "" if it can."""
     if draft.primitive not in get_args(Primitive) or not title or not draft.body.strip():
         return "a memory needs a known type, a title and a body"
@@ -162,7 +162,7 @@ def _malformed(draft: Draft, title: str) -> str:
     return ""
 
 
-def _fault(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[DropReason, str] | None:
+def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[DropReason, str] | None:
     """Returns the first reason to drop a draft, or None."""
     evidence = candidate.evidence
     if find_redaction_marks(candidate.title):
@@ -175,14 +175,14 @@ def _fault(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[D
     headings = [quote.who != "tool" and quote.text.rstrip().endswith(":") for quote in draft.quotes]
     if draft.signal != "model" and all(headings):
         return "no-evidence", "only a heading is quoted; what it announces stands elsewhere"
-    if why := _not_the_person(draft, evidence):
+    if why := _find_wrong_speaker(draft, evidence):
         return "not-the-person", why
-    if any(_plain(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):
+    if any(_normalize_text(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):
         return "already-known", "it restates a boot file or a memory"
     return None
 
 
-def _not_the_person(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
+def _find_wrong_speaker(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
     """Returns why nobody entitled to make the claim made it, or "" if somebody did."""
     speakers = {item.who for item in evidence}
     if draft.signal == "fixed-command":
@@ -194,13 +194,13 @@ def _not_the_person(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
     return ""
 
 
-def _evidence(draft: Draft, source: SessionSource) -> tuple[Evidence, ...]:
+def _collect_evidence(draft: Draft, source: SessionSource) -> tuple[Evidence, ...]:
     out: dict[Evidence, None] = {}
     for quote in draft.quotes:
         text = verify_quote(quote, source)
         if text:
             out[Evidence(text, quote.turn, quote.who)] = None
-    return tuple(out)[:QUOTES]
+    return tuple(out)[:MAX_QUOTES]
 
 
 def verify_quote(quote: Quote, source: SessionSource) -> str:
@@ -216,35 +216,35 @@ def _clean_part(quote: Quote, said: str) -> str:
     if start < 0:
         return ""
     lo, hi = start, start + len(text)
-    for span in _secrets(said):
+    for span in _find_secret_spans(said):
         if span.start < hi and lo < span.end:
             if span.start - lo >= hi - span.end:
                 hi = span.start
             else:
                 lo = span.end
-    part = _cut(said[lo:hi].strip())
+    part = _cut_quote(said[lo:hi].strip())
     return show_hidden(part) if len(part) >= min(SHORTEST, len(text)) else ""
 
 
 @lru_cache(maxsize=4)  # several drafts quote one turn
-def _secrets(said: str) -> tuple[Span, ...]:
+def _find_secret_spans(said: str) -> tuple[Span, ...]:
     """Returns the spans of secrets in the text of a turn, and of the marks left by redacted secrets."""
     return tuple(sorted((*redact_secrets(said).spans, *find_redaction_marks(said)), key=lambda span: span.start))
 
 
-def _cut(text: str) -> str:
-    if len(text) <= QUOTE:
+def _cut_quote(text: str) -> str:
+    if len(text) <= MAX_QUOTE_CHARS:
         return text
-    head = text[:QUOTE]
+    head = text[:MAX_QUOTE_CHARS]
     at = head.rfind(" ")
-    return head[:at] if at > QUOTE // 2 else head
+    return head[:at] if at > MAX_QUOTE_CHARS // 2 else head
 
 
-def _plain(text: str) -> str:
+def _normalize_text(text: str) -> str:
     return squeeze_spaces(text).lower()
 
 
-def _tags(draft: Draft) -> tuple[str, ...]:
+def _make_tags(draft: Draft) -> tuple[str, ...]:
     """Returns up to four plain words in lower case: the names that the title mentions."""
     title = f" {draft.title.lower()} ".replace(",", " ").replace("`", " ")
     words = (name.strip("`").lower() for name in draft.artifacts)
@@ -261,7 +261,7 @@ def merge_candidates(first: Candidate, second: Candidate) -> Candidate:
     sure = first.confidence if first.flags else round(min(0.95, max(first.confidence, second.confidence) + extra), 2)
     return replace(
         first,
-        evidence=evidence[:QUOTES],
+        evidence=evidence[:MAX_QUOTES],
         confidence=sure,
         references=tuple(dict.fromkeys((*first.references, *second.references)))[:3],
         replaces=tuple(dict.fromkeys((*first.replaces, *second.replaces)))[:3],

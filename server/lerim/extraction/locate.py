@@ -25,7 +25,7 @@ class Locator:
     """
 
     def __init__(self, roots: Sequence[str], home: str = "", exists: Callable[[str], bool] | None = None) -> None:
-        self._roots = tuple(_slashes(root).rstrip("/") for root in roots if root)
+        self._roots = tuple(_normalize_slashes(root).rstrip("/") for root in roots if root)
         self.home = home
         self.files: list[str] = []
         self.names: dict[str, str] = {}
@@ -34,22 +34,22 @@ class Locator:
     def meet(self, cwd: str) -> None:
         """Records a turn's cwd; the first one becomes `home`."""
         if cwd and not self.home:
-            self.home = _slashes(cwd).rstrip("/")
+            self.home = _normalize_slashes(cwd).rstrip("/")
 
     def __call__(self, path: str, cwd: str) -> str:
-        path = _slashes(path.strip())
+        path = _normalize_slashes(path.strip())
         if not path or path.startswith("~") or len(path) > 400 or _ODD.search(path):
             return ""
         tail = f"/{path}"
         touched = next((file for file in reversed(self.files) if file == path or file.endswith(tail)), "")
         if touched or path in self.names:
             return touched or self.names[path]
-        base = _slashes(cwd).rstrip("/") or self.home
+        base = _normalize_slashes(cwd).rstrip("/") or self.home
         absolute = path.startswith("/") or bool(_DRIVE.match(path))
         if absolute:
-            return self._checked(self._inside(posixpath.normpath(path)))
-        here = self._checked(self._inside(posixpath.normpath(f"{base}/{path}"))) if base else ""
-        return here or self._checked(posixpath.normpath(path))
+            return self._return_if_exists(self._make_relative(posixpath.normpath(path)))
+        here = self._return_if_exists(self._make_relative(posixpath.normpath(f"{base}/{path}"))) if base else ""
+        return here or self._return_if_exists(posixpath.normpath(path))
 
     def touch(self, path: str, cwd: str) -> None:
         """Records a file that the session read or changed."""
@@ -57,7 +57,7 @@ class Locator:
         if found and (not self.files or self.files[-1] != found):
             self.files = [*(file for file in self.files if file != found), found][-FILES:]
 
-    def _inside(self, path: str) -> str:
+    def _make_relative(self, path: str) -> str:
         fold = bool(_DRIVE.match(path))
         whole = path.lower() if fold else path
         for root in sorted((*self._roots, self.home), key=len, reverse=True):
@@ -69,7 +69,7 @@ class Locator:
                 return path[beside.end() :]
         return ""
 
-    def _checked(self, path: str) -> str:
+    def _return_if_exists(self, path: str) -> str:
         if not path or path.startswith(("..", "/")) or path == "." or ".git" in path.split("/"):
             return ""
         if path.startswith(".lerim/"):
@@ -77,5 +77,5 @@ class Locator:
         return path if self._exists is None or self._exists(path) else ""
 
 
-def _slashes(path: str) -> str:
+def _normalize_slashes(path: str) -> str:
     return path.replace("\\", "/")

@@ -47,17 +47,19 @@ _COMMANDS = re.compile(
 
 def flag_opposite(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
     """Returns the candidate, flagged if its title or body may say something different from the quoted sentences."""
-    said = [_around(one.quote, one.turn, heard) for one in candidate.evidence if one.who == "user"]
+    said = [_surrounding_sentences(one.quote, one.turn, heard) for one in candidate.evidence if one.who == "user"]
     if candidate.primitive == "question" or not said:
         return candidate
     wanted = telling_stems(candidate.title)
     near = [sentence for sentence in said if len(telling_stems(sentence) & wanted) * 2 >= len(wanted)]
-    if (near and all(is_sense_turned(candidate.title, sentence) for sentence in near)) or _adds(candidate.body, said):
+    if (near and all(is_sense_turned(candidate.title, sentence) for sentence in near)) or _adds_statement(
+        candidate.body, said
+    ):
         return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, TURNED))))
     return candidate
 
 
-def _around(quote: str, turn: str, heard: Sequence[Utterance]) -> str:
+def _surrounding_sentences(quote: str, turn: str, heard: Sequence[Utterance]) -> str:
     """Returns the sentences of the turn that overlap the quote, or the quote itself if it is not found verbatim."""
     for one in heard:
         at = one.text.find(quote) if one.turn == turn else -1
@@ -72,16 +74,16 @@ def _around(quote: str, turn: str, heard: Sequence[Utterance]) -> str:
 def is_sense_turned(title: str, sentence: str) -> bool:
     """Returns whether something that reverses the meaning (a negation, a condition, a number, "before") occurs only in
     the title, or only in the clauses of the sentence about the same thing."""
-    claim, said = title.lower(), _of_the_same(title, sentence).lower()
+    claim, said = title.lower(), _matching_clause(title, sentence).lower()
     if bool(_NEGATIVE.search(claim)) != bool(_NEGATIVE.search(said)):
         return True
     if _CONDITION.search(said) and not _CONDITION.search(claim):
         return True
-    if not _numbers(claim) <= _numbers(sentence.lower()):
+    if not _find_numbers(claim) <= _find_numbers(sentence.lower()):
         return True
     relations = _RELATION.findall(claim)
     return bool(relations) and (
-        not set(relations) <= set(_RELATION.findall(said)) or _order(claim, said) != _order(said, claim)
+        not set(relations) <= set(_RELATION.findall(said)) or _word_order(claim, said) != _word_order(said, claim)
     )
 
 
@@ -100,7 +102,7 @@ def contradicts(sentence: str, sources: Iterable[str]) -> bool:
     return bool(nearest) and all(is_sense_turned(sentence, found) for found in nearest)
 
 
-def _of_the_same(title: str, sentence: str) -> str:
+def _matching_clause(title: str, sentence: str) -> str:
     """Returns the clauses of a sentence that share a telling word with the title, or the whole sentence if none
     does."""
     wanted = telling_stems(title)
@@ -108,19 +110,19 @@ def _of_the_same(title: str, sentence: str) -> str:
     return " ".join(clauses) or sentence
 
 
-def _numbers(text: str) -> set[tuple[str, str]]:
+def _find_numbers(text: str) -> set[tuple[str, str]]:
     """Returns each number with the first letter of its unit ("30 days": 30, d)."""
     return {(number, unit[:1] if unit != "ms" else unit) for number, unit in _NUMBER.findall(text)}
 
 
-def _order(text: str, other: str) -> list[str]:
+def _word_order(text: str, other: str) -> list[str]:
     """Returns the telling words that both texts contain, in the order of the first text."""
     both = telling_stems(text) & telling_stems(other)
     order = [key for word in re.findall(r"\w+", text) for key in telling_stems(word) if key in both]
     return list(dict.fromkeys(order))
 
 
-def _adds(body: str, said: Sequence[str]) -> bool:
+def _adds_statement(body: str, said: Sequence[str]) -> bool:
     """Returns whether the body gives an order about something that none of the quoted sentences mentions."""
     known = telling_stems(" ".join(said))
     for found in _SENTENCE.finditer(body):

@@ -58,9 +58,9 @@ from lerim.redaction import clean_text
 from lerim.sessions import Friction, Platform, Turn, redact_turn
 
 RuleResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
-TOLD = 6
+MAX_REPORTED_BELOW_CUT = 6
 """How many of a pass's candidates below the cut are reported, the best ones."""
-BY_PERSON = "your decisions about ones like it lowered its rank"
+LOWERED_BY_PERSON = "your decisions about ones like it lowered its rank"
 
 
 class Extraction:
@@ -93,7 +93,7 @@ class Extraction:
         self._correction = correction
         self._again: dict[str, Candidate] = {}
         self._out: list[RuleResult] = []
-        self.met: dict[str, Friction] = {}
+        self.frictions: dict[str, Friction] = {}
         """Environment errors that this pass found, by fingerprint."""
 
     def feed(self, turn: Turn) -> Iterator[RuleResult]:
@@ -109,14 +109,14 @@ class Extraction:
         self._state.heard = latest_utterances(self._state.heard, replaced(whole, text=turn.text), MAX_HEARD_CHARS)
         now = self._state.now
         if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
-            self._close(turn)
+            self._close_exchange(turn)
             self._state.prompts += now.prompt is not None
             self._state.before, self._state.now = lighten_exchange(self._state.now), Exchange(prompt=turn)
             self._state.floor = turn.ordinal - 1
         elif turn.role == "user":
             self._state.now = replace(now, prompt=turn)
         else:
-            self._reply(turn)
+            self._add_reply(turn)
         return iter(())
 
     def finish(self, settled: bool) -> Iterator[RuleResult]:
@@ -126,10 +126,10 @@ class Extraction:
         Raises RankerError if the ranker file is missing or was made for another version.
         """
         if settled:
-            self._close(None)
-        scores = [self._personal(one) for one in self._waiting]
-        above = self._above(scores)
-        unmoved = self._above([one.score for one in self._waiting]) if self._correction.weights else above
+            self._close_exchange(None)
+        scores = [self._personal_score(one) for one in self._waiting]
+        above = self._select_above_cut(scores)
+        unmoved = self._select_above_cut([one.score for one in self._waiting]) if self._correction.weights else above
         below: list[tuple[float, str, WaitingCandidate]] = []
         for place, one in enumerate(self._waiting):
             if place in above and not one.proposed:
@@ -137,21 +137,21 @@ class Extraction:
                 self._out.append(one.candidate)
                 self._state.claims = [*self._state.claims, one.claim][-300:]
             elif not one.proposed and not one.told:
-                below.append((scores[place], BY_PERSON if place in unmoved else "", one))
-        for score, why, one in sorted(below, key=lambda each: -each[0])[:TOLD]:
+                below.append((scores[place], LOWERED_BY_PERSON if place in unmoved else "", one))
+        for score, why, one in sorted(below, key=lambda each: -each[0])[:MAX_REPORTED_BELOW_CUT]:
             one.told = True
             self._out.append(drop_candidate(one.candidate, "below-the-cut", why, round(score, 3)))
         out = [*self._again.values(), *self._out]
-        self._state.waiting = _best(self._waiting)
+        self._state.waiting = _select_best(self._waiting)
         self._waiting, self._again, self._out = list(self._state.waiting), {}, []
         return iter(out)
 
-    def _above(self, scores: Sequence[float]) -> frozenset[int]:
+    def _select_above_cut(self, scores: Sequence[float]) -> frozenset[int]:
         """Returns the indexes of the waiting candidates that these scores put above the cut."""
         prompts = self._state.prompts + (self._state.now.prompt is not None)
         return select_above_cut(scores, prompts, load_ranker().first, load_ranker().further)
 
-    def _personal(self, one: WaitingCandidate) -> float:
+    def _personal_score(self, one: WaitingCandidate) -> float:
         made = one.candidate
         seen = passage_aspects(named_features(made.features), made.primitive, made.kind)
         return personal_score(self._correction, one.score, seen)
@@ -161,57 +161,57 @@ class Extraction:
         self._state.home, self._state.files = self._locate.home, self._locate.files
         return pack_state(self._state)
 
-    def _reply(self, turn: Turn) -> None:
+    def _add_reply(self, turn: Turn) -> None:
         now = self._state.now
         replies = [old for old in now.replies if old.ordinal != turn.ordinal]
         replies.append(turn)
         if len(replies) > MAX_REPLIES:
-            for draft in self._watch(self._scene(None), (replies[0],)):
-                self._take(draft, self._scene(None), load_ranker().first)
+            for draft in self._watch_commands(self._make_scene(None), (replies[0],)):
+                self._take_draft(draft, self._make_scene(None), load_ranker().first)
             replies = replies[1:]
         self._state.now = replace(now, replies=tuple(replies))
         for call in turn.tool_calls:
             for path in (*call.paths[:8], *(find_shown_files(call.command) if call.kind == "shell" else ())):
                 self._locate.touch(path, turn.cwd)
             told = find_instruction_files(call) if call.output and call.kind not in ("edit", "write") else ()
-            if told and not _written(replies, told):
+            if told and not _are_all_changed(replies, told):
                 self._state.boot = f"{self._state.boot} {squeeze_spaces(call.output).lower()}"[-20_000:]
 
-    def _scene(self, after: Turn | None) -> Scene:
+    def _make_scene(self, after: Turn | None) -> Scene:
         known, names = frozenset(self._state.known), self._locate.names
         return Scene(self._state.before, self._state.now, after, self._locate, known, names)
 
-    def _close(self, after: Turn | None) -> None:
+    def _close_exchange(self, after: Turn | None) -> None:
         """Judges the open exchange."""
         now = self._state.now
         if now.prompt is None and not now.replies:
             return
-        scene = self._scene(after)
-        self._meet(scene)
-        self._correct(now)
+        scene = self._make_scene(after)
+        self._collect_frictions(scene)
+        self._withdraw_corrected(now)
         refuted = judge_next_words(after) == "refuted"
-        for draft in self._watch(scene, now.replies):
+        for draft in self._watch_commands(scene, now.replies):
             if refuted:
-                self._drop(self._refuted(draft, scene, "the person's next words take it back"))
+                self._drop(self._make_refuted(draft, scene, "the person's next words take it back"))
             else:
-                self._take(draft, scene, load_ranker().first)
+                self._take_draft(draft, scene, load_ranker().first)
         for ranked in rank_drafts(scene, self._state.prompts, self._correction):
             if ranked.refuted:
-                self._drop(self._refuted(ranked.draft, scene, ranked.refuted))
+                self._drop(self._make_refuted(ranked.draft, scene, ranked.refuted))
             else:
-                self._take(ranked.draft, scene, ranked.score)
+                self._take_draft(ranked.draft, scene, ranked.score)
         if after is not None:
-            self._answer(now, after)
+            self._withdraw_answered(now, after)
         if after is not None and refuted:
-            self._withdraw(now, after, is_taken_back(after))
+            self._withdraw_exchange(now, after, is_taken_back(after))
 
-    def _meet(self, scene: Scene) -> None:
+    def _collect_frictions(self, scene: Scene) -> None:
         source = SessionSource(self._platform, self._session, make_words_lookup(scene))
         for turn in scene.now.replies:
             for friction in find_frictions(turn, self._session, source):
-                self.met.setdefault(friction.fingerprint, friction)
+                self.frictions.setdefault(friction.fingerprint, friction)
 
-    def _watch(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Draft]:
+    def _watch_commands(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Draft]:
         out: list[Draft] = []
         for turn in replies:
             if turn.ordinal > self._state.watched:
@@ -221,7 +221,7 @@ class Extraction:
                 self._state.watched = turn.ordinal
         return out
 
-    def _source(self, scene: Scene) -> SessionSource:
+    def _make_source(self, scene: Scene) -> SessionSource:
         return SessionSource(
             self._platform,
             self._session,
@@ -230,8 +230,8 @@ class Extraction:
             judge_next_words(scene.after) == "accepted",
         )
 
-    def _take(self, draft: Draft, scene: Scene, score: float) -> None:
-        judged = judge_draft(draft, self._source(scene))
+    def _take_draft(self, draft: Draft, scene: Scene, score: float) -> None:
+        judged = judge_draft(draft, self._make_source(scene))
         if isinstance(judged, DroppedSignal):
             self._drop(judged)
             return
@@ -244,10 +244,10 @@ class Extraction:
         for old in [*self._state.claims]:
             if is_same_claim(old, claim):
                 if old.turn != claim.turn:
-                    self._repeated(old, judged)
+                    self._propose_again(old, judged)
                 return
             if is_opposed_claim(old, claim):
-                self._take_back(old, claim.turn, f"later in the session: {claim.title}")
+                self._withdraw_claim(old, claim.turn, f"later in the session: {claim.title}")
         for one in [*self._waiting]:
             if one.proposed:
                 continue
@@ -259,9 +259,9 @@ class Extraction:
                 self._drop(drop_candidate(one.candidate, "refuted", f"later in the session: {claim.title}"))
         self._waiting.append(WaitingCandidate(judged, claim, score))
         if len(self._waiting) > 2 * MAX_WAITING:  # every new candidate is compared with all of them
-            self._waiting = _best(self._waiting)
+            self._waiting = _select_best(self._waiting)
 
-    def _repeated(self, old: ProposedClaim, candidate: Candidate) -> None:
+    def _propose_again(self, old: ProposedClaim, candidate: Candidate) -> None:
         """Handles a claim that was already proposed: the old title and body are proposed again with the new quotes."""
         if old.body and old.primitive == candidate.primitive:
             again = replace(candidate, title=old.title, body=old.body)
@@ -271,33 +271,33 @@ class Extraction:
             return
         self._drop(drop_candidate(candidate, "duplicate", f"already proposed: {old.title}"))
 
-    def _withdraw(self, exchange: Exchange, after: Turn, back: bool) -> None:
+    def _withdraw_exchange(self, exchange: Exchange, after: Turn, back: bool) -> None:
         """Takes back claims that rest on this exchange: what the agent said or did and, if `back` (the person
         explicitly takes it back), what the person said."""
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
                 said = shorten(squeeze_spaces(clean_text(after.text)), 100)
-                self._take_back(claim, after.id, f"the person then said: {said}")
+                self._withdraw_claim(claim, after.id, f"the person then said: {said}")
 
-    def _correct(self, now: Exchange) -> None:
+    def _withdraw_corrected(self, now: Exchange) -> None:
         """Takes back what the agent said earlier in the session and found to be wrong in this exchange."""
         said_wrong = [one for turn in now.replies for one in find_corrections(turn.text)]
         for one in [*self._waiting] if said_wrong else ():
             if one.claim.signal in ("reply", "plan") and is_corrected(one.candidate.evidence[0].quote, said_wrong):
                 self._waiting.remove(one)
                 if one.proposed:
-                    self._take_back(one.claim, now.replies[-1].id, "the agent found later that it was wrong")
+                    self._withdraw_claim(one.claim, now.replies[-1].id, "the agent found later that it was wrong")
                 else:
                     self._drop(drop_candidate(one.candidate, "refuted", "the agent found later that it was wrong"))
 
-    def _take_back(self, claim: ProposedClaim, turn: str, why: str) -> None:
+    def _withdraw_claim(self, claim: ProposedClaim, turn: str, why: str) -> None:
         """Withdraws a claim that this pass or an earlier one proposed."""
         self._out.append(Withdrawal(claim.turn, turn, why))
         self._state.claims = [old for old in self._state.claims if old != claim]
         self._waiting = [one for one in self._waiting if one.claim != claim]
 
-    def _answer(self, exchange: Exchange, after: Turn) -> None:
+    def _withdraw_answered(self, exchange: Exchange, after: Turn) -> None:
         """Takes back a question that was open when an earlier pass ended: the person has continued since then, unless
         they only put it off."""
         if is_put_off(after):
@@ -306,10 +306,10 @@ class Extraction:
         for claim in [*self._state.claims]:
             alone = all(other.turn != claim.turn or other.primitive == "question" for other in self._state.claims)
             if claim.primitive == "question" and claim.turn in ends and alone:
-                self._take_back(claim, after.id, "the person went on in this session")
+                self._withdraw_claim(claim, after.id, "the person went on in this session")
 
-    def _refuted(self, draft: Draft, scene: Scene, why: str) -> DroppedSignal:
-        judged = judge_draft(draft, self._source(scene))
+    def _make_refuted(self, draft: Draft, scene: Scene, why: str) -> DroppedSignal:
+        judged = judge_draft(draft, self._make_source(scene))
         return judged if isinstance(judged, DroppedSignal) else drop_candidate(judged, "refuted", why)
 
     def _drop(self, dropped: DroppedSignal) -> None:
@@ -320,13 +320,13 @@ class Extraction:
             self._out.append(dropped)
 
 
-def _best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:
+def _select_best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:
     """Returns the candidates to keep for a session: the proposed ones, which count towards the cut, then those with the
     highest scores."""
     return sorted(waiting, key=lambda one: (not one.proposed, -one.score))[:MAX_WAITING]
 
 
-def _written(replies: list[Turn], paths: tuple[str, ...]) -> bool:
+def _are_all_changed(replies: list[Turn], paths: tuple[str, ...]) -> bool:
     """Returns whether all these files were changed in the exchange; what is read from them is then not a rule from
     before."""
     changed = {edit.path for reply in replies for call in reply.tool_calls for edit in call.edits}

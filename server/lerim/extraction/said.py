@@ -142,21 +142,21 @@ def is_same_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
 
 def is_opposed_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
     """Returns whether each of two claims proposes what the other replaces."""
-    return (_puts_in_place(one, two) and _puts_in_place(two, one)) or _swapped(one.title, two.title)
+    return (_replaces_claim(one, two) and _replaces_claim(two, one)) or _has_swapped_sides(one.title, two.title)
 
 
-def _puts_in_place(one: ProposedClaim, two: ProposedClaim) -> bool:
+def _replaces_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
     """Returns whether a claim is about something that the other replaces, without replacing it itself."""
     title = one.title.lower()
     return any(name in title and name not in one.replaces for name in two.replaces)
 
 
-def _swapped(one: str, two: str) -> bool:
+def _has_swapped_sides(one: str, two: str) -> bool:
     """Returns whether two titles make opposite choices between the same two things: "redis instead of sqlite"."""
-    (wanted, left), (other_wanted, other_left) = _sides(one), _sides(two)
+    (wanted, left), (other_wanted, other_left) = _split_sides(one), _split_sides(two)
     return bool((wanted - left) & (other_left - other_wanted) and (left - wanted) & (other_wanted - other_left))
 
 
-def _sides(title: str) -> tuple[set[str], set[str]]:
+def _split_sides(title: str) -> tuple[set[str], set[str]]:
     chosen, _, rest = _PASSED_OVER.sub("\0", title, count=1).partition("\0")
     return set(content_words(chosen)), set(content_words(rest))

@@ -96,11 +96,11 @@ def condense_turn(turn: Turn) -> Turn:
         turn,
         text=_clip(text, TEXT),
         reasoning="",
-        tool_calls=tuple(_condensed(call) for call in turn.tool_calls[:64]),
+        tool_calls=tuple(_condense_call(call) for call in turn.tool_calls[:64]),
     )
 
 
-def _condensed(call: ToolCall) -> ToolCall:
+def _condense_call(call: ToolCall) -> ToolCall:
     return replace(
         call,
         command=call.command[:2_000],

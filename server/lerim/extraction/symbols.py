@@ -35,7 +35,7 @@ def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str],
     source.
     """
     paths: dict[str, str] = {}
-    for name, written in _shown(call):
+    for name, written in _find_shown_names(call):
         path = paths[written] if written in paths else paths.setdefault(written, locate(written))
         if path and not (_TEST.search(path) and not _TEST.search(names.get(name, path))):
             names.pop(name, None)
@@ -44,7 +44,7 @@ def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str],
         del names[next(iter(names))]
 
 
-def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
+def _find_shown_names(call: ToolCall) -> Iterator[tuple[str, str]]:
     """Yields the names shown by a tool call, each with its path as written."""
     if call.status != "ok":
         return
@@ -52,28 +52,28 @@ def _shown(call: ToolCall) -> Iterator[tuple[str, str]]:
         for match in _NAMED.finditer(call.command[:2_000]) if "/" in call.command or "\\" in call.command else ():
             yield match["file"], match.group().replace("\\", "/")
     if call.kind == "search" or (call.kind == "shell" and _SEARCHES.search(call.command[:200])):
-        yield from _listed(call.output[:SCANNED])
+        yield from _parse_search_output(call.output[:SCANNED])
     read = find_shown_files(call.command) if call.kind == "shell" else call.paths[:1] if call.kind == "read" else ()
     texts = [(path, call.output) for path in read] if len(read) == 1 else []
     if call.kind in ("edit", "write"):
         texts = [(edit.path, f"{edit.old[:SCANNED]}\n{edit.new[:SCANNED]}") for edit in call.edits[:20]]
     for path, text in texts:
-        for name in _defined(text[: 2 * SCANNED]):
+        for name in _find_definitions(text[: 2 * SCANNED]):
             yield name, path
 
 
-def _listed(output: str) -> Iterator[tuple[str, str]]:
+def _parse_search_output(output: str) -> Iterator[tuple[str, str]]:
     """Yields the files found by a search, and the names defined on the lines it printed."""
     for line in output.split("\n")[:LINES]:
         found = _FOUND.match(line.strip())
         if found is not None:
             path = found["path"].replace("\\", "/")
             yield posixpath.basename(path), path
-            for name in _defined(found["text"] or ""):
+            for name in _find_definitions(found["text"] or ""):
                 yield name, path
 
 
-def _defined(text: str) -> Iterator[str]:
+def _find_definitions(text: str) -> Iterator[str]:
     """Yields the functions, classes, types and constants that are defined at the start of a line."""
     for match in _DEFINES.finditer(text):
         start = text.rfind("\n", max(0, match.start() - 120), match.start()) + 1

@@ -79,12 +79,12 @@ class ShownTurn(msgspec.Struct, frozen=True):
 
     def body(self) -> str:
         """Returns the turn's text without its header, cleaned, with delimiters escaped, ending with a newline."""
-        return "\n".join(_lines(piece) for piece in self.pieces) + "\n"
+        return "\n".join(_render_piece(piece) for piece in self.pieces) + "\n"
 
 
 def show_turn(turn: Turn) -> ShownTurn | None:
     """Returns what a model is shown of a redacted turn, or None if there is nothing to show."""
-    pieces = tuple(piece for piece in _pieces(turn) if piece.text.strip() or piece.head not in ("", THOUGHT))
+    pieces = tuple(piece for piece in _split_pieces(turn) if piece.text.strip() or piece.head not in ("", THOUGHT))
     if not pieces:
         return None
     paths = tuple(dict.fromkeys(path for call in turn.tool_calls for path in call.paths[:8]))[:40]
@@ -97,10 +97,12 @@ def without_repeats(seen: ShownTurn, printed: dict[str, int]) -> ShownTurn:
 
     `printed` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
     """
-    return msgspec.structs.replace(seen, pieces=tuple(_once(piece, seen.number, printed) for piece in seen.pieces))
+    return msgspec.structs.replace(
+        seen, pieces=tuple(_replace_repeated(piece, seen.number, printed) for piece in seen.pieces)
+    )
 
 
-def _once(piece: ShownPiece, number: int, printed: dict[str, int]) -> ShownPiece:
+def _replace_repeated(piece: ShownPiece, number: int, printed: dict[str, int]) -> ShownPiece:
     if len(piece.text) < REPEATED or not (piece.who in ("tool", "web") or piece.head == WRITTEN):
         return piece
     digest = hashlib.blake2b(piece.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -113,23 +115,23 @@ def _once(piece: ShownPiece, number: int, printed: dict[str, int]) -> ShownPiece
 
 def instruction_text(turn: Turn) -> str:
     """Returns what a turn read from instruction and memory files, from which nothing is learned."""
-    return "\n".join(call.output for call in turn.tool_calls if call.output and _is_boot(call))
+    return "\n".join(call.output for call in turn.tool_calls if call.output and _is_instruction_read(call))
 
 
-def _pieces(turn: Turn) -> Iterator[ShownPiece]:
+def _split_pieces(turn: Turn) -> Iterator[ShownPiece]:
     if turn.role == "user":
-        yield from _typed(turn)
+        yield from _prompt_pieces(turn)
         for call in turn.tool_calls:  # the person's own command
-            yield from _output(call, "printed")
+            yield from _output_pieces(call, "printed")
         return
     yield ShownPiece("assistant", shorten_middle(turn.reasoning, *REASONING).strip(), THOUGHT)
     yield ShownPiece("assistant", shorten_middle(turn.text, TEXT, TEXT))
     calls = turn.tool_calls
     for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
-        yield from _call(call)
+        yield from _call_pieces(call)
 
 
-def _typed(turn: Turn) -> Iterator[ShownPiece]:
+def _prompt_pieces(turn: Turn) -> Iterator[ShownPiece]:
     """Yields the pieces of a prompt: the person's own words, and separately what was pasted or sent by a program."""
     text = turn.text
     if turn.unattended:
@@ -143,7 +145,7 @@ def _typed(turn: Turn) -> Iterator[ShownPiece]:
         yield ShownPiece("tool", shorten_middle(pasted, TEXT, TEXT), "pasted into the prompt")
 
 
-def _call(call: ToolCall) -> Iterator[ShownPiece]:
+def _call_pieces(call: ToolCall) -> Iterator[ShownPiece]:
     for answer in call.answers:
         asked = f"{answer.question}\n" + "\n".join(f"- {option}" for option in answer.options)
         yield ShownPiece("assistant", shorten_middle(asked, 2_000, 0), "the agent asked")
@@ -152,38 +154,38 @@ def _call(call: ToolCall) -> Iterator[ShownPiece]:
     if call.answers:
         return
     if call.plan:
-        yield ShownPiece("assistant", shorten_middle(call.plan, 8_000, 2_000), f"plan, {_outcome(call)}")
+        yield ShownPiece("assistant", shorten_middle(call.plan, 8_000, 2_000), f"plan, {_describe_outcome(call)}")
     else:
-        yield from _named(call)
+        yield from _paths_piece(call)
     if call.feedback:
         yield ShownPiece("user", shorten_middle(call.feedback, TEXT, 0), "the person said to this")
 
 
-def _named(call: ToolCall) -> Iterator[ShownPiece]:
+def _paths_piece(call: ToolCall) -> Iterator[ShownPiece]:
     """Yields the pieces of a tool call: its name and arguments, what it wrote, and its output."""
     paths = " ".join(call.paths[:3])
     command = shorten_middle(" ".join(call.command.split()), *COMMAND)
-    what = command or _line(paths, 500)
-    yield ShownPiece("assistant", what, f"{_line(call.name, 60)} ({_outcome(call)})")
+    what = command or _shorten_line(paths, 500)
+    yield ShownPiece("assistant", what, f"{_shorten_line(call.name, 60)} ({_describe_outcome(call)})")
     for edit in call.edits[:4]:
         if edit.new.strip():
             yield ShownPiece("assistant", shorten_middle(edit.new, CODE, 0), WRITTEN)
-    if not _is_boot(call):
-        yield from _output(call, "output")
+    if not _is_instruction_read(call):
+        yield from _output_pieces(call, "output")
 
 
-def _output(call: ToolCall, head: str) -> Iterator[ShownPiece]:
+def _output_pieces(call: ToolCall, head: str) -> Iterator[ShownPiece]:
     most = OUTPUT_FAILED if call.status == "error" or call.exit_code else OUTPUT_OK
     text = shorten_middle(call.output, *most)
     if text.strip():
         yield ShownPiece("web" if call.kind == "web" else "tool", text, head)
 
 
-def _outcome(call: ToolCall) -> str:
+def _describe_outcome(call: ToolCall) -> str:
     return f"exit {call.exit_code}" if call.exit_code else call.status
 
 
-def _is_boot(call: ToolCall) -> bool:
+def _is_instruction_read(call: ToolCall) -> bool:
     return bool(find_instruction_files(call))
 
 
@@ -207,14 +209,14 @@ def shorten_middle(text: str, head: int, tail: int) -> str:
     return f"{begin}\n[… {len(text) - len(begin) - len(end):,} characters left out …]\n{end}".rstrip()
 
 
-def _line(text: str, most: int) -> str:
+def _shorten_line(text: str, most: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= most else f"{trim_torn_words(text[:most], '')[0]} [… cut …]"
 
 
-def _lines(piece: ShownPiece) -> str:
+def _render_piece(piece: ShownPiece) -> str:
     """Returns a piece as displayed: under its head and indented, unless it is plain speech."""
-    text = _escaped(clean_text(piece.text.strip("\r\n")))
+    text = _escape_tags(clean_text(piece.text.strip("\r\n")))
     if not piece.head:
         return text
     head = f"» {clean_text(piece.head)}:"
@@ -223,7 +225,7 @@ def _lines(piece: ShownPiece) -> str:
     return "\n".join((head, *(f"  {line}" for line in text.split("\n"))))
 
 
-def _escaped(text: str) -> str:
+def _escape_tags(text: str) -> str:
     """Escapes text that looks like the header of a turn, a tool call or a prompt field; `quotes.fold_text` undoes
     it."""
     text = _FIELD.sub("⟦", text)

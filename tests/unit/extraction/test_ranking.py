@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lerim.errors import RankerError
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.extraction.facts.title import MAX_TITLE_CHARS
-from lerim.extraction.pipeline import TOLD
+from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT
 from lerim.extraction.ranking import cut, ranker
 from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.state import pack_state, unpack_state
@@ -201,7 +201,7 @@ def test_a_longer_session_gives_more_and_never_more_than_most(prompts: int) -> N
 def test_a_session_with_many_rules_in_one_prompt_gives_the_few_that_one_prompt_may() -> None:
     found = outcome(you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok."))
     assert len(proposed(found)) == cut.max_proposals(1)
-    assert len(below(found)) == min(TOLD, len(RULES) - cut.max_proposals(1))
+    assert len(below(found)) == min(MAX_REPORTED_BELOW_CUT, len(RULES) - cut.max_proposals(1))
 
 
 @given(st.lists(st.floats(-5, 5), max_size=40), st.integers(0, 60))
@@ -245,7 +245,7 @@ def test_what_fell_below_is_told_once_with_its_score_and_what_it_would_have_been
 
 def test_no_more_is_told_of_a_pass_than_a_person_reads() -> None:
     many = "\n".join(f"- {rule} and of the {other} module" for rule in RULES for other in ("first", "second"))
-    assert len(below(outcome(you(many), agent("Ok.")))) <= TOLD
+    assert len(below(outcome(you(many), agent("Ok.")))) <= MAX_REPORTED_BELOW_CUT
 
 
 def test_what_fell_below_is_proposed_once_the_session_has_room_for_it() -> None:

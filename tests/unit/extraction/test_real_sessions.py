@@ -10,7 +10,7 @@ import pytest
 
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.facts.title import MAX_TITLE_CHARS
-from lerim.extraction.pipeline import TOLD, Extraction
+from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT, Extraction
 from lerim.extraction.ranking.cut import max_proposals
 from lerim.memory.record import Speaker
 from lerim.redaction.hidden import show_hidden
@@ -95,7 +95,7 @@ def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_ba
                 assert not told[one.turn].sidechain and not told[one.turn].unattended, one.source
         prompts = sum(turn.role == "user" for turn in turns)
         assert len([one for one in proposed if one.signal in RANKED]) <= max_proposals(prompts)
-        assert len(below) <= TOLD
+        assert len(below) <= MAX_REPORTED_BELOW_CUT
         sessions, seen, waiting = sessions + 1, seen + len(proposed) + len(below), waiting + len(proposed)
     assert seen > 0
     assert waiting <= 5 * sessions

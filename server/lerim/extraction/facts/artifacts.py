@@ -71,7 +71,7 @@ def find_artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
     `known` are further names that this session uses (lower case). A common English word only counts as a name if it is
     in `known`, or capitalized inside the text.
     """
-    hits = [*_shaped(text)]
+    hits = [*_match_patterns(text)]
     names = known if isinstance(known, frozenset) else frozenset(known)
     for match in _WORD.finditer(text):
         word = match.group().rstrip(".")
@@ -85,15 +85,15 @@ def find_artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)  # several signals ask about the same sentence
-def _shaped(text: str) -> tuple[tuple[int, str], ...]:
+def _match_patterns(text: str) -> tuple[tuple[int, str], ...]:
     """Returns the names recognizable by their form, with their positions."""
     hits = [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)] if "`" in text else []
-    for pattern in _possible(text):
+    for pattern in _select_patterns(text):
         hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
     return tuple(hits)
 
 
-def _possible(text: str) -> list[re.Pattern[str]]:
+def _select_patterns(text: str) -> list[re.Pattern[str]]:
     """Returns the patterns that can match the text at all, judged by characters they require."""
     low = text.lower()
     mixed = low != text

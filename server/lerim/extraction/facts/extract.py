@@ -13,8 +13,8 @@ from lerim.extraction.facts.fact import RELATIONS, Fact, Relation
 from lerim.extraction.facts.given_up import find_given_up_names
 from lerim.extraction.facts.sentences import clip_text, split_spoken
 
-LOOKED_AT = 20_000  # characters read of one text: its head and its tail
-MENTIONS = 20  # paths taken from one text
+MAX_READ_CHARS = 20_000  # characters read of one text: its head and its tail
+MAX_PATHS = 20  # paths taken from one text
 
 _DECISION = re.compile(
     r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:'ll| will| have|'ve)? (?:chose|"
@@ -44,7 +44,7 @@ _WRITERS = re.compile(
 )
 _READERS = re.compile(r"^(?:read|view|open_?file|cat|read_?(?:many_?)?files?(?:_v\d)?)$", re.IGNORECASE)
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
-MANY_CALLS = 3
+MIN_CALLS = 3
 
 
 def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fact]:
@@ -52,9 +52,9 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
 
     Output that says "0 errors" is not an error; what counts is how the result begins and the form of its error lines.
     """
-    text = clip_text(result, LOOKED_AT)
+    text = clip_text(result, MAX_READ_CHARS)
     facts: list[Fact] = []
-    error = _error_of(text)
+    error = _find_error(text)
     if error:
         facts.append(Fact(tool_name, "produced_error", error, 0.9, turn))
     else:
@@ -64,7 +64,7 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
         relation = "wrote"
     elif not error and _READERS.match(tool_name):
         relation = "read"
-    found = find_paths(text)[: 1 if relation != "mentions" else MENTIONS]
+    found = find_paths(text)[: 1 if relation != "mentions" else MAX_PATHS]
     facts += [Fact(tool_name, relation, path, 0.8 if relation != "mentions" else 0.6, turn) for path in found]
     return facts
 
@@ -82,7 +82,7 @@ def extract_from_prompt(text: str, turn: int) -> list[Fact]:
 
 def extract_from_response(text: str, turn: int) -> list[Fact]:
     """Returns the facts in a reply of the model: decisions, file paths, mentions of errors. `turn` is the ordinal."""
-    text = clip_text(text, LOOKED_AT)
+    text = clip_text(text, MAX_READ_CHARS)
     facts: list[Fact] = []
     for piece in re.split(r"(?<=[.!?])\s|\n", text):
         said = piece.strip(" -*•#>")
@@ -91,7 +91,7 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
             facts.append(
                 Fact("assistant", "decided", wording.squeeze_spaces(said), sure, turn, find_given_up_names(said))
             )
-    facts += [Fact(path, "mentions", path, 0.6, turn) for path in find_paths(text)[:MENTIONS]]
+    facts += [Fact(path, "mentions", path, 0.6, turn) for path in find_paths(text)[:MAX_PATHS]]
     facts += [
         Fact("assistant", "produced_error", wording.squeeze_spaces(hit), 0.5, turn)
         for hit in dict.fromkeys(_ERROR_MENTION.findall(text)[:10])
@@ -102,9 +102,9 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
 def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str, turn: int) -> bool:
     """Returns whether a turn is worth sending to a model: three or more tool calls, decision language, or a memory
     written."""
-    if len(tool_names) >= MANY_CALLS or any(_MEMORY.search(name) for name in tool_names):
+    if len(tool_names) >= MIN_CALLS or any(_MEMORY.search(name) for name in tool_names):
         return True
-    text = clip_text(response_text, LOOKED_AT)
+    text = clip_text(response_text, MAX_READ_CHARS)
     return bool(_DECISION.search(text) or _WROTE_MEMORY.search(text))
 
 
@@ -119,8 +119,8 @@ def extract_with_llm(
     if llm_chat is None:
         return []
     tools = "\n".join(f"- {wording.shorten(wording.squeeze_spaces(item), 300)}" for item in tool_summaries[:40])
-    data = json.dumps({"answer": clip_text(response_text, LOOKED_AT), "tools": tools}, ensure_ascii=False)
-    return list(_facts(llm_chat(f"{_PROMPT}{data}"), turn))
+    data = json.dumps({"answer": clip_text(response_text, MAX_READ_CHARS), "tools": tools}, ensure_ascii=False)
+    return list(_parse_facts(llm_chat(f"{_PROMPT}{data}"), turn))
 
 
 _PROMPT = (
@@ -131,8 +131,8 @@ _PROMPT = (
 )
 
 
-def _facts(answer: str, turn: int) -> Iterator[Fact]:
-    for item in _items(answer):
+def _parse_facts(answer: str, turn: int) -> Iterator[Fact]:
+    for item in _parse_items(answer):
         if not isinstance(item, dict):
             continue
         entity, relation, value = item.get("entity"), item.get("relation"), item.get("value")
@@ -140,11 +140,16 @@ def _facts(answer: str, turn: int) -> Iterator[Fact]:
         if not (isinstance(entity, str) and entity.strip() and isinstance(value, str) and value.strip() and known):
             continue
         yield Fact(
-            entity.strip(), known, value.strip(), _sure(item.get("confidence")), turn, _names(item.get("supersedes"))
+            entity.strip(),
+            known,
+            value.strip(),
+            _parse_confidence(item.get("confidence")),
+            turn,
+            _parse_names(item.get("supersedes")),
         )
 
 
-def _items(answer: str) -> list[object]:
+def _parse_items(answer: str) -> list[object]:
     """Returns the JSON list in the answer or, if it is broken, those of its objects that can be read."""
     text = _FENCE.sub("", answer.strip())
     decoder = json.JSONDecoder()
@@ -171,7 +176,7 @@ def _items(answer: str) -> list[object]:
     return out
 
 
-def _sure(value: object) -> float:
+def _parse_confidence(value: object) -> float:
     """Returns the model's confidence, clamped to 0..0.8 because a model's word is not worth more; 0.5 if it gave
     none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
@@ -179,13 +184,13 @@ def _sure(value: object) -> float:
     return min(0.8, max(0.0, float(value)))
 
 
-def _names(value: object) -> tuple[str, ...]:
+def _parse_names(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,) if value.strip() else ()
     return tuple(item for item in value if isinstance(item, str) and item.strip()) if isinstance(value, list) else ()
 
 
-def _error_of(text: str) -> str:
+def _find_error(text: str) -> str:
     failed = bool(_FAILED.match(text.lstrip()[:80]))
     line = printed.error_line(text) if failed or _ERROR_MENTION.search(text) else ""
     if not failed and _NO_ERROR.search(text) and not re.search(r"Traceback|^E\s", text, re.MULTILINE):

@@ -75,10 +75,10 @@ def _first_clauses(text: str) -> str:
 
 
 def _stands_alone(head: str, rest: str) -> bool:
-    return _closed(head) and not _TURNS_IT_ROUND.match(rest) and ("," in head or not _CONDITION.match(head))
+    return _has_balanced_marks(head) and not _TURNS_IT_ROUND.match(rest) and ("," in head or not _CONDITION.match(head))
 
 
-def _closed(text: str) -> bool:
+def _has_balanced_marks(text: str) -> bool:
     """Returns whether every code span, bracket and quotation in the text is closed."""
     pairs = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
     return all(text.count(mark) % 2 == 0 for mark in '`"') and all(text.count(a) == text.count(b) for a, b in pairs)

@@ -57,14 +57,14 @@ class FailureWatch:
 
     def see(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
         """Takes one turn of the model and yields the drafts it settles. Turns must be passed once each, in order."""
-        self._hear(turn)
+        self._store_cause(turn)
         for call in turn.tool_calls:
             if call.kind in ("edit", "write") and call.status == "ok":
-                self._edited(scene, turn, call)
+                self._record_edit(scene, turn, call)
             elif call.kind == "shell" and call.command:
-                yield from self._ran(scene, turn, call)
+                yield from self._record_run(scene, turn, call)
 
-    def _hear(self, turn: Turn) -> None:
+    def _store_cause(self, turn: Turn) -> None:
         """Stores the sentence in which the agent names the cause of the newest open failure."""
         if not self.failures or not turn.text:
             return
@@ -77,62 +77,62 @@ class FailureWatch:
                 and _CAUSE.search(line)
                 and not _EMPTY.search(line)
                 and not wording.is_hedged(line)
-                and _speaks_of(line, last)
+                and _is_about_failure(line, last)
             ):
                 last.cause, last.cause_turn = piece.raw, turn.id
                 return
 
-    def _edited(self, scene: Scene, turn: Turn, call: ToolCall) -> None:
+    def _record_edit(self, scene: Scene, turn: Turn, call: ToolCall) -> None:
         for path in find_edited_files(scene, call, turn.cwd):
-            self.written = [*self.written, *((path, line[:200]) for line in _added(call, WRITTEN))][-WRITTEN:]
+            self.written = [*self.written, *((path, line[:200]) for line in _added_lines(call, WRITTEN))][-WRITTEN:]
             for failure in self.failures:
                 if path not in failure.files:
                     failure.files.append(path)
                     failure.own = failure.own or path in self.own
                 if len(failure.added) < 6:
-                    failure.added += [(path, line) for line in _added(call)][:3]
+                    failure.added += [(path, line) for line in _added_lines(call)][:3]
             if path not in self.own:
                 self.own = [*self.own, path][-OWN:]
 
-    def _ran(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Draft]:
+    def _record_run(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         if hooks.git_verb(call.command):
-            yield from self._hooked(turn, call)
+            yield from self._record_hook_run(turn, call)
             return
         command = commands.parse_command(call.command)
         if call.status == "ok" and call.exit_code == 0:
-            self._installed(command)
+            self._record_install(command)
         if not command.runner:
             return
         result = commands.command_outcome(call, command)
         if result == "failed":
-            self._failed(turn, call, command)
+            self._record_failure(turn, call, command)
         elif result == "passed":
-            for failure in [item for item in self.failures if _near(item.command, command.text)]:
-                found = self._passed(scene, turn, call, command, failure)
+            for failure in [item for item in self.failures if _may_be_variant(item.command, command.text)]:
+                found = self._resolve_failure(scene, turn, call, command, failure)
                 if found is not None:
                     self.failures.remove(failure)
                     if isinstance(found, Draft):
                         yield found
 
-    def _hooked(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
+    def _record_hook_run(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         """Handles a commit or push: one stopped by a hook stays open until one goes through."""
         command = hooks.plain_git_command(call)
         if error := hooks.hook_refusal(call):
-            self._open(turn, call, command, error)
+            self._open_failure(turn, call, command, error)
         elif is_commit_made(call):
             for failure in [item for item in self.failures if item.command == command.text]:
                 self.failures.remove(failure)
                 found = (
                     hooks.draft_hook_bypass(turn, failure)
                     if hooks.is_hook_skipped(call)
-                    else _after_edits(turn, call, failure)
+                    else _draft_edit_fix(turn, call, failure)
                 )
-                if isinstance(found, Draft) and found.basis == "fixed" and not _configured(failure):
+                if isinstance(found, Draft) and found.basis == "fixed" and not _is_config_only(failure):
                     found = None  # the code was fixed to satisfy the hook, as intended
                 if found is not None:
                     yield found
 
-    def _installed(self, command: Command) -> None:
+    def _record_install(self, command: Command) -> None:
         """Stores, for each failure, the first command after it that installed what the failure reports as missing."""
         packages = commands.installed_packages(command.text)
         prepares = commands.is_setup(command.text)
@@ -144,10 +144,10 @@ class FailureWatch:
             if missing and not failure.installed and command.text != failure.command and (names or prepares):
                 failure.installed = command.text
 
-    def _failed(self, turn: Turn, call: ToolCall, command: Command) -> None:
-        self._open(turn, call, command, printed.error_line(call.output))
+    def _record_failure(self, turn: Turn, call: ToolCall, command: Command) -> None:
+        self._open_failure(turn, call, command, printed.error_line(call.output))
 
-    def _open(self, turn: Turn, call: ToolCall, command: Command, error: str) -> None:
+    def _open_failure(self, turn: Turn, call: ToolCall, command: Command, error: str) -> None:
         same = next(
             (item for item in self.failures if item.command == command.text and item.variables == command.variables),
             None,
@@ -165,7 +165,7 @@ class FailureWatch:
         failure.refused = refusals.find_refused_setting(error, self.written)
         self.failures = [*self.failures, failure][-OPEN:]
 
-    def _passed(
+    def _resolve_failure(
         self, scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure
     ) -> Draft | bool | None:
         """Returns a draft, True if the failure is resolved but teaches nothing, or None if it is still open."""
@@ -175,50 +175,50 @@ class FailureWatch:
         if same and command.variables == failure.variables and failure.installed and not failure.own:
             return installs.draft_install(turn, call, failure) or True
         if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):
-            return _after_edits(turn, call, failure) or True
+            return _draft_edit_fix(turn, call, failure) or True
         if failure.own or failure.files:
             return True if same else None
         return variants.draft_variant(scene, turn, call, command, failure)
 
 
-def _added(call: ToolCall, most: int = 3) -> list[str]:
+def _added_lines(call: ToolCall, most: int = 3) -> list[str]:
     """Returns up to `most` lines that an edit added and that were not there before."""
     out: list[str] = []
     for edit in call.edits:
-        before = {_bare(line) for line in edit.old[:4_000].split("\n")}
-        after = [_bare(line) for line in edit.new[:4_000].split("\n")]
+        before = {_strip_line(line) for line in edit.old[:4_000].split("\n")}
+        after = [_strip_line(line) for line in edit.new[:4_000].split("\n")]
         out += [line for line in after if line and line not in before]
     return out[:most]
 
 
-def _near(failed: str, passed: str) -> bool:
+def _may_be_variant(failed: str, passed: str) -> bool:
     """Returns whether one command may be a form of the other: one of the failed command's first two words is in the
     passed one."""
     return any(word in passed for word in failed.split()[:2])
 
 
-def _bare(line: str) -> str:
+def _strip_line(line: str) -> str:
     """Returns the line without surrounding white space and trailing commas."""
     return line.strip().rstrip(",")
 
 
-def _speaks_of(line: str, failure: CommandFailure) -> bool:
+def _is_about_failure(line: str, failure: CommandFailure) -> bool:
     """Returns whether a sentence names something: code, a file, or a word of the error."""
     words = {word for word in re.findall(r"[A-Za-z_]\w{3,40}", failure.error.lower()) if word not in _ORDINARY}
     return bool(find_artifacts(line)) or any(word in line.lower() for word in words)
 
 
-def _after_edits(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draft | None:
+def _draft_edit_fix(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draft | None:
     if failure.own or not 0 < len(failure.files) <= 2:
         return None
-    config = _configured(failure)
+    config = _is_config_only(failure)
     environment = bool(printed.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
     if commands.parse_command(failure.command).lint and not config:
         return None
     named = bool(_NAMED.search(failure.error))
     if not (config or (failure.cause and (environment or named))):
         return None
-    title = _title(failure, config)
+    title = _make_title(failure, config)
     if not title:
         return None
     return draft_lesson(
@@ -227,37 +227,37 @@ def _after_edits(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draft |
         call.output,
         kind="pitfall",
         title=title,
-        body=_body(failure, config),
+        body=_make_body(failure, config),
         said=failure.causes,
         artifacts=(failure.command, *failure.files),
         references=tuple(failure.files),
     )
 
 
-def _configured(failure: CommandFailure) -> bool:
+def _is_config_only(failure: CommandFailure) -> bool:
     """Returns whether only configuration was changed."""
     return all(_CONFIG.search(path) for path in failure.files)
 
 
-def _setting(failure: CommandFailure) -> tuple[str, str]:
+def _find_added_setting(failure: CommandFailure) -> tuple[str, str]:
     """Returns the one setting that was added to fix it as (key, whole line), or two empty strings."""
     keys = [(match["key"], line) for _, line in failure.added if len(line) <= 100 and (match := _KEY.match(line))]
     return keys[0] if len({key for key, _ in keys}) == 1 else ("", "")
 
 
-def _entries(failure: CommandFailure) -> tuple[str, ...]:
+def _find_added_entries(failure: CommandFailure) -> tuple[str, ...]:
     """Returns the added entries if an edit only added entries to a list (patterns, names)."""
     found = [_ENTRY.match(line) for _, line in failure.added]
     names = tuple(dict.fromkeys(match["entry"] for match in found if match))
     return names if names and all(found) else ()
 
 
-def _title(failure: CommandFailure, config: bool) -> str:
+def _make_title(failure: CommandFailure, config: bool) -> str:
     name, command = printed.error_name(failure.error), wording.shorten(failure.command, 50)
     file = failure.files[0] if len(failure.files[0]) <= 34 else posixpath.basename(failure.files[0])
-    key, _ = _setting(failure) if config else ("", "")
+    key, _ = _find_added_setting(failure) if config else ("", "")
     line = failure.added[0][1].replace("`", "") if config and len(failure.added) == 1 else ""
-    entries = _entries(failure) if config else ()
+    entries = _find_added_entries(failure) if config else ()
     listed = wording.join_names([wording.code_span(entry) for entry in entries])
     forms = (
         f"`{command}` needs {listed} listed in `{file}`" if entries else "",
@@ -270,11 +270,11 @@ def _title(failure: CommandFailure, config: bool) -> str:
     return next((form for form in forms if form and len(form) <= wording.TITLE), "")
 
 
-def _body(failure: CommandFailure, config: bool) -> str:
+def _make_body(failure: CommandFailure, config: bool) -> str:
     files = wording.join_names([wording.code_span(path) for path in failure.files])
     tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
     parts = [f"`{failure.command}` failed{tries} with “{failure.error}”."]
-    _, line = _setting(failure) if config else ("", "")
+    _, line = _find_added_setting(failure) if config else ("", "")
     if config and not line and len(failure.added) == 1:
         line = failure.added[0][1]
     parts.append(f"The same command passed after {files} {'was' if len(failure.files) == 1 else 'were'} changed.")

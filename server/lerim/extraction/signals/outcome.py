@@ -50,11 +50,11 @@ def judge_next_words(after: Turn | None) -> Verdict:
     text = after.text[:600].replace("’", "'")
     if after.kind == "command":
         return "accepted" if re.match(r"^/?(?:commit|push|merge|ship)", text) else "open"
-    return _judged(text.lower())
+    return _judge_text(text.lower())
 
 
 @lru_cache(maxsize=8)  # several signals ask about the same words
-def _judged(text: str) -> Verdict:
+def _judge_text(text: str) -> Verdict:
     if _REFUTED.match(text) or _REVERT.search(text):
         return "refuted"
     return "accepted" if _ACCEPTED.match(text) else "open"

@@ -38,9 +38,9 @@ def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, fa
     if not (printed.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
         return None
     if command.text == failure.command:
-        form = _same_text(scene, turn, command, failure)
+        form = _find_variable_change(scene, turn, command, failure)
     else:
-        form = _other_text(command, failure)
+        form = _find_command_change(command, failure)
     if not form:
         return None
     title, how = form
@@ -59,13 +59,15 @@ def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, fa
     )
 
 
-def _same_text(scene: Scene, turn: Turn, command: Command, failure: CommandFailure) -> tuple[str, str] | None:
+def _find_variable_change(
+    scene: Scene, turn: Turn, command: Command, failure: CommandFailure
+) -> tuple[str, str] | None:
     """Returns title and body text if the same command passed with a variable set or in another folder."""
     new = [item for item in command.variables if item not in failure.variables]
     if len(new) == 1 and not failure.variables:
         name = new[0].split("=", 1)[0]
         if name == "PATH":
-            return _found_in(command.text.split()[0], new[0])
+            return _find_assigned_path(command.text.split()[0], new[0])
         if name in _MACHINE:
             return None
         return f"`{command.text}` needs `{name}` to be set", f"It passed with `{name}` set for it."
@@ -81,7 +83,7 @@ def _same_text(scene: Scene, turn: Turn, command: Command, failure: CommandFailu
     return None
 
 
-def _found_in(program: str, assignment: str) -> tuple[str, str] | None:
+def _find_assigned_path(program: str, assignment: str) -> tuple[str, str] | None:
     """Returns title and body text for the folder that had to be added to PATH for a program to be found."""
     parts = re.split(r"(?<=[^:;]{2}):(?=[/$~.])|;", assignment.partition("=")[2].strip("\"'"))
     folders = [part for part in parts if part and "$" not in part and "%" not in part]
@@ -93,7 +95,7 @@ def _found_in(program: str, assignment: str) -> tuple[str, str] | None:
     )
 
 
-def _other_text(command: Command, failure: CommandFailure) -> tuple[str, str] | None:
+def _find_command_change(command: Command, failure: CommandFailure) -> tuple[str, str] | None:
     old, new = failure.command.split(), list(command.words)
     passed = f"`{command.text}` passed instead."
     for wrapper in _WRAPPERS:
@@ -117,12 +119,12 @@ def _other_text(command: Command, failure: CommandFailure) -> tuple[str, str] | 
     ):
         return f"`{wording.shorten(failure.command, 48)}` needs `{' '.join(extra)}`", passed
     here = "cript" in failure.error and command.folder == failure.folder and old[0] == new[0]
-    if here and _script(old) and _script(old).partition(":")[0] == _script(new).partition(":")[0]:
+    if here and _find_script(old) and _find_script(old).partition(":")[0] == _find_script(new).partition(":")[0]:
         return f"Run `{command.text}`, not `{failure.command}`", passed
     return None
 
 
-def _script(words: list[str]) -> str:
+def _find_script(words: list[str]) -> str:
     """Returns the script a package manager runs (`npm run test:unit` → `test:unit`), or "" for anything longer."""
     rest = [word for word in words[1:] if word != "run"]
     return rest[0] if len(rest) == 1 and not rest[0].startswith("-") else ""

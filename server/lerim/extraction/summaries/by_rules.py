@@ -44,15 +44,15 @@ from lerim.extraction.summaries.summary import (
 )
 from lerim.sessions import Platform, SummaryTurn
 
-TITLE = 90
-FIRST_PROMPT = 420
-PROMPT = 200
-REPORT = 260
-PATHS = 40
-NAMED = 3
+MAX_TITLE_CHARS = 90
+MAX_FIRST_PROMPT_CHARS = 420
+MAX_PROMPT_CHARS = 200
+MAX_REPORT_CHARS = 260
+MAX_PATHS = 40
+MAX_LISTED = 3
 """Maximum number of files or commands named in one statement."""
-COMMITS = 4
-UNTOLD: frozenset[Platform] = frozenset({"cursor", "copilot"})
+MAX_COMMITS = 4
+PLATFORMS_WITHOUT_RESULTS: frozenset[Platform] = frozenset({"cursor", "copilot"})
 """Agents that do not record for every command whether it passed."""
 
 
@@ -61,25 +61,25 @@ def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate
 
     `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path; "" for one outside.
     """
-    found = split_exchanges(turns, locate, told=facts.platform not in UNTOLD)
+    found = split_exchanges(turns, locate, told=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
     prompts = [exchange for exchange in found if is_request(exchange.prompt)]
-    intent = fit_statements(_intent(prompts), INTENT_WORDS)
+    intent = fit_statements(_make_intent(prompts), INTENT_WORDS)
     if not intent:
         return None
-    report = next((one for one in reversed(found) if _report(one) is not None), None)
+    report = next((one for one in reversed(found) if _find_report(one) is not None), None)
     return Summary(
-        title=_title(facts.title, prompts, found),
+        title=_make_title(facts.title, prompts, found),
         description=describe_session(found, turns, facts),
         intent=intent,
-        happened=_happened(found, report),
-        outcome=fit_statements(_outcome(found, report), OUTCOME_WORDS),
+        happened=_make_happened(found, report),
+        outcome=fit_statements(_make_outcome(found, report), OUTCOME_WORDS),
         files=make_file_statements(found),
-        paths=tuple(collect_changed_files(found))[:PATHS],
+        paths=tuple(collect_changed_files(found))[:MAX_PATHS],
         tags=make_summary_tags(found),
     )
 
 
-def _title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[SummaryExchange]) -> str:
+def _make_title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[SummaryExchange]) -> str:
     """Returns the agent's title for the session unless it only repeats a prompt; else the first prompt that says
     enough, or a commit message."""
     own = one_line(title, 400)
@@ -91,7 +91,7 @@ def _title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[Summa
     typed = any(own[:40].lower() == said[:40].lower() for said in firsts)
     if (
         len(own.split()) > 1
-        and len(own) <= TITLE
+        and len(own) <= MAX_TITLE_CHARS
         and has_substance(own)
         and not typed
         and not own.startswith("Implement the")
@@ -101,31 +101,31 @@ def _title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[Summa
     best = next((said for said in firsts[:3] if len(said.split()) > 3), "")
     if firsts and len(firsts[0].split()) <= 3 and commits:
         best = commits[0]
-    return title_request(best or (firsts[0] if firsts else own), TITLE) or "Session without a title"
+    return title_request(best or (firsts[0] if firsts else own), MAX_TITLE_CHARS) or "Session without a title"
 
 
-def _intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
+def _make_intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
     """Yields the person's own words: the first message that asks for something, then the others. If not all fit, those
     that led to a change take precedence."""
     said: list[tuple[SummaryExchange, str]] = []
     for one in prompts:
         assert one.prompt is not None
-        words_ = (
-            summarize_request(one.prompt.text, PROMPT if said else FIRST_PROMPT)
+        request = (
+            summarize_request(one.prompt.text, MAX_PROMPT_CHARS if said else MAX_FIRST_PROMPT_CHARS)
             if has_substance(one.prompt.text)
             else ""
         )
-        if words_ and (not said or words_ != said[-1][1]):
-            said.append((one, words_))
+        if request and (not said or request != said[-1][1]):
+            said.append((one, request))
     if not said:
         return
     statements = {
-        id(one): Statement(f"{'The person asked' if number == 0 else 'Then'}: “{text}”", _of(one))
+        id(one): Statement(f"{'The person asked' if number == 0 else 'Then'}: “{text}”", _prompt_turns(one))
         for number, (one, text) in enumerate(said)
     }
     left = INTENT_WORDS
     kept: set[int] = set()
-    for one, _ in [said[0], *sorted(said[1:], key=lambda pair: not _weight(pair[0]))]:
+    for one, _ in [said[0], *sorted(said[1:], key=lambda pair: not _importance(pair[0]))]:
         size = count_words(statements[id(one)].line())
         if size <= left:
             kept.add(id(one))
@@ -133,24 +133,26 @@ def _intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
     yield from (statements[id(one)] for one, _ in said if id(one) in kept or one is said[0][0])
 
 
-def _of(one: SummaryExchange) -> tuple[str, ...]:
+def _prompt_turns(one: SummaryExchange) -> tuple[str, ...]:
     return (one.prompt.id,) if one.prompt is not None else ()
 
 
-def _weight(one: SummaryExchange) -> int:
+def _importance(one: SummaryExchange) -> int:
     """Returns how much an exchange changed, which decides what is included if not everything fits."""
     return 3 * bool(one.changed) + 3 * bool(one.deeds) + bool(one.ran)
 
 
-def _happened(found: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
+def _make_happened(found: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
     """Returns a statement for each exchange in which something was done or found, in the order of the session. The
     agent's last words, in `report`, belong to the outcome and are left out here if that exchange has something else to
     state."""
-    done = {number: _done(one, one is not report or not _weight(one)) for number, one in enumerate(found)}
+    done = {
+        number: _describe_exchange(one, one is not report or not _importance(one)) for number, one in enumerate(found)
+    }
     told = {number: statement for number, statement in done.items() if statement is not None}
     last = max(told, default=-1)
     left, kept = HAPPENED_WORDS, set[int]()
-    for number in sorted(told, key=lambda number: (-_weight(found[number]) - 2 * (number == last), number)):
+    for number in sorted(told, key=lambda number: (-_importance(found[number]) - 2 * (number == last), number)):
         size = count_words(told[number].line())
         if size > left:
             short = fit_statements((told[number],), left)
@@ -162,33 +164,37 @@ def _happened(found: Sequence[SummaryExchange], report: SummaryExchange | None) 
     return tuple(told[number] for number in sorted(kept))
 
 
-def _done(one: SummaryExchange, with_report: bool) -> Statement | None:
+def _describe_exchange(one: SummaryExchange, with_report: bool) -> Statement | None:
     parts: list[str] = []
     turns: list[str] = []
     if one.changed:
-        parts.append(f"Changed {list_names([f'`{path}`' for path in one.changed], NAMED, 'file')}.")
-        turns += [own[-1] for own in list(one.changed.values())[:NAMED]]
+        parts.append(f"Changed {list_names([f'`{path}`' for path in one.changed], MAX_LISTED, 'file')}.")
+        turns += [own[-1] for own in list(one.changed.values())[:MAX_LISTED]]
     if one.ran:
-        runs = _runs(one.ran)
-        parts.append(f"Ran {list_names([_ended(name, how) for name, how in runs.items()], NAMED, 'command')}.")
-        turns += list({run.name: run.turn for run in one.ran}.values())[:NAMED]
-    for deed in _few(one.deeds):
-        parts.append(_deed(deed))
+        runs = _group_runs(one.ran)
+        parts.append(
+            f"Ran {list_names([_format_run(name, how) for name, how in runs.items()], MAX_LISTED, 'command')}."
+        )
+        turns += list({run.name: run.turn for run in one.ran}.values())[:MAX_LISTED]
+    for deed in _first_deeds(one.deeds):
+        parts.append(_format_deed(deed))
         turns.append(deed.turn)
-    report = _report(one) if with_report else None
+    report = _find_report(one) if with_report else None
     if report is not None:
         parts.append(f"The agent said: “{report.text}”")
         turns += report.turns
     if not parts:
-        parts, turns = _looked(one)
+        parts, turns = _describe_reading(one)
     return Statement(" ".join(parts), tuple(turns)) if parts else None
 
 
-def _looked(one: SummaryExchange) -> tuple[list[str], list[str]]:
+def _describe_reading(one: SummaryExchange) -> tuple[list[str], list[str]]:
     """Returns the statement and turns of an exchange that has nothing else to state: the files it read, or its tool
     calls."""
     if one.read:
-        return [f"Read {list_names([f'`{path}`' for path in one.read], NAMED, 'file')}."], list(one.read.values())[-1:]
+        return [f"Read {list_names([f'`{path}`' for path in one.read], MAX_LISTED, 'file')}."], list(one.read.values())[
+            -1:
+        ]
     calls = [turn.id for turn in one.replies for _ in turn.calls]
     return (
         ([f"The agent made {count_noun(len(calls), 'call')} of tools and reported nothing."], calls[-1:])
@@ -197,19 +203,19 @@ def _looked(one: SummaryExchange) -> tuple[list[str], list[str]]:
     )
 
 
-def _few(deeds: Sequence[Deed]) -> list[Deed]:
+def _first_deeds(deeds: Sequence[Deed]) -> list[Deed]:
     """Returns at most four deeds, without duplicates."""
     return list({(deed.what, deed.text): deed for deed in deeds}.values())[:4]
 
 
-def _runs(ran: Sequence[CommandRun]) -> dict[str, list[str]]:
+def _group_runs(ran: Sequence[CommandRun]) -> dict[str, list[str]]:
     runs: dict[str, list[str]] = {}
     for one in ran:
         runs.setdefault(one.name, []).append(one.ended)
     return runs
 
 
-def _ended(name: str, how: Sequence[str]) -> str:
+def _format_run(name: str, how: Sequence[str]) -> str:
     """Formats a command with its results: `npm test` (failed 2 times, then passed)."""
     counts = Counter(how)
     if counts["failed"] and how[-1] == "passed":
@@ -220,7 +226,7 @@ def _ended(name: str, how: Sequence[str]) -> str:
     return f"`{name}` (passed)" if how[-1] == "passed" else f"`{name}`"
 
 
-def _deed(deed: Deed) -> str:
+def _format_deed(deed: Deed) -> str:
     match deed.what:
         case "committed":
             return f"Committed “{deed.text}”." if deed.text else "Committed."
@@ -238,32 +244,32 @@ def _deed(deed: Deed) -> str:
             return f"Stopped: {deed.text}."
 
 
-def _report(one: SummaryExchange) -> Statement | None:
+def _find_report(one: SummaryExchange) -> Statement | None:
     """Returns what the agent says about the result at the end of an exchange."""
     for turn in reversed(one.replies[-3:]):
         if turn.text.strip():
-            said = find_report_sentence(turn.text, REPORT)
+            said = find_report_sentence(turn.text, MAX_REPORT_CHARS)
             return Statement(said, (turn.id,)) if said else None
     return None
 
 
-def _outcome(found: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
+def _make_outcome(found: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
     """Yields the state at the end: commits, results of commands, the person's last words, the agent's last report."""
     commits = [deed for one in found for deed in one.deeds if deed.what == "committed"]
     said = [deed for deed in commits if deed.text]
-    for deed in said[-COMMITS:] or commits[-1:]:
-        yield Statement(_deed(deed), (deed.turn,))
+    for deed in said[-MAX_COMMITS:] or commits[-1:]:
+        yield Statement(_format_deed(deed), (deed.turn,))
     others = {deed.what: deed for one in found for deed in one.deeds if deed.what in ("pushed", "opened", "merged")}
     for deed in others.values():
-        yield Statement(_deed(deed), (deed.turn,))
+        yield Statement(_format_deed(deed), (deed.turn,))
     known = [run for run in find_last_runs([one for one in found if one.ran][-2:]) if run.ended != "ran"]
     failed = [run for run in known if run.ended == "failed"]
     for run in (*failed[-2:], *[run for run in known if run.ended == "passed"][-2:]):
         yield Statement(f"`{run.name}` {run.ended} the last time it was run.", (run.turn,))
     typed = [one.prompt for one in found if one.prompt is not None]
-    if len(typed) > 1 and (words_ := summarize_request(typed[-1].text, PROMPT)):
-        yield Statement(f"The person's last words: “{words_}”", (typed[-1].id,))
-    report = _report(last) if last is not None and _weight(last) else None
+    if len(typed) > 1 and (request := summarize_request(typed[-1].text, MAX_PROMPT_CHARS)):
+        yield Statement(f"The person's last words: “{request}”", (typed[-1].id,))
+    report = _find_report(last) if last is not None and _importance(last) else None
     if report is not None:
         yield Statement(f"The agent's last report: “{report.text}”", report.turns)
     if not collect_changed_files(found) and not commits:

@@ -16,8 +16,8 @@ from lerim.sessions import StoredCall, SummaryTurn
 
 RunOutcome = Literal["passed", "failed", "ran"]
 DeedKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
-COMMAND = 70
-MESSAGE = 120
+MAX_COMMAND_CHARS = 70
+MAX_MESSAGE_CHARS = 120
 _EDITING = """
 edit multiedit notebookedit write applypatch patch createfile replacestring replacestringinfile insertedit
 multireplacestring multireplacestringinfile inserteditintofile editnotebook editnotebookfile editfile editfiles
@@ -88,25 +88,25 @@ def split_exchanges(turns: Iterable[SummaryTurn], locate: Locate, *, told: bool 
         if turn.role != "user":
             exchange.replies.append(turn)
             for call in turn.calls:
-                _take(exchange, turn, call, locate, told)
+                _add_call(exchange, turn, call, locate, told)
     return out
 
 
-def _take(exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate: Locate, told: bool) -> None:
+def _add_call(exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate: Locate, told: bool) -> None:
     first, _, rest = call.text.partition("\n")
     if call.status in ("denied", "interrupted"):
-        exchange.deeds.append(Deed(call.status, _what(first, turn, locate), turn.id))
+        exchange.deeds.append(Deed(call.status, _describe_call(first, turn, locate), turn.id))
         return
     if call.text.startswith("$ "):
-        exchange.deeds += _kept(call, turn.id)
-        exchange.ran += _run(call, turn.id, told)
+        exchange.deeds += _find_git_deeds(call, turn.id)
+        exchange.ran += _parse_runs(call, turn.id, told)
     elif is_edit_call(first) and rest.partition("\n")[0] != "view":  # Copilot has one tool for viewing and editing
         if call.status == "ok":
-            for path in _named(first, turn, locate):
+            for path in _find_named_paths(first, turn, locate):
                 exchange.changed.setdefault(path, []).append(turn.id)
-    elif turn.paths and call.status == "ok" and (named := _named(first, turn, locate)):
+    elif turn.paths and call.status == "ok" and (named := _find_named_paths(first, turn, locate)):
         exchange.read |= dict.fromkeys(named, turn.id)
-    elif chosen := _chosen(rest.partition("\n")[0]):
+    elif chosen := _parse_choice(rest.partition("\n")[0]):
         exchange.deeds.append(Deed("chose", chosen, turn.id))
 
 
@@ -116,60 +116,60 @@ def is_edit_call(first: str) -> bool:
     return _LETTERS.sub("", _VERSION.sub("", name)) in EDITING
 
 
-def _named(first: str, turn: SummaryTurn, locate: Locate) -> list[str]:
+def _find_named_paths(first: str, turn: SummaryTurn, locate: Locate) -> list[str]:
     line = first.replace("\\", "/")
     return [found for path in turn.paths if path in line and (found := locate(path, turn.cwd))]
 
 
-def _what(first: str, turn: SummaryTurn, locate: Locate) -> str:
+def _describe_call(first: str, turn: SummaryTurn, locate: Locate) -> str:
     if first.startswith("$ "):
-        return f"`{_short(first[2:], COMMAND)}`"
-    named = _named(first, turn, locate)
+        return f"`{_shorten_clean(first[2:], MAX_COMMAND_CHARS)}`"
+    named = _find_named_paths(first, turn, locate)
     return (
         f"a change of `{named[0]}`"
         if named and is_edit_call(first)
-        else f"`{_short(first.partition(' ')[0], COMMAND)}`"
+        else f"`{_shorten_clean(first.partition(' ')[0], MAX_COMMAND_CHARS)}`"
     )
 
 
-def _kept(call: StoredCall, turn: str) -> Iterator[Deed]:
+def _find_git_deeds(call: StoredCall, turn: str) -> Iterator[Deed]:
     """Yields the commits, pushes and pull requests that went through."""
     command = _DESCRIBED.sub("", call.text.removeprefix("$ "))
     if call.status != "ok" or call.exit_code or not ("git" in command or "gh " in command or "glab " in command):
         return
     if is_commit_command(command) and _COMMIT.search(command[:2_000]):
-        yield Deed("committed", _message(command), turn)
+        yield Deed("committed", _find_commit_message(command), turn)
     for what, pattern in _OTHERS.items():
         if pattern.search(command[:2_000]):
             yield Deed(what, "", turn)
 
 
-def _message(command: str) -> str:
+def _find_commit_message(command: str) -> str:
     start = _COMMIT.search(command[:2_000])
     told = command[start.end() : start.end() + 1_000] if start else ""
     said, lines = _SAYING.search(told), _HEREDOC.search(told)
     if said is not None and (lines is None or said.end() <= lines.start()):
-        return _short((said[1] or said[2]).split("\n")[0], MESSAGE)
-    return _short(lines[1], MESSAGE) if lines is not None else ""
+        return _shorten_clean((said[1] or said[2]).split("\n")[0], MAX_MESSAGE_CHARS)
+    return _shorten_clean(lines[1], MAX_MESSAGE_CHARS) if lines is not None else ""
 
 
-def _chosen(line: str) -> str:
+def _parse_choice(line: str) -> str:
     """Returns a question and the person's answer, from its line in the catalog: `question? [a | b] answer`; "" for
     other lines."""
     head, asks, rest = line[:3_000].partition("? [")
     _, ends, answer = rest.rpartition("] ")
     if not asks or not ends or not head.strip() or not answer.strip():
         return ""
-    return f"“{_short(head, MESSAGE - 1)}?”: “{_short(answer, MESSAGE)}”"
+    return f"“{_shorten_clean(head, MAX_MESSAGE_CHARS - 1)}?”: “{_shorten_clean(answer, MAX_MESSAGE_CHARS)}”"
 
 
-def _run(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
+def _parse_runs(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
     """Yields the project commands in a tool call: tests, builds, installs."""
     if call.status not in ("ok", "error"):
         return
     command = parse_command(call.text.removeprefix("$ ").split("\n", 1)[0])
     steps = [parse_command(step) for step in _STEPS.split(command.text)[:6]]
-    names = [_short(step.text, COMMAND) for step in steps if step.runner]
+    names = [_shorten_clean(step.text, MAX_COMMAND_CHARS) for step in steps if step.runner]
     if not names:
         return
     failed = call.status == "error" or bool(call.exit_code)
@@ -177,7 +177,7 @@ def _run(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
     yield CommandRun(" && ".join(names), "failed" if failed else "passed" if sure else "ran", turn)
 
 
-def _short(text: str, most: int) -> str:
+def _shorten_clean(text: str, most: int) -> str:
     """Returns the text on one line, cleaned before it is cut, without backticks."""
     return shorten(squeeze_spaces(clean_text(text)[:2_000]).replace("`", "'"), most)
 

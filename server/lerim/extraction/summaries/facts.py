@@ -13,8 +13,8 @@ from lerim.extraction.summaries.gist import one_line
 from lerim.extraction.summaries.summary import Statement, list_names
 from lerim.sessions import Platform, SummaryTurn
 
-FILES = 15
-TAGS = 6
+MAX_FILES = 15
+MAX_TAGS = 6
 LANGUAGES = {
     "py": "python",
     "ts": "typescript",
@@ -72,17 +72,17 @@ def describe_session(found: Sequence[SummaryExchange], turns: Sequence[SummaryTu
         count_noun(commits, "commit") if commits else "",
     ]
     branches = list(dict.fromkeys(turn.branch for turn in turns if turn.branch and turn.branch != "HEAD"))
-    where = f" on {list_names([f'`{_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
-    length = _length(turns)
+    where = f" on {list_names([f'`{_clean_name(branch)}`' for branch in branches], 2, 'branch')}" if branches else ""
+    length = _describe_length(turns)
     told = ", ".join(part for part in parts if part)
     return f"A {facts.agent} session of {count_noun(prompts, 'prompt')}{length}{where}: {told}."
 
 
-def _name(text: str) -> str:
+def _clean_name(text: str) -> str:
     return one_line(text, 60).replace("`", "'")
 
 
-def _length(turns: Sequence[SummaryTurn]) -> str:
+def _describe_length(turns: Sequence[SummaryTurn]) -> str:
     times = [turn.time for turn in turns if turn.time is not None]
     if len(times) < 2:
         return ""
@@ -114,9 +114,9 @@ def make_file_statements(found: Sequence[SummaryExchange]) -> tuple[Statement, .
     changed = collect_changed_files(found)
     out = [
         Statement(f"`{path}`: {count_noun(len(turns), 'change')}", (turns[0], *turns[-1:]))
-        for path, turns in list(changed.items())[:FILES]
+        for path, turns in list(changed.items())[:MAX_FILES]
     ]
-    rest = list(changed.items())[FILES:]
+    rest = list(changed.items())[MAX_FILES:]
     if rest:
         out.append(Statement(f"{count_noun(len(rest), 'more file')}", tuple(turns[-1] for _, turns in rest)))
     return tuple(out)
@@ -130,4 +130,4 @@ def make_summary_tags(found: Sequence[SummaryExchange]) -> tuple[str, ...]:
             counts[language] += len(turns)
     for one in found:
         counts.update(run.name.split()[0].rpartition("/")[2] for run in one.ran)
-    return tuple(name for name, _ in counts.most_common(TAGS) if name.isascii() and name.isalnum())
+    return tuple(name for name, _ in counts.most_common(MAX_TAGS) if name.isascii() and name.isalnum())

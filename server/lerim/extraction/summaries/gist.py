@@ -9,7 +9,7 @@ from functools import lru_cache
 from lerim.extraction.facts import capitalize_first, shorten, split_spoken, squeeze_spaces
 from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
-LOOKED_AT = 6_000
+MAX_READ_CHARS = 6_000
 """Characters read of a text, after redaction."""
 _FENCED = re.compile(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
@@ -63,13 +63,13 @@ def summarize_request(text: str, most: int) -> str:
     """Returns what a person's message asks for in at most `most` characters: its first sentences, or the title of a
     plan they handed over; "" if nothing in it may be quoted."""
     own = clean_text(remove_private_blocks(text))
-    lines = list(_lines(_head(own)))
+    lines = list(_prose_lines(_clip_head(own)))
     whole = squeeze_spaces(" ".join(lines[:1] if own.lstrip().startswith("#") else lines[:_FIRST]))
     if match := _PLAN.match(squeeze_spaces(" ".join(lines[:2]))):
         plan = squeeze_spaces(" ".join(lines[:2]))[match.end() :]
         return shorten(f"Implement the plan: {plan}", most) if plan else ""
-    sentences = [squeeze_spaces(one.text) for one in split_spoken(own[:LOOKED_AT])]
-    said = " ".join(_told(" ".join(sentences)).split()) if sentences else whole
+    sentences = [squeeze_spaces(one.text) for one in split_spoken(own[:MAX_READ_CHARS])]
+    said = " ".join(_strip_markdown(" ".join(sentences)).split()) if sentences else whole
     return shorten(said, most)
 
 
@@ -78,11 +78,11 @@ def find_report_sentence(text: str, most: int) -> str:
     """Returns the sentence of an agent's message that best states the result of its work, preferring prose to lists; ""
     if there is none."""
     found: list[tuple[bool, str]] = []
-    for line in _head(clean_text(remove_private_blocks(text))).split("\n"):
+    for line in _clip_head(clean_text(remove_private_blocks(text))).split("\n"):
         if _TABLE.match(line) or line.startswith(("    ", "\t")) or _TITLED.match(line):
             continue
         item = bool(_ITEM.match(line))
-        for part in _BREAK.split(squeeze_spaces(_told(_MARKS.sub("", line)))):
+        for part in _BREAK.split(squeeze_spaces(_strip_markdown(_MARKS.sub("", line)))):
             one = squeeze_spaces(part)
             says = len(one.split()) >= 4 and len(one) <= most and not one.endswith((":", "?"))
             if says and not _SETS_OUT.match(one):
@@ -99,21 +99,21 @@ def title_request(text: str, most: int) -> str:
 
 def one_line(text: str, most: int) -> str:
     """Returns a short text of a session, such as its title, in a form that is fit for a summary."""
-    return shorten(squeeze_spaces(_told(clean_text(remove_private_blocks(text))[:LOOKED_AT])), most)
+    return shorten(squeeze_spaces(_strip_markdown(clean_text(remove_private_blocks(text))[:MAX_READ_CHARS])), most)
 
 
-def _head(text: str) -> str:
-    return _FENCED.sub("\n", text[:LOOKED_AT]) if "```" in text else text[:LOOKED_AT]
+def _clip_head(text: str) -> str:
+    return _FENCED.sub("\n", text[:MAX_READ_CHARS]) if "```" in text else text[:MAX_READ_CHARS]
 
 
-def _lines(text: str) -> Iterator[str]:
+def _prose_lines(text: str) -> Iterator[str]:
     """Yields the lines of prose, without markdown marks, links and tables."""
     for line in text.split("\n"):
         if _TABLE.match(line) or line.startswith(("    ", "\t")):
             continue
-        if told := squeeze_spaces(_told(_MARKS.sub("", line))):
+        if told := squeeze_spaces(_strip_markdown(_MARKS.sub("", line))):
             yield told
 
 
-def _told(text: str) -> str:
+def _strip_markdown(text: str) -> str:
     return strip_markup(_SCHEME.sub("", _LINK.sub(r"\1", _FIELD.sub(" ", _STRONG.sub("", text)))))

@@ -46,13 +46,13 @@ from lerim.redaction import clean_text, strip_markup
 from lerim.sessions import summary_turns
 
 ROLE = "summarize"
-FLOOR = 500
+MIN_WINDOW_TOKENS = 500
 """Windows of at most this many tokens are not cut any further."""
 GUIDANCE = "Leave out what nobody will want to know next month."
-TITLE = 90
-TEXT = 400
-STATEMENTS = 30  # statements read of one part
-TAGS = 6
+MAX_TITLE_CHARS = 90
+MAX_STATEMENT_CHARS = 400
+MAX_STATEMENTS = 30  # statements read of one part
+MAX_TAGS = 6
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = re.compile(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
 _STRONG = re.compile(r"\*\*|~~|^[ \t>#*-]{1,8}")
@@ -104,14 +104,14 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
         try:
             if window.about > most:
                 raise WindowTooLargeError("nearly as large as one that was too large")
-            told.append((yield from _part(lm, task, window)))
+            told.append((yield from _summarize_window(lm, task, window)))
         except WindowTooLargeError as error:
-            two = halve_window(window, task.count) if window.about > FLOOR else ()
+            two = halve_window(window, task.count) if window.about > MIN_WINDOW_TOKENS else ()
             if len(two) < 2:
                 message = "The model takes less than it must be shown of a session."
                 raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
-            most = min(most, max(FLOOR, window.about * 3 // 4))
-            yield _step(task, "halved", "it is more than the model takes", window.about)
+            most = min(most, max(MIN_WINDOW_TOKENS, window.about * 3 // 4))
+            yield _make_step(task, "halved", "it is more than the model takes", window.about)
             todo.extendleft(reversed(two))
             continue
         last = window.fresh[-1]
@@ -119,41 +119,43 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
             parts.parts += told
             parts.sent, parts.turn = last.number, last.id
             told = []
-    whole = yield from _joined(lm, task, parts.parts)
-    return _summary(task, whole)
+    whole = yield from _join_parts(lm, task, parts.parts)
+    return _make_summary(task, whole)
 
 
-def _part(lm: dspy.LM, task: SummaryTask, window: Window) -> Generator[SummaryEvent, None, SessionPart]:
+def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> Generator[SummaryEvent, None, SessionPart]:
     known = task.answers.find(SummaryPart, window.text)
     if known is not None:
-        yield _step(task, "resumed", "it was answered before", window.about)
+        yield _make_step(task, "resumed", "it was answered before", window.about)
         return known
     if task.gate and not is_worth_asking(window.fresh):
-        yield _step(task, "skipped", "nothing in it is a signal", window.about)
-        return _of_rules(task, window)
+        yield _make_step(task, "skipped", "nothing in it is a signal", window.about)
+        return _summarize_window_by_rules(task, window)
     yield SummaryCallStarted()
     inputs = {"transcript": window.text, "metadata": task.metadata, "guidance": GUIDANCE}
     answer = ask_signature(lm, SummaryPart, inputs, SessionPart, think=False)
     numbers = {turn.number for turn in window.turns}
     told = ground_part(answer.items[0], numbers, window.text) if answer.items else None
     if told is None or not told.statements:
-        yield _step(task, "unread", answer.unread or "nothing in it stands in what was shown")
-        return _of_rules(task, window)
+        yield _make_step(task, "unread", answer.unread or "nothing in it stands in what was shown")
+        return _summarize_window_by_rules(task, window)
     task.answers.keep(SummaryPart, window.text, told)
     return told
 
 
-def _joined(lm: dspy.LM, task: SummaryTask, parts: Sequence[SessionPart]) -> Generator[SummaryEvent, None, SessionPart]:
+def _join_parts(
+    lm: dspy.LM, task: SummaryTask, parts: Sequence[SessionPart]
+) -> Generator[SummaryEvent, None, SessionPart]:
     """Joins several parts into one, in groups if they do not all fit into one call."""
     left = list(parts)
     while len(left) > 1:
-        group = _fitting(left, task)
-        joined = yield from _reduced(lm, task, group)
+        group = _fit_parts(left, task)
+        joined = yield from _reduce_parts(lm, task, group)
         left = [joined, *left[len(group) :]]
     return left[0] if left else SessionPart()
 
 
-def _fitting(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionPart]:
+def _fit_parts(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionPart]:
     """Returns the first parts that fit into one call, at least two."""
     size, group = 0, list(parts[:2])
     most = task.limit()
@@ -166,7 +168,7 @@ def _fitting(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionPar
     return group
 
 
-def _reduced(
+def _reduce_parts(
     lm: dspy.LM, task: SummaryTask, group: Sequence[SessionPart]
 ) -> Generator[SummaryEvent, None, SessionPart]:
     text = json.dumps([part.model_dump() for part in group], ensure_ascii=False)
@@ -178,18 +180,18 @@ def _reduced(
     try:
         answer = ask_signature(lm, SummaryReduce, inputs, SessionPart, think=False)
     except WindowTooLargeError:
-        yield _step(task, "unread", "the parts together are more than the model takes")
-        return _together(group)
+        yield _make_step(task, "unread", "the parts together are more than the model takes")
+        return _merge_parts(group)
     numbers = {number for part in group for one in part.statements for number in one.turns}
     told = ground_part(answer.items[0], numbers, text) if answer.items else None
     if told is None or not told.statements:
-        yield _step(task, "unread", answer.unread or "nothing in it stands in the parts")
-        return _together(group)
+        yield _make_step(task, "unread", answer.unread or "nothing in it stands in the parts")
+        return _merge_parts(group)
     task.answers.keep(SummaryReduce, text, told)
     return told
 
 
-def _together(group: Sequence[SessionPart]) -> SessionPart:
+def _merge_parts(group: Sequence[SessionPart]) -> SessionPart:
     """Joins parts by code: all their statements, in order."""
     first = next((part for part in group if part.title), group[0])
     return SessionPart(
@@ -200,7 +202,7 @@ def _together(group: Sequence[SessionPart]) -> SessionPart:
     )
 
 
-def _of_rules(task: SummaryTask, window: Window) -> SessionPart:
+def _summarize_window_by_rules(task: SummaryTask, window: Window) -> SessionPart:
     """Returns what the rules say about a window that the model did not summarize."""
     numbers = {turn.id: turn.number for turn in window.fresh}
     both = (("intent", task.rules.intent), ("happened", task.rules.happened), ("outcome", task.rules.outcome))
@@ -219,13 +221,16 @@ def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
     path and name occurs in `text`, which is what the model was shown."""
     low = text.lower()
     kept: list[Told] = []
-    for one in part.statements[:STATEMENTS]:
-        said = full_sentence(_clear(one.text, TEXT))
+    for one in part.statements[:MAX_STATEMENTS]:
+        said = full_sentence(_clean_statement(one.text, MAX_STATEMENT_CHARS))
         turns = [number for number in dict.fromkeys(one.turns) if number in numbers]
         if said and turns and has_exact_parts(said, low):
             kept.append(Told(about=one.about, text=said, turns=turns))
-    title, description = _clear(part.title, TITLE).rstrip(" .:"), _clear(part.description, TEXT)
-    tags = [tag.strip().lower() for tag in part.tags[:TAGS]]
+    title, description = (
+        _clean_statement(part.title, MAX_TITLE_CHARS).rstrip(" .:"),
+        _clean_statement(part.description, MAX_STATEMENT_CHARS),
+    )
+    tags = [tag.strip().lower() for tag in part.tags[:MAX_TAGS]]
     return SessionPart(
         title=title if has_exact_parts(title, low) else "",
         description=full_sentence(description) if description and has_exact_parts(description, low) else "",
@@ -234,13 +239,13 @@ def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
     )
 
 
-def _clear(text: str, most: int) -> str:
+def _clean_statement(text: str, most: int) -> str:
     """Returns the text on one line, without secrets, markup, links and invisible characters."""
     bare = _SCHEME.sub("", _LINK.sub(r"\1", _STRONG.sub("", text.strip())))
     return shorten(clean_text(strip_markup(bare)), most)
 
 
-def _summary(task: SummaryTask, whole: SessionPart) -> Summary:
+def _make_summary(task: SummaryTask, whole: SessionPart) -> Summary:
     """Builds the summary from the model's part. A section about which it says nothing is taken from the rules."""
     ids = {turn.number: turn.id for turn in task.turns}
     rules = task.rules
@@ -261,13 +266,13 @@ def _summary(task: SummaryTask, whole: SessionPart) -> Summary:
         intent=section("intent", rules.intent, INTENT_WORDS),
         happened=section("happened", rules.happened, HAPPENED_WORDS),
         outcome=section("outcome", rules.outcome, OUTCOME_WORDS),
-        tags=_few([*whole.tags, *rules.tags]),
+        tags=_select_tags([*whole.tags, *rules.tags]),
     )
 
 
-def _few(tags: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(tags))[:TAGS]
+def _select_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
 
-def _step(task: SummaryTask, kind: StepKind, why: str, tokens: int = 0) -> ModelStep:
+def _make_step(task: SummaryTask, kind: StepKind, why: str, tokens: int = 0) -> ModelStep:
     return ModelStep(kind, ROLE, task.model, clean_text(why), task.session, tokens=tokens)

@@ -17,7 +17,7 @@ HAPPENED_WORDS = 200
 OUTCOME_WORDS = 100
 DESCRIPTION_WORDS = 50
 SECTIONS = ("User intent", "What happened", "Outcome", "Files")
-CITED = 10
+MAX_CITED_TURNS = 10
 """Maximum number of turns named after one statement."""
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
@@ -34,7 +34,7 @@ class Statement:
 
     def line(self) -> str:
         """Returns the statement as a line of the memory."""
-        turns = tuple(dict.fromkeys(self.turns))[:CITED]
+        turns = tuple(dict.fromkeys(self.turns))[:MAX_CITED_TURNS]
         return f"- {self.text} [{', '.join(turns)}]" if turns else f"- {self.text}"
 
 
@@ -65,14 +65,14 @@ def fit_statements(statements: Iterable[Statement], most: int) -> tuple[Statemen
     for one in statements:
         size = count_words(one.line())
         if size > left:
-            short = _fewer(one, left)
+            short = _shorten_statement(one, left)
             return (*out, *((short,) if short else ()))
         left -= size
         out.append(one)
     return tuple(out)
 
 
-def _fewer(one: Statement, most: int) -> Statement | None:
+def _shorten_statement(one: Statement, most: int) -> Statement | None:
     text = one.text
     for end in reversed([match.end() for match in _END.finditer(text)]):
         short = Statement(text[:end].rstrip(), one.turns)
