@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lerim.memory.freshness.fingerprint import HELD_SHARE, SymbolFingerprint, outline_file, share_held, sketch_text
+from lerim.memory.freshness.fingerprint import MIN_SHARE_KEPT, SymbolFingerprint, kept_share, outline_file, sketch_text
 
 PYTHON = '''def work(path, *names, limit=10, **rest):
     """What it does."""
@@ -159,12 +159,12 @@ def test_a_file_is_what_it_was_while_more_than_half_of_its_lines_are_there(numbe
     text = "".join(f"Line {number} says so.\n" for number in numbers)
     left = numbers[: len(numbers) * percent // 100]
     said = "".join(f"  Line  {number} says so.\r\n" for number in left) + "".join(f"New {at}\n" for at in range(500))
-    share = share_held(sketch_text(text), said)
+    share = kept_share(sketch_text(text), said)
     assert share == 1 if percent == 100 else abs(share - percent / 100) < 0.35
     if percent >= 85:
-        assert share >= HELD_SHARE
+        assert share >= MIN_SHARE_KEPT
     if percent <= 15:
-        assert share < HELD_SHARE
+        assert share < MIN_SHARE_KEPT
 
 
 @given(st.text(max_size=400))

@@ -18,7 +18,7 @@ from lerim.errors import BusyError
 from lerim.extraction.candidate import Candidate
 from lerim.jobs import maintain
 from lerim.jobs.last_maintained import is_maintenance_due
-from lerim.jobs.maintain import MOST_WAITING
+from lerim.jobs.maintain_proposals import MAX_WAITING_PROPOSALS
 from lerim.jobs.maintain_report import MaintainOptions, MaintainProgress, MaintainReport
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
@@ -201,8 +201,8 @@ def test_more_proposals_than_anybody_reads_are_left_for_later(desk: Desk) -> Non
     for first, second in combinations(words, 2):
         written(desk, f"The {first} hangs before the {second}", primitive="learning", days=300)
     report = run(desk)
-    assert len(report.proposals) == MOST_WAITING
-    assert report.counts == {"decayed": MOST_WAITING, "left": 55 - MOST_WAITING}
+    assert len(report.proposals) == MAX_WAITING_PROPOSALS
+    assert report.counts == {"decayed": MAX_WAITING_PROPOSALS, "left": 55 - MAX_WAITING_PROPOSALS}
 
 
 def test_where_the_review_is_automatic_it_is_done_at_once_and_can_be_undone(desk: Desk) -> None:

@@ -89,7 +89,7 @@ def let_choose(at: CommandContext, found: Sequence[Offer], report: SyncReport) -
         output.print_note(output.escape_controls(error.explanation))
         return False
     show_trial(trial)
-    if _asked(f"Let it read {trial.again} more waiting sessions? [Y/n] ").lower() not in ("", "y", "yes"):
+    if _asked(f"Let it read {trial.other_waiting} more waiting sessions? [Y/n] ").lower() not in ("", "y", "yes"):
         return False
     _use(at, offer)
     return True

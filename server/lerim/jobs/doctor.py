@@ -1,4 +1,4 @@
-"""What becomes of each agent's sessions, as it is: where its store lies, what was found, what is not read and why.
+"""The state of each agent's sessions: where its store is, what was found, what is not read and why.
 
 `lerim connect list` and the editor's Agents view show these rows.
 """
@@ -42,12 +42,12 @@ from lerim.sessions import (
 NO_FOLDER = "no-folder"
 _REASONS = {SKIPPED_CODE: SKIPPED_CODE, ReaderError.code: FAILED}
 _HOMELESS = "It does not say in which folder it ran, so it belongs to no project."
-SHARED = "User"
-"""The folder of an editor that an agent keeps its sessions in: that it is there says nothing of the agent."""
+SHARED_FOLDER = "User"
+"""An editor's folder in which an agent keeps its sessions: it exists without the agent as well."""
 
 AgentState = Literal["connected", "not-found", "removed"]
 """connected: its store is there and read; not-found: it would be read, but nothing lies where it may; removed: the
-person said not to read it."""
+person chose not to read it."""
 
 
 class StoreView(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class SkippedView(msgspec.Struct, frozen=True):
 
     `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
     could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
-    so it is of no project). `example` is one of the places, `message` says of it what happened.
+    so it belongs to no project). `example` is one of the places, `message` says what happened there.
     """
 
     reason: str
@@ -104,11 +104,11 @@ class AgentView(msgspec.Struct, frozen=True):
 
 
 def examine_agents(home: Home, environ: Mapping[str, str], project: Project | None = None) -> list[AgentView]:
-    """Every agent as it stands now, from the stores by stat and from the catalog where there is one; changes nothing.
+    """Return the state of every agent, from the stores (by stat) and the catalog, if there is one. Changes nothing.
 
     Databases that changed since are listed, so call it off the event loop. Raises SettingsError, CatalogError.
     """
-    said = load_platform_choices(home)
+    choices = load_platform_choices(home)
     known = list_projects(home)[0]
     folders = FolderOwners([*known, *([project] if project else [])]).folders
     health = Health()
@@ -117,57 +117,59 @@ def examine_agents(home: Home, environ: Mapping[str, str], project: Project | No
             health = catalog.load_health(project.key if project else "")
             folders = [*folders, *catalog.list_folders()]
     own = (str(project.root), *project.folders) if project else ()
-    look = _Look(health, folders, own)
+    examiner = _AgentExaminer(health, folders, own)
     return [
-        _removed(platform, find_store_places(platform, said, environ))
-        if platform in said and not said[platform].connected
-        else look.agent(platform, find_store_places(platform, said, environ))
+        _removed_agent_view(platform, find_store_places(platform, choices, environ))
+        if platform in choices and not choices[platform].connected
+        else examiner.examine(platform, find_store_places(platform, choices, environ))
         for platform in PLATFORM_READERS
     ]
 
 
-def _removed(platform: Platform, roots: list[Path]) -> AgentView:
-    stores = [_store(root) for root in roots]
+def _removed_agent_view(platform: Platform, roots: list[Path]) -> AgentView:
+    stores = [_store_view(root) for root in roots]
     return AgentView(platform, PLATFORM_NAMES[platform], "removed", stores, 0, 0, 0, 0, [], 0, None, "")
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """What is known before an agent's store is looked at. `own` are the project's folders."""
+class _AgentExaminer:
+    """Examines agents' stores, given what the catalog knows. `own` are the project's folders."""
 
     health: Health
     folders: Sequence[str]
     own: tuple[str, ...]
 
-    def agent(self, platform: Platform, roots: list[Path]) -> AgentView:
+    def examine(self, platform: Platform, roots: list[Path]) -> AgentView:
         stores = discover_stores({platform: roots}, self.folders)
         open_databases(stores, self.health.store_stamps, self.folders, self.health.damaged_stores)
-        main = self._main(deduplicate_transcripts(stores, self.health.stamps)[0])
+        main = self._main_transcripts(deduplicate_transcripts(stores, self.health.stamps)[0])
         there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
-        there |= self._kept(platform, stores)
-        mine = self._mine(main, there)
+        there |= self._unlisted_sessions(platform, stores)
+        project_sessions = self._project_sessions(main, there)
         skipped = self._skipped(stores, there)
-        parsed = sum(self._reads(place, there[place]) for place in mine)
-        failed = sum(map(self.health.is_unread, mine))
-        views = [_store(root) for root in roots]
-        anything = stores.transcripts or stores.databases or stores.problems
-        exists = any(view.exists and (anything or root.name != SHARED) for view, root in zip(views, roots, strict=True))
+        parsed = sum(self._reads(place, there[place]) for place in project_sessions)
+        failed = sum(map(self.health.is_unread, project_sessions))
+        views = [_store_view(root) for root in roots]
+        has_content = stores.transcripts or stores.databases or stores.problems
+        exists = any(
+            view.exists and (has_content or root.name != SHARED_FOLDER) for view, root in zip(views, roots, strict=True)
+        )
         return AgentView(
             platform=platform,
             name=PLATFORM_NAMES[platform],
             state="connected" if exists else "not-found",
             stores=views,
             sessions=len(there),
-            found=len(mine),
+            found=len(project_sessions),
             parsed=parsed,
-            waiting=len(mine) - parsed - failed,
+            waiting=len(project_sessions) - parsed - failed,
             skipped=skipped,
             redactions=self.health.redactions.get(platform, 0),
             last_error=self._last_error(platform, stores),
             last_sync=_iso(self.health.last_sync),
         )
 
-    def _kept(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
+    def _unlisted_sessions(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
         """The sessions of databases that did not change, and so were not listed again."""
         opened = {database.path for database in stores.opened_databases}
         unopened = {one.path for one in stores.databases if one.path not in opened}
@@ -178,8 +180,8 @@ class _Look:
             if place_file(place, one.store_key) in unopened
         }
 
-    def _main(self, transcripts: list[Transcript]) -> list[Transcript]:
-        """Those that are sessions of their own: as the catalog has it, and of what was never read, by its name."""
+    def _main_transcripts(self, transcripts: list[Transcript]) -> list[Transcript]:
+        """Return the transcripts that are not a subagent's: by the catalog, or by name if they were never read."""
         ids = {one.session_id for one in transcripts}
         beginnings = {one[-8:] for one in ids}  # Gemini CLI names a file by the beginning of its session's id
         main: list[Transcript] = []
@@ -190,7 +192,7 @@ class _Look:
                 main.append(one)
         return main
 
-    def _mine(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:
+    def _project_sessions(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:
         """The project's sessions: those it has turns of, and those that look so and were never read."""
         unread = [one for one in main if one.place not in self.health.project_places and not self._known(one.place)]
         named = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
@@ -239,7 +241,7 @@ class _Look:
         return LastErrorView(clean_text(error), clean_text(place), _iso(when))
 
 
-def _store(root: Path) -> StoreView:
+def _store_view(root: Path) -> StoreView:
     try:
         root.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -24,14 +24,14 @@ def explain_unusable_home(error: BaseException, environ: Mapping[str, str] = os.
         return told
     cause: BaseException | None = error
     while cause is not None:
-        where = _place(cause, home)
+        where = _find_unusable_path(cause, home)
         if where is not None:
             return SettingsError(f"Lerim's folder cannot be used: {reason_of(cause)}.", where=where, todo=_TODO)
         cause = cause.__cause__ or cause.__context__
     return None
 
 
-def _place(error: BaseException, home: Path) -> str | None:
+def _find_unusable_path(error: BaseException, home: Path) -> str | None:
     if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return str(home) if code in _NO_DATABASE else None

@@ -12,11 +12,11 @@ from lerim.memory import find_memory_files
 from lerim.paths import Home
 from lerim.project import Project, make_private_folder
 
-AT_MOST_EVERY = timedelta(days=1)
-_MOST_BYTES = 10_000
+MAINTENANCE_INTERVAL = timedelta(days=1)
+_MAX_BYTES = 10_000
 
 
-class _Last(msgspec.Struct, frozen=True):
+class _LastMaintenance(msgspec.Struct, frozen=True):
     at: datetime
 
 
@@ -24,7 +24,7 @@ def record_maintenance(project: Project, home: Home, now: datetime) -> None:
     """Notes that the memories were maintained now. Raises MemoryError_, OSError."""
     folder = home.project(project.key)
     make_private_folder(home, folder)
-    files.replace_file(folder / "maintained.json", f"{msgspec.json.encode(_Last(now)).decode()}\n", 0o600)
+    files.replace_file(folder / "maintained.json", f"{msgspec.json.encode(_LastMaintenance(now)).decode()}\n", 0o600)
 
 
 def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
@@ -34,7 +34,7 @@ def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
         return False
     path = home.project(project.key) / "maintained.json"
     try:
-        last = msgspec.json.decode(files.read_text(path, _MOST_BYTES), type=_Last)
+        last = msgspec.json.decode(files.read_text(path, _MAX_BYTES), type=_LastMaintenance)
     except (MemoryError_, msgspec.MsgspecError):
         return True
-    return now - last.at >= AT_MOST_EVERY
+    return now - last.at >= MAINTENANCE_INTERVAL

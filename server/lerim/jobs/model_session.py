@@ -1,9 +1,9 @@
-"""Asking a model in a job: it is chosen, allowed and paid for, and asked until a stop rule ends that.
+"""Asks a model on behalf of a job: chooses it, checks that it may be asked, pays for it and applies the stop rules.
 
-The stop rules. No other question can do better after a refused key, a budget that is used up, a model that is gone or
-spending that cannot be recorded: the session is over at once. It is over, too, when two questions in a row got no
-answer. Anything else is trouble of that one question, and the next one is asked. A job of the queue that got no answer
-through no fault of its own session waits for a later sync and uses up none of its tries.
+The stop rules: no other question can do better after a refused key, a budget that is used up, a model that is gone or
+spending that cannot be recorded, so the session ends at once. It also ends when two questions in a row got no answer.
+Any other error concerns only its own question, and the next one is asked. A queued job that got no answer through no
+fault of its own session waits for a later sync and uses up none of its tries.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 
     from lerim.models import Engine
 
-MOST_UNANSWERED = 2
+MAX_UNANSWERED = 2
 """Questions in a row without an answer after which no more are asked."""
 UNFINISHED_SECONDS = 30.0
-"""How long a session waits that its agent was writing anew when it was read."""
+"""How long a session waits if its agent was rewriting it when it was read."""
 REFUSED_SECONDS = 600.0
-"""How long a session waits that was refused for what may lie in the settings, so that others get their turn."""
-PUT_BACK: tuple[tuple[type[Exception], float], ...] = (
+"""How long a session waits after a refusal that the settings may have caused, so that others get their turn."""
+RETRY_DELAYS: tuple[tuple[type[Exception], float], ...] = (
     (StoppedError, 0.0),
     (TooDearError, 3600.0),  # no day's budget allows it; a sync that the person starts takes it before
     (BudgetError, 0.0),
@@ -70,7 +70,7 @@ PUT_BACK: tuple[tuple[type[Exception], float], ...] = (
     (ModelAwayError, 60.0),
     (UnfinishedError, UNFINISHED_SECONDS),
 )
-"""After which errors a job is put back, and for how many seconds; the first that fits. After others it has failed."""
+"""The errors after which a job is put back, and for how many seconds; the first match counts. Others fail the job."""
 
 Answer = TypeVar("Answer")
 Question = TypeVar("Question")
@@ -97,25 +97,26 @@ class AskingJob(Protocol):
 
 @dataclass(slots=True)
 class ModelSession:
-    """One model, asked by one job. `purse` pays for calls that cost money, `bridge` leads to the editor's own models,
+    """One model, asked by one job. `budget` pays for calls that cost money, `bridge` leads to the editor's own models,
     `environ` is the environment of a command or an agent's program.
 
-    `over`: nothing more is asked. `state` is partial where something was left undone, `why` says what ended the session
-    early where that is no fault of a question.
+    `ended`: nothing more is asked. `state` is partial where something was left undone, `wait_reason` tells
+    what ended the
+    session early where that is no fault of a question.
     """
 
     model: Model
     home: Home
     cancelled: Callable[[], bool]
-    purse: DayBudget
+    budget: DayBudget
     bridge: EditorBridge | None = None
     environ: Mapping[str, str] | None = None
     state: SyncState = "done"
-    why: WaitReason = ""
-    over: bool = False
+    wait_reason: WaitReason = ""
+    ended: bool = False
     _problems: list[Problem] = field(default_factory=list)
     _steps: list[ModelStep] = field(default_factory=list, init=False)
-    _heard: int = field(default=0, init=False)
+    _steps_taken: int = field(default=0, init=False)
     _unanswered: int = field(default=0, init=False)
     _engine: Engine | None = field(default=None, init=False)
     _lm: dspy.LM | None = field(default=None, init=False)
@@ -127,8 +128,8 @@ class ModelSession:
         choice = choose_allowed(role, settings, job.home, job.environ, explicit=job.explicit)
         if choice.model is None or choice.why:
             return choice
-        purse = DayBudget(job.home, settings.daily_budget_usd, lambda: job.clock().astimezone())
-        return cls(choice.model, job.home, job.cancelled, purse, job.bridge, job.environ, _problems=choice.problems)
+        budget = DayBudget(job.home, settings.daily_budget_usd, lambda: job.clock().astimezone())
+        return cls(choice.model, job.home, job.cancelled, budget, job.bridge, job.environ, _problems=choice.problems)
 
     @property
     def engine(self) -> Engine:
@@ -141,7 +142,7 @@ class ModelSession:
                 self.cancelled,
                 home=self.home,
                 environ=self.environ,
-                purse=self.purse,
+                purse=self.budget,
                 bridge=self.bridge,
             )
         return self._engine
@@ -168,31 +169,31 @@ class ModelSession:
     @property
     def problems(self) -> list[Problem]:
         """What went wrong so far, also with recording what calls cost."""
-        return [*self._problems, *self.purse.problems]
+        return [*self._problems, *self.budget.problems]
 
     @property
     def steps(self) -> list[ModelStep]:
         """What happened so far besides plain answers, in order."""
-        self._hear()
+        self._take_engine_steps()
         return list(self._steps)
 
-    def add(self, step: ModelStep) -> None:
+    def add_step(self, step: ModelStep) -> None:
         """Add a step after those of the engine until now."""
-        self._hear()
+        self._take_engine_steps()
         self._steps.append(step)
 
     def note(self, kind: StepKind, why: str, where: str = "") -> None:
         """Add a step of this model's."""
-        self.add(ModelStep(kind, self.model.role, self.model.label, why, where))
+        self.add_step(ModelStep(kind, self.model.role, self.model.label, why, where))
 
-    def failed(self, problem: Problem) -> None:
-        """Tell a problem with what was answered; the session goes on."""
+    def add_problem(self, problem: Problem) -> None:
+        """Record a problem with an answer; the session goes on."""
         self.state = "partial"
         self._problems.append(problem)
 
     def stop(self, why: str) -> None:
         """Ask nothing more, and say why."""
-        self.over = True
+        self.ended = True
         self.note("stopped", why)
 
     def ask(self, question: Callable[[], Answer], where: str = "") -> Answer | LerimError | StoppedError:
@@ -203,53 +204,53 @@ class ModelSession:
         try:
             answer = question()
         except StoppedError as error:
-            self.state, self.over = "cancelled", True
+            self.state, self.ended = "cancelled", True
             return error
         except LerimError as error:
-            self._failed(error, where)
+            self._handle_failure(error, where)
             return error
         self._unanswered = 0
         return answer
 
     def ask_if_possible(self, question: Callable[[dspy.LM, Question], Answer], inputs: Question) -> Answer | None:
         """Ask what can also be done without a model; where no answer comes, a step says why and None is returned."""
-        if self.over or self.cancelled():
+        if self.ended or self.cancelled():
             return None
         answer = self.ask(lambda: question(self.lm, inputs))
         if not isinstance(answer, LerimError | StoppedError):
             return answer
-        if not self.over and isinstance(answer, LerimError):
+        if not self.ended and isinstance(answer, LerimError):
             self.note("unread", answer.safe_message)
         return None
 
-    def _failed(self, error: LerimError, where: str) -> None:
+    def _handle_failure(self, error: LerimError, where: str) -> None:
         if isinstance(error, TooDearError | UnfinishedError):
             return  # no fault, and the next question may be answered
         if isinstance(error, BudgetError):  # no fault either
-            self.why = "budget"
+            self.wait_reason = "budget"
         elif isinstance(error, ModelGoneError):
-            self.why = "gone"
-            self.failed(error.problem(self.model.label))
+            self.wait_reason = "gone"
+            self.add_problem(error.problem(self.model.label))
         elif isinstance(error, ModelKeyError):
-            self.failed(error.problem(self.model.key_variable or self.model.label))
+            self.add_problem(error.problem(self.model.key_variable or self.model.label))
         else:
-            self.failed(error.problem(where or self.model.label))
+            self.add_problem(error.problem(where or self.model.label))
         if isinstance(error, BudgetError | ModelGoneError | ModelKeyError | SpendingError):
             self.stop(error.safe_message)
             return
         self._unanswered = self._unanswered + 1 if isinstance(error, ModelSilentError | ModelRefusedError) else 0
-        if self._unanswered == MOST_UNANSWERED:
+        if self._unanswered == MAX_UNANSWERED:
             self.stop("two questions in a row got no answer; the rest waits for the next run")
 
-    def _hear(self) -> None:
-        """Take over what the engine did since the last time."""
+    def _take_engine_steps(self) -> None:
+        """Take over the steps that the engine made since the last call."""
         if self._engine is not None:
             steps = self._engine.steps
-            self._steps += steps[self._heard :]
-            self._heard = len(steps)
+            self._steps += steps[self._steps_taken :]
+            self._steps_taken = len(steps)
 
 
-def work_off(
+def ask_about_jobs(
     session: ModelSession,
     catalog: Catalog,
     jobs: Iterable[tuple[QueueJob, Callable[[str], None]]],
@@ -267,7 +268,7 @@ def work_off(
         name = f"{job.transcript.platform}:{job.transcript.session_id}"
         with attribute_calls(name):
             error = session.ask(partial(ask, job, tell), str(job.transcript.path))
-        wait = next((seconds for kind, seconds in PUT_BACK if isinstance(error, kind)), None)
+        wait = next((seconds for kind, seconds in RETRY_DELAYS if isinstance(error, kind)), None)
         if wait is not None:
             catalog.put_back_job(job, wait)
         elif isinstance(error, ModelRefusedError):  # whose fault that is shows with the next one
@@ -277,14 +278,14 @@ def work_off(
         if isinstance(error, TooDearError):
             session.note("dear", error.explanation.rstrip("."), name)
         if isinstance(error, WindowTooLargeError):  # it takes less than any session needs
-            session.why = "gone"
+            session.wait_reason = "gone"
             session.stop(error.safe_message)
-        if session.over:
+        if session.ended:
             break
     for job, message in refused:
         if not refusals_count:
             catalog.put_back_job(job)
-        elif session.over:
+        elif session.ended:
             catalog.put_back_job(job, REFUSED_SECONDS)
         else:
             catalog.fail_job(job, message)

@@ -25,7 +25,7 @@ def with_alias(project: Project, old: str, home: Home) -> Project:
     former = projects.find_gone_project(old, home)
     if former is None or former.key == project.key:
         return known
-    if _reviewed(project, home):
+    if _has_decisions(project, home):
         forget = process_shell.format_command_line("lerim", "project", "remove", "--repo", former.root)
         raise ProjectError(
             "Candidates were reviewed here and in the repository that was there before; only one review can continue.",
@@ -49,11 +49,11 @@ def keep_aliases(project: Project, home: Home) -> Project:
     ):
         kept = projects.add_project(project, home)
         registry.remove_entry(home, own.key)  # from the line before it counts no more
-        _drop_waiting(ReviewPaths(own, home), ReviewPaths(kept, home))
+        _remove_pending(ReviewPaths(own, home), ReviewPaths(kept, home))
     return kept
 
 
-def _reviewed(project: Project, home: Home) -> bool:
+def _has_decisions(project: Project, home: Home) -> bool:
     private = home.project(project.key)
     if files.is_absent(private / "review.sqlite3"):
         return False
@@ -61,7 +61,7 @@ def _reviewed(project: Project, home: Home) -> bool:
         return book.has_actions()
 
 
-def _drop_waiting(own: ReviewPaths, kept: ReviewPaths) -> None:
+def _remove_pending(own: ReviewPaths, kept: ReviewPaths) -> None:
     """Removes what was proposed under the key given up and nobody looked at: the next sync proposes it again."""
     if files.is_absent(own.private / "review.sqlite3"):
         return

@@ -1,5 +1,5 @@
-"""Where a sync puts what it extracts: candidates are proposed, what a later turn refutes is withdrawn, and it is kept
-for the report what became of each."""
+"""Takes what a sync extracts: proposes candidates, withdraws those that a later turn refutes, and records the outcome
+of each for the report."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ProposalSink:
         reason = f"joined with: {kept.title}"
         for view in [one for one in self.candidates if (one.turn, one.title) == (gone.turn, gone.title)]:
             for taken in queue.withdraw_candidates(self.place, gone.turn, reason, only=view.id):
-                self._gone(taken, reason)
+                self._record_withdrawal(taken, reason)
                 queue.propose_candidate(self.place, kept, self.memories)  # what waits gains the quotes
 
     def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
@@ -78,7 +78,7 @@ class ProposalSink:
         source = f"{transcript.platform}:{transcript.session_id}"
         for gone, dropped in queue.leave_out_ranked(self.place, source, turns):
             self.dropped.append(dropped)
-            self._gone(gone, DROP_REASON_TEXTS["model-read"])
+            self._record_withdrawal(gone, DROP_REASON_TEXTS["model-read"])
 
     def _propose(self, candidate: Candidate) -> None:
         outcome = queue.propose_candidate(self.place, candidate, self.memories)
@@ -86,21 +86,21 @@ class ProposalSink:
             case queue.CandidateProposed(proposal):
                 view = candidate_view(proposal, "global" if self.place.project.is_personal else "project")
                 self.candidates.append(view)
-                self._did(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
+                self._record_action(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
                 self.emit(CandidateFound(view))
                 if proposal.action == "add" and self._may_accept(proposal):
                     self._accept(proposal.id)
             case queue.ClaimBlocked(rejected, times):
-                self._did("blocked", rejected, candidate.title)
+                self._record_action("blocked", rejected, candidate.title)
                 self._drop(candidate, "rejected-before", f"rejected before, blocked {times} times since")
             case queue.AlreadyKnown(known, reason):
-                self._did("known", known, candidate.title, reason=reason)
+                self._record_action("known", known, candidate.title, reason=reason)
                 self._drop(candidate, "already-known", reason)
 
     def _may_accept(self, proposal: queue.Proposal) -> bool:
-        """Whether a candidate may be accepted without a review: never one that `queue.doubted` has a reason against."""
-        sure = proposal.record.confidence
-        return self.accept_above is not None and sure >= self.accept_above and not queue.doubt_reason(proposal)
+        """Whether a candidate may be accepted without a review: never one that `queue.doubt_reason` objects to."""
+        confidence = proposal.record.confidence
+        return self.accept_above is not None and confidence >= self.accept_above and not queue.doubt_reason(proposal)
 
     def _accept(self, candidate_id: str) -> None:
         try:
@@ -110,20 +110,22 @@ class ProposalSink:
             return
         if result.ok:
             self.accepted.append(candidate_id)
-            self._did("accepted", candidate_id, "", undo=result.action or "")
+            self._record_action("accepted", candidate_id, "", undo=result.action or "")
 
     def _drop(self, candidate: Candidate, reason: DropReason, detail: str) -> None:
         self.dropped.append(drop_candidate(candidate, reason, detail))
 
     def _withdraw(self, withdrawn: Withdrawal) -> None:
         for gone in queue.withdraw_candidates(self.place, withdrawn.refuted_turn, withdrawn.reason):
-            self._gone(gone, withdrawn.reason)
+            self._record_withdrawal(gone, withdrawn.reason)
 
-    def _gone(self, candidate_id: str, reason: str) -> None:
+    def _record_withdrawal(self, candidate_id: str, reason: str) -> None:
         self.withdrawn.append(WithdrawnView(candidate_id, reason))
         self.emit(CandidateWithdrawn(candidate_id, reason))
         self.candidates = [view for view in self.candidates if view.id != candidate_id]
-        self._did("withdrawn", candidate_id, "", reason=reason)
+        self._record_action("withdrawn", candidate_id, "", reason=reason)
 
-    def _did(self, action: str, which: str, title: str, memory: str = "", undo: str = "", reason: str = "") -> None:
+    def _record_action(
+        self, action: str, which: str, title: str, memory: str = "", undo: str = "", reason: str = ""
+    ) -> None:
         self.run.actions.append(MemoryAction(action, which, title, memory, undo, reason))

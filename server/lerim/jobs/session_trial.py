@@ -1,4 +1,4 @@
-"""A model tried on one session before it reads the rest: what it finds there, beside what the rules find.
+"""Tries a model on one session before it reads the rest: what it finds there, and what the rules find.
 
 Nothing is proposed or written but the model's answer, which the next sync takes instead of asking again.
 """
@@ -27,14 +27,14 @@ from lerim.sessions import MODEL_JOB, Catalog, QueueJob, Transcript, Turn, read_
 if TYPE_CHECKING:
     from lerim.extraction import Candidate
 
-LOOKED_AT = 6
-"""The newest sessions among which one is taken."""
-FEWEST = 4
-"""Turns of a session that tells something."""
+MAX_SESSIONS_EXAMINED = 6
+"""How many of the newest sessions are considered."""
+MIN_TURNS = 4
+"""How many turns make a session long enough to try."""
 
 
 class TrialProposal(msgspec.Struct, frozen=True):
-    """One proposal of either."""
+    """One proposal, by the rules or by the model."""
 
     primitive: str
     title: str
@@ -42,7 +42,8 @@ class TrialProposal(msgspec.Struct, frozen=True):
 
 
 class SessionTrial(msgspec.Struct, frozen=True):
-    """What the rules and a model find in one session. `again` sessions of the project wait for the model besides."""
+    """What the rules and a model find in one session. `other_waiting` sessions of the project wait for the
+    model besides this one."""
 
     session: str
     model: str
@@ -50,7 +51,7 @@ class SessionTrial(msgspec.Struct, frozen=True):
     found: list[TrialProposal]
     usage: Usage
     steps: list[ModelStep]
-    again: int
+    other_waiting: int = msgspec.field(name="again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class SessionTrialRequest:
 def run_session_trial(
     trial: SessionTrialRequest, provider: str = "", name: str = "", base_url: str = "", *, paid: bool = False
 ) -> SessionTrial:
-    """Asks the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to what
-    it costs this once.
+    """Ask the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to
+    pay for it this once.
 
     Raises SettingsError, ModelKeyError or ModelGoneError where no model can be asked, NotFoundError where no session
     waits, StoppedError where the person cancelled, BusyError, CatalogError, TranscriptError, ModelError.
@@ -95,9 +96,9 @@ def run_session_trial(
         roles, faults = {**settings.roles, "extract": role}, {**settings.faults, "extract": []}
         settings = replace(settings, roles=roles, faults=faults)
     model = find_extraction_model(settings, trial.environ)
-    _agreed(model, trial, paid=paid)
-    transcript, turns, again = _session(trial)
-    rules = _by_rules(transcript, turns, ReviewPaths(project, home))
+    _check_consent(model, trial, paid=paid)
+    transcript, turns, other_waiting = _choose_session(trial)
+    rules = _extract_by_rules(transcript, turns, ReviewPaths(project, home))
     material = Material(
         None if project.is_personal else project.root,
         transcript.session_id,
@@ -107,8 +108,8 @@ def run_session_trial(
     )
     for turn in turns:
         material.add(turn)
-    purse = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
-    session = ModelSession(model, home, trial.cancelled, purse, trial.bridge, trial.environ)
+    budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
+    session = ModelSession(model, home, trial.cancelled, budget, trial.bridge, trial.environ)
     known = Guidance(tuple(one.title for one in rules), person=settings.guidance)
     answers = WindowAnswerCache(
         ReviewPaths(project, home).private / "windows", "\n".join((model.label, settings.guidance)).strip()
@@ -128,29 +129,37 @@ def run_session_trial(
             model=model.label,
         )
     )
-    gone = [one.gone for one in results if isinstance(one, JoinedCandidates)]
-    found = [one for one in results if isinstance(one, candidate.Candidate) and one not in gone]
-    shown = [_found(one) for one in found]
+    joined_away = [one.gone for one in results if isinstance(one, JoinedCandidates)]
+    found = [one for one in results if isinstance(one, candidate.Candidate) and one not in joined_away]
+    shown = [_to_proposal(one) for one in found]
     return SessionTrial(
-        transcript.session_id, model.label, [_found(one) for one in rules], shown, session.usage, session.steps, again
+        transcript.session_id,
+        model.label,
+        [_to_proposal(one) for one in rules],
+        shown,
+        session.usage,
+        session.steps,
+        other_waiting,
     )
 
 
-def _agreed(model: Model, trial: SessionTrialRequest, *, paid: bool) -> None:
+def _check_consent(model: Model, trial: SessionTrialRequest, *, paid: bool) -> None:
     """Raises SettingsError where the model is paid for and the person has not agreed to it."""
     if not (paid or consent.load_known_models(trial.home)[0].allows(model)):
         message = f"{model.label} costs money, and you have not agreed to pay for it."
         raise SettingsError(message, where="roles.extract", todo="To agree, use `lerim model allow`.")
 
 
-def _session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
-    """The newest session that waits for a model and is long enough to tell something, else the longest of the newest;
-    its turns of this project; and how many wait besides."""
+def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
+    """Return the newest session that waits for a model and has enough turns (else the longest of the newest), its turns
+    of this project, and how many other sessions wait."""
     key = trial.project.key
     jobs: list[QueueJob] = []
     with hold_project_lock(trial.home, key, "trying a model"), Catalog.open(trial.home) as catalog:
-        again = catalog.count_due_jobs(key, MODEL_JOB)
-        while len(jobs) < LOOKED_AT and (job := catalog.claim_job(key, kind=MODEL_JOB, started=time.time())):
+        waiting_count = catalog.count_due_jobs(key, MODEL_JOB)
+        while len(jobs) < MAX_SESSIONS_EXAMINED and (
+            job := catalog.claim_job(key, kind=MODEL_JOB, started=time.time())
+        ):
             jobs.append(job)
         for job in jobs:
             catalog.put_back_job(job)
@@ -160,15 +169,15 @@ def _session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:
         turns = [turn for turn in read_session(job.transcript) if owners.find_owner(turn.cwd) == key]
         if longest is None or len(turns) > len(longest[1]):
             longest = job.transcript, turns
-        if len(turns) >= FEWEST:
+        if len(turns) >= MIN_TURNS:
             break
     if longest is None or not longest[1]:
         raise NotFoundError("No session of this repository waits for a model.", todo="Run `lerim sync` first.")
-    return (*longest, again - 1)
+    return (*longest, waiting_count - 1)
 
 
-def _by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[Candidate]:
-    """What the rules propose from a whole session."""
+def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[Candidate]:
+    """Return what the rules propose from a whole session."""
     from lerim.extraction import Candidate, Extraction
     from lerim.review import load_correction
 
@@ -185,6 +194,6 @@ def _by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> 
     return [one for one in (*results, *extraction.finish(True)) if isinstance(one, Candidate)]
 
 
-def _found(candidate: Candidate) -> TrialProposal:
+def _to_proposal(candidate: Candidate) -> TrialProposal:
     quote = candidate.evidence[0].quote if candidate.evidence else ""
     return TrialProposal(candidate.primitive, candidate.title, quote)

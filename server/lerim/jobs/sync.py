@@ -1,9 +1,9 @@
-"""What one sync does, in order: find, index, extract, propose. The job process and the terminal share it.
+"""One sync: find, index, extract, propose. The job process and the terminal share it.
 
-`rules_pass.sync` works on one project under its lock. `index_other_sessions` then indexes every other transcript of
-the machine
-in short transactions; a session found there to have entered this project gets a pending extraction. `sync_project`
-does both, then what a model adds, and at last the same for the sessions outside any repository.
+`sync_by_rules` works on one project under its lock. `index_other_sessions` then indexes every other transcript of
+the machine in short transactions; a session found there to have entered this project gets a pending extraction.
+`sync_project`
+does both, then runs the steps with a model, and finally does the same for the sessions outside any repository.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def sync_project(
     clock: Clock = now,
     bridge: EditorBridge | None = None,
 ) -> SyncReport:
-    """One whole sync: the project's own sessions, then the machine's other ones, then what those brought to light; a
-    model, if one is configured, reads what the rules have read; at last the same for sessions outside any repository,
+    """Run a whole sync: the project's own sessions, the machine's other ones, then sessions of the project found among
+    those; a model, if configured, reads what the rules have read. Finally the same for sessions outside any repository,
     whose memories are the person's own. `bridge` leads to the editor's own models.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
@@ -66,49 +66,49 @@ def _run(context: SyncContext) -> SyncReport:
     try:
         report = sync_by_rules(context)
     except LerimError as error:
-        with suppress(OSError):  # a home that cannot be written is what the error itself tells
+        with suppress(OSError):  # if the home cannot be written, the error itself says so
             append_activity(
                 home, clock(), "sync", project.root.name, f"{error.code}: {error.message}", time.monotonic() - began
             )
         raise
     if report.state != "cancelled":
         report.problems.extend(index_other_sessions(context, len(report.candidates)))
-        if _pending(project, home) and not cancelled():
+        if _count_due_jobs(project, home) and not cancelled():
             report = combine_reports(report, sync_by_rules(context))
-    report = _models(report, context)
+    report = _run_model_steps(report, context)
     if report.state != "cancelled":
         report = accept_automatically(context, report)
     if not project.is_personal and report.state != "cancelled":
-        report = _personal(report, context)
+        report = _sync_personal_sessions(report, context)
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
     context.emit(SyncProgress(stage, found, found, len(report.candidates)))
     return report
 
 
-def _pending(project: Project, home: Home) -> int:
+def _count_due_jobs(project: Project, home: Home) -> int:
     with Catalog.open(home) as catalog:
         return catalog.count_due_jobs(project.key)
 
 
-def _models(report: SyncReport, context: SyncContext) -> SyncReport:
-    """The report with what a model did besides, if the person's settings name one."""
+def _run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
+    """Return the report with the results of the steps that ask a model, if the settings name one."""
     for step in (ask_model, suggest_answers, summarize_sessions):
         if report.state != "cancelled" and context.options.model == "auto":
             report = step(context, report)
     return report
 
 
-def _personal(report: SyncReport, context: SyncContext) -> SyncReport:
-    """The report with what was learned from sessions outside any repository; another process may be at that already.
-    Nothing of them is accepted without a review: they are not what the person asked to be synced."""
+def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncReport:
+    """Return the report with what was learned from sessions outside any repository, unless another process is at it.
+    Nothing from them is accepted without a review: the person did not ask to sync them."""
     own = replace(
         context, project=make_personal_project(context.home), options=replace(context.options, accept_above=None)
     )
-    if not _pending(own.project, context.home):
+    if not _count_due_jobs(own.project, context.home):
         return report
     try:
-        found = _models(sync_by_rules(own), own)
+        found = _run_model_steps(sync_by_rules(own), own)
     except BusyError:
         return report
     found = msgspec.structs.replace(found, project=report.project, sessions=SessionCounts(report.sessions.found))
@@ -116,7 +116,7 @@ def _personal(report: SyncReport, context: SyncContext) -> SyncReport:
 
 
 def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]:
-    """Indexes every transcript of the machine that is new or changed, under no lock, until done or cancelled.
+    """Index every transcript of the machine that is new or changed, under no lock, until done or cancelled.
 
     A transcript that cannot be read is noted in the catalog, where its own project's sync reports it; what is damaged
     in those that belong to no project is returned. Raises CatalogError, SettingsError.

@@ -1,5 +1,5 @@
-"""Folders that belong to a repository for one sync alone (`lerim sync --alias`). When the sync ends, they belong
-again to whom they belonged before; after a kill, the next sync gives them back."""
+"""Folders that belong to a repository for a single sync (`lerim sync --alias`). When the sync ends, they return to
+their previous projects; after a kill, the next sync returns them."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from lerim.sessions import Catalog
 MAX_BYTES = 4_000_000
 
 
-class _Lent(msgspec.Struct, frozen=True):
-    """`lent.json`: the aliases of one sync alone, and the folders that were the project's before it."""
+class _LentAliases(msgspec.Struct, frozen=True):
+    """`lent.json`: the aliases of a single sync, and the folders that were the project's before it."""
 
     aliases: list[str]
-    had: list[str]
+    previous_folders: list[str] = msgspec.field(name="had")
 
 
 @contextmanager
 def temporary_aliases(project: Project, home: Home) -> Iterator[None]:
-    """Within this block the project may have unregistered aliases; at its end, what they brought is given back.
+    """Within this block the project may have unregistered aliases; at its end, the folders they brought are returned.
 
     Raises CatalogError; ProjectError or MemoryError_ if `lent.json` cannot be written.
     """
     path = home.project(project.key) / "lent.json"
-    with suppress(BusyError):  # the sync that runs gives back its own
-        _give_back(project, home, path)
+    with suppress(BusyError):  # the sync that runs returns its own
+        _return_folders(project, home, path)
     aliases = [] if project.is_personal else sorted({*project.aliases} - {*_registered(project, home)})
     if not aliases:
         yield
         return
     with hold_project_lock(home, project.key), Catalog.open(home) as catalog:
-        lent = _Lent(aliases, sorted(catalog.list_folders(project.key)))
+        lent = _LentAliases(aliases, sorted(catalog.list_folders(project.key)))
         files.replace_file(path, msgspec.json.encode(lent).decode(), 0o600)
     try:
         yield
     finally:
         with suppress(BusyError):  # then the next sync does it
-            _give_back(project, home, path)
+            _return_folders(project, home, path)
 
 
-def _give_back(project: Project, home: Home, path: Path) -> None:
+def _return_folders(project: Project, home: Home, path: Path) -> None:
     if files.is_absent(path):
         return
     try:
-        lent = msgspec.json.decode(files.read_text(path, MAX_BYTES), type=_Lent)
+        lent = msgspec.json.decode(files.read_text(path, MAX_BYTES), type=_LentAliases)
     except (msgspec.MsgspecError, MemoryError_):
         files.remove_file(path)  # nobody can tell from it what was lent
         return
@@ -62,12 +62,15 @@ def _give_back(project: Project, home: Home, path: Path) -> None:
     others = [one for one in projects.list_projects(home)[0] if one.key != project.key]
     owners = FolderOwners([registered, *others], home=home)
     with hold_project_lock(home, project.key, "giving folders back"), Catalog.open(home) as catalog:
-        came = {
+        borrowed = {
             folder: owners.find_owner(folder)
             for folder in catalog.list_folders(project.key)
-            if folder not in lent.had and any(projects.is_inside_folder(folder, old) for old in lent.aliases)
+            if folder not in lent.previous_folders
+            and any(projects.is_inside_folder(folder, old) for old in lent.aliases)
         }
-        catalog.return_folders(project.key, {folder: owner for folder, owner in came.items() if owner != project.key})
+        catalog.return_folders(
+            project.key, {folder: owner for folder, owner in borrowed.items() if owner != project.key}
+        )
         files.remove_file(path)
 
 

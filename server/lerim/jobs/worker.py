@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from lerim.paths import Home
     from lerim.project import Project
 
-PROGRESS_EVERY = 0.1
+PROGRESS_INTERVAL = 0.1
 """Seconds between two progress lines of one stage."""
-MOST_QUESTION = 100_000
+MAX_QUESTION_BYTES = 100_000
 """Bytes of the line that holds a question."""
 
 
@@ -164,7 +164,9 @@ def parse_order(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
             return SessionTrialOrder(Path(path))
         case ["ask", "--repo", path]:
             try:
-                return QuestionOrder(Path(path), msgspec.json.decode(source.readline(MOST_QUESTION), type=Question))
+                return QuestionOrder(
+                    Path(path), msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
+                )
             except msgspec.MsgspecError:
                 return None
         case ["maintain", "--repo", path, *flags] if set(flags) <= {"--explicit", "--dry-run"}:
@@ -203,7 +205,7 @@ class LineWriter:
         last = at.sessions_done == at.sessions_total if isinstance(at, SyncProgress) else at.done == at.total
         if at.stage == self._stage and now < self._next and not last:
             return False
-        self._stage, self._next = at.stage, now + PROGRESS_EVERY
+        self._stage, self._next = at.stage, now + PROGRESS_INTERVAL
         return True
 
 
@@ -212,13 +214,13 @@ def listen_to_parent(source: BinaryIO, cancel: threading.Event, bridge: EditorBr
     decoder = msgspec.json.Decoder(ParentLine)
     for line in iter(source.readline, b""):
         try:
-            told: ParentLine = decoder.decode(line)
+            message: ParentLine = decoder.decode(line)
         except msgspec.MsgspecError:
             continue
-        if isinstance(told, CancelLine):
+        if isinstance(message, CancelLine):
             cancel.set()
         else:
-            bridge.take(told)
+            bridge.take(message)
     gone()
 
 
@@ -232,7 +234,7 @@ def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridg
         MaintainOrder: "maintaining",
     }[type(order)]
     try:
-        last = _done(order, lines, cancel, bridge)
+        last = _execute_order(order, lines, cancel, bridge)
     except LerimError as error:
         lines.send(FailureLine(error.code, str(error), error.todo))
         return error.exit_code
@@ -252,14 +254,14 @@ def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridg
     return 0
 
 
-def _done(
+def _execute_order(
     order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge
 ) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | MaintainReportLine:
     match order:
         case ModelTestOrder():
-            return _try(cancel, bridge)
+            return _test_model(cancel, bridge)
         case SessionTrialOrder(repo):
-            return _try_on(repo, cancel, bridge)
+            return _try_session(repo, cancel, bridge)
         case QuestionOrder(repo, question):
             return _ask(repo, question, lines, cancel, bridge)
         case MaintainOrder():
@@ -327,7 +329,7 @@ def _project(repo: Path, home: Home) -> Project:
     return found
 
 
-def _try(cancel: threading.Event, bridge: EditorBridge) -> ModelTestLine:
+def _test_model(cancel: threading.Event, bridge: EditorBridge) -> ModelTestLine:
     home = _home(Path.cwd())
     from lerim.models import probe_chosen_model
 
@@ -335,7 +337,7 @@ def _try(cancel: threading.Event, bridge: EditorBridge) -> ModelTestLine:
     return ModelTestLine(trial.model, trial.answer, trial.usage, trial.steps)
 
 
-def _try_on(repo: Path, cancel: threading.Event, bridge: EditorBridge) -> SessionTrialLine:
+def _try_session(repo: Path, cancel: threading.Event, bridge: EditorBridge) -> SessionTrialLine:
     from lerim.jobs import session_trial
 
     home = _home(repo)
@@ -357,8 +359,8 @@ def main(arguments: Sequence[str]) -> int:
     lower_priority()
     cancel, lines = threading.Event(), LineWriter(output)
     bridge = EditorBridge(lines.send)
-    ear = (source, cancel, bridge, lambda: os._exit(1))
-    threading.Thread(target=listen_to_parent, args=ear, daemon=True, name="parent").start()
+    listener_args = (source, cancel, bridge, lambda: os._exit(1))
+    threading.Thread(target=listen_to_parent, args=listener_args, daemon=True, name="parent").start()
     code = run_order(order, lines, cancel, bridge)
     output.flush()
     # A daemon thread blocked in a buffered read can abort the interpreter's own shutdown; everything is closed by now.

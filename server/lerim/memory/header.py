@@ -23,18 +23,18 @@ _MAX_NUMBER = 200
 _OPEN = re.compile(r"\ufeff?---[ \t]*(\r?\n)")
 _CLOSE = re.compile(r"\n---[ \t]*(?:\r?\n|\r?\Z)")
 # Characters that YAML reads as line breaks or rejects; our writer escapes all of them.
-UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+UNSAFE_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _PLAIN = re.compile(r"(?:\d{8}-)?[^\W\d_](?:[\w./@+;()',-]++| (?=[^\s#])|(?<=\S)[:#](?=[^\s]))*+")
 _PLAIN_IN_LIST = re.compile(r"[^\W\d_][\w./+-]*")
-_WORDS_YAML_KEEPS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+_RESERVED_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _QUOTED = re.compile(r'"(?:[^"\\]|\\["\\nrtbf/]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"')
-_UNQUOTED = json.JSONDecoder(strict=False).decode  # a quoted string may contain a raw tab
-_KEY = re.compile(r"[a-z_]+")
-_USUAL = """
+_unquote = json.JSONDecoder(strict=False).decode  # a quoted string may contain a raw tab
+_KEY_PATTERN = re.compile(r"[a-z_]+")
+_COMMON_KEY_NAMES = """
     id title created updated source confidence tags kind references evidence verified supersedes resolves superseded_by
     resolved_by related quote turn who
 """
-_KEYS = frozenset(_USUAL.split())
+_COMMON_KEYS = frozenset(_COMMON_KEY_NAMES.split())
 """Common keys, accepted without matching `_KEY`."""
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,5})\.\d{1,9}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z")
@@ -61,10 +61,10 @@ def split_header(text: str) -> HeaderOffsets | None:
     return HeaderOffsets(opening.end(), closing.start() + 1, closing.end(), opening.group(1))
 
 
-def is_plain(value: str, *, in_list: bool = False) -> bool:
+def is_plain_scalar(value: str, *, in_list: bool = False) -> bool:
     """Returns whether YAML reads this text, written without quotes, as exactly this string."""
     pattern = _PLAIN_IN_LIST if in_list else _PLAIN
-    return bool(pattern.fullmatch(value)) and value.lower() not in _WORDS_YAML_KEEPS
+    return bool(pattern.fullmatch(value)) and value.lower() not in _RESERVED_WORDS
 
 
 def load_header(head: str, where: str) -> dict[str, Yaml]:
@@ -73,8 +73,8 @@ def load_header(head: str, where: str) -> dict[str, Yaml]:
         raise MemoryError_(
             f"The header is longer than {MAX_HEADER // 1024} kB.", where=where, todo="Shorten it between the --- lines."
         )
-    quick = _load_own_form(head)
-    return quick if quick is not None else _load_any_form(head, where)
+    quick = _load_fast(head)
+    return quick if quick is not None else _load_yaml(head, where)
 
 
 def load_raw_header(head: str) -> dict[str, Yaml]:
@@ -85,12 +85,12 @@ def load_raw_header(head: str) -> dict[str, Yaml]:
     return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
 
 
-def _load_any_form(head: str, where: str) -> dict[str, Yaml]:
+def _load_yaml(head: str, where: str) -> dict[str, Yaml]:
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 
     try:
-        refuse_bombs(yaml.parse(head, Loader=safe_loader()), where)
+        refuse_yaml_bombs(yaml.parse(head, Loader=safe_loader()), where)
         loaded = YAMLHandler().load(head)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
@@ -113,7 +113,7 @@ def safe_loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def refuse_bombs(events: Iterable[Any], where: str) -> None:
+def refuse_yaml_bombs(events: Iterable[Any], where: str) -> None:
     """Raises MemoryError_ for YAML that would take long to load, before any value is built: aliases (they multiply),
     deep nesting, thousands of values, and very long numbers."""
     import yaml
@@ -141,12 +141,12 @@ def _is_endless(value: str) -> bool:
     return len(value) > _MAX_NUMBER and value[0] in "+-.0123456789"
 
 
-def _load_own_form(head: str) -> dict[str, Yaml] | None:
+def _load_fast(head: str) -> dict[str, Yaml] | None:
     """Reads the form our own writer produces, about fifty times faster than YAML; returns None for anything else.
 
     A property test checks that the result equals PyYAML's.
     """
-    if UNSAFE.search(head):
+    if UNSAFE_CHARACTERS.search(head):
         return None
     found: dict[str, Yaml] = {}
     lines = head.split("\n")
@@ -154,27 +154,27 @@ def _load_own_form(head: str) -> dict[str, Yaml] | None:
         return None
     index = 0
     while index < len(lines):
-        key, text = _entry(lines[index])
+        key, text = _split_entry(lines[index])
         if not key or key in found:
             return None
         index += 1
         if text:
-            value = _value(text)
+            value = _parse_value(text)
         else:
             start = index
             while index < len(lines) and lines[index].startswith("  "):
                 index += 1
-            value = _block(lines[start:index]) if index > start else None
-        if value is _UNKNOWN:
+            value = _parse_block(lines[start:index]) if index > start else None
+        if value is _UNSUPPORTED:
             return None
         found[key] = value
     return found
 
 
-_UNKNOWN: dict[str, Yaml] = {}  # marks a value that our writer would not produce; compared by identity
+_UNSUPPORTED: dict[str, Yaml] = {}  # marks a value that our writer would not produce; compared by identity
 
 
-def _entry(line: str) -> tuple[str, str]:
+def _split_entry(line: str) -> tuple[str, str]:
     """Returns a line's key and its value's text, "" if the value is on the next lines; the key is "" if it is no
     entry."""
     key, sign, text = line.partition(": ")
@@ -185,13 +185,13 @@ def _entry(line: str) -> tuple[str, str]:
         key = line[:-1]
     else:
         return "", ""
-    return (key, text) if key in _KEYS or _KEY.fullmatch(key) else ("", "")
+    return (key, text) if key in _COMMON_KEYS or _KEY_PATTERN.fullmatch(key) else ("", "")
 
 
-def _value(text: str) -> Yaml:
+def _parse_value(text: str) -> Yaml:
     first = text[0]
     if first == "[":
-        return _flow_list(text)
+        return _parse_flow_list(text)
     if first in "0123456789":
         if _NUMBER.fullmatch(text):
             return float(text)
@@ -199,67 +199,67 @@ def _value(text: str) -> Yaml:
             try:
                 return datetime.fromisoformat(text)
             except ValueError:
-                return _UNKNOWN
-    return _scalar(text)
+                return _UNSUPPORTED
+    return _parse_scalar(text)
 
 
-def _scalar(text: str) -> Yaml:
+def _parse_scalar(text: str) -> Yaml:
     if text[0] == '"':
         if "\\" not in text and text.find('"', 1) == len(text) - 1 > 0:
             return text[1:-1]
-        return str(_UNQUOTED(text)) if _QUOTED.fullmatch(text) else _UNKNOWN
-    return text if is_plain(text) else _UNKNOWN
+        return str(_unquote(text)) if _QUOTED.fullmatch(text) else _UNSUPPORTED
+    return text if is_plain_scalar(text) else _UNSUPPORTED
 
 
-def _flow_list(text: str) -> Yaml:
+def _parse_flow_list(text: str) -> Yaml:
     if text == "[]":
         return []
     if not text.endswith("]"):
-        return _UNKNOWN
+        return _UNSUPPORTED
     items: list[Yaml] = []
     rest = text[1:-1]
     while True:
         match = _QUOTED.match(rest) or _PLAIN_IN_LIST.match(rest)
         if match is None:
-            return _UNKNOWN
+            return _UNSUPPORTED
         item = match.group()
         if item[0] == '"':
-            items.append(_UNQUOTED(item))
-        elif item.lower() in _WORDS_YAML_KEEPS:
-            return _UNKNOWN
+            items.append(_unquote(item))
+        elif item.lower() in _RESERVED_WORDS:
+            return _UNSUPPORTED
         else:
             items.append(item)
         rest = rest[match.end() :]
         if not rest:
-            return items if len(items) <= MAX_VALUES else _UNKNOWN
+            return items if len(items) <= MAX_VALUES else _UNSUPPORTED
         if not rest.startswith(", "):
-            return _UNKNOWN
+            return _UNSUPPORTED
         rest = rest[2:]
 
 
-def _block(lines: list[str]) -> Yaml:
+def _parse_block(lines: list[str]) -> Yaml:
     items: list[Yaml] = []
     for line in lines:
         if line.startswith("  - "):
             text = line[4:]
-            value = _scalar(text) if text else _UNKNOWN
-            if value is _UNKNOWN:
-                key, field = _field(text)
+            value = _parse_scalar(text) if text else _UNSUPPORTED
+            if value is _UNSUPPORTED:
+                key, field = _parse_field(text)
                 if not key:
-                    return _UNKNOWN
+                    return _UNSUPPORTED
                 value = {key: field}
             items.append(value)
             continue
         last = items[-1] if items else None
-        key, field = _field(line[4:]) if line.startswith("    ") else ("", None)
+        key, field = _parse_field(line[4:]) if line.startswith("    ") else ("", None)
         if not isinstance(last, dict) or not key or key in last:
-            return _UNKNOWN
+            return _UNSUPPORTED
         last[key] = field
     return items
 
 
-def _field(line: str) -> tuple[str, Yaml]:
+def _parse_field(line: str) -> tuple[str, Yaml]:
     """Returns one entry of a mapping in a list; the key is "" if the line is not an entry."""
-    key, text = _entry(line)
-    value = _scalar(text) if text else _UNKNOWN
-    return ("", None) if value is _UNKNOWN else (key, value)
+    key, text = _split_entry(line)
+    value = _parse_scalar(text) if text else _UNSUPPORTED
+    return ("", None) if value is _UNSUPPORTED else (key, value)

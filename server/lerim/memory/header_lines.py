@@ -13,20 +13,20 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from lerim.errors import MemoryError_
-from lerim.memory.header import UNSAFE, Yaml, is_plain, load_header, refuse_bombs, safe_loader
+from lerim.memory.header import UNSAFE_CHARACTERS, Yaml, is_plain_scalar, load_header, refuse_yaml_bombs, safe_loader
 
 Item = str | Mapping[str, str]
 HeaderValue = str | float | datetime | Sequence[Item] | None
 """The values a header key can be set to; None removes the key. A sequence contains strings or small mappings."""
-_IN_ONE_LINE = frozenset({"tags", "flags"})
+_FLOW_LIST_KEYS = frozenset({"tags", "flags"})
 
 
 def yaml_scalar(value: str, *, in_list: bool = False) -> str:
     """Returns a string as YAML: unquoted if that is safe, else in double quotes with unsafe characters escaped."""
-    if is_plain(value, in_list=in_list):
+    if is_plain_scalar(value, in_list=in_list):
         return value
     quoted = json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False)
-    return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
+    return UNSAFE_CHARACTERS.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
 
 
 def format_time(value: datetime) -> str:
@@ -46,7 +46,7 @@ def key_lines(key: str, value: HeaderValue) -> list[str]:
         return [f"{key}: {yaml_scalar(value)}"]
     if not value:
         return [f"{key}: []"]
-    if key in _IN_ONE_LINE:
+    if key in _FLOW_LIST_KEYS:
         return [f"{key}: [{', '.join(yaml_scalar(str(item), in_list=True) for item in value)}]"]
     lines = [f"{key}:"]
     for item in value:
@@ -78,43 +78,47 @@ def change_header(head: str, changes: Mapping[str, HeaderValue], order: Sequence
     wanted = {
         key: value
         for key, value in changes.items()
-        if (key in before if value is None else key not in before or not _means(before[key], read_back_value(value)))
+        if (
+            key in before
+            if value is None
+            else key not in before or not _equals_wanted(before[key], read_back_value(value))
+        )
     }
     if not wanted:
         return head
-    spans = _spans(head, where)
+    spans = _find_key_spans(head, where)
     if head and not head.endswith("\n"):
         head += newline
     edits: list[tuple[int, int, str]] = []
     places = {key: place for place, key in enumerate(order)}
     for key, value in sorted(wanted.items(), key=lambda item: places.get(item[0], len(places))):
         if key in spans:
-            edits.append(_replacement(head, key, value, spans[key], newline))
+            edits.append(_replace_edit(head, key, value, spans[key], newline))
         elif value is not None:
-            at = _insertion(key, spans, order, len(head))
+            at = _insertion_offset(key, spans, order, len(head))
             edits.append((at, at, "".join(line + newline for line in key_lines(key, value))))
     changed = head
     # from the end, so that offsets stay valid; at equal offsets the replacement first, then the last insertion
     edits.sort(key=lambda edit: edit[:2])
     for start, end, text in reversed(edits):
         changed = changed[:start] + text + changed[end:]
-    _check(before, wanted, load_header(changed, where), where)
+    _verify_change(before, wanted, load_header(changed, where), where)
     return changed
 
 
-def _check(
+def _verify_change(
     before: Mapping[str, Yaml], wanted: Mapping[str, HeaderValue], after: Mapping[str, Yaml], where: str
 ) -> None:
     """Raises MemoryError_, before anything is written, unless the changed header has exactly the expected values."""
     expected = {key: value for key, value in before.items() if key not in wanted}
     expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
-    if expected.keys() != after.keys() or any(not _same(expected[key], after[key]) for key in expected):
+    if expected.keys() != after.keys() or any(not _is_same(expected[key], after[key]) for key in expected):
         raise MemoryError_(
             "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."
         )
 
 
-def _means(written: Yaml, wanted: Yaml) -> bool:
+def _equals_wanted(written: Yaml, wanted: Yaml) -> bool:
     """Returns whether a value equals the wanted one: a bare date counts as midnight, a time without a zone as UTC."""
     if isinstance(written, datetime) and written.tzinfo is None:
         written = written.replace(tzinfo=UTC)
@@ -123,13 +127,13 @@ def _means(written: Yaml, wanted: Yaml) -> bool:
     return written == wanted
 
 
-def _same(one: Yaml, other: Yaml) -> bool:
+def _is_same(one: Yaml, other: Yaml) -> bool:
     # nan is the only YAML value that does not equal itself
     return one == other or (one != one and other != other)
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class _KeySpan:
     """The offsets of a top-level key: the start of its first line, the end of its value and the end of its last line
     (`\\n` excluded)."""
 
@@ -139,14 +143,14 @@ class _Span:
     is_list: bool
 
 
-def _spans(head: str, where: str) -> dict[str, _Span]:
+def _find_key_spans(head: str, where: str) -> dict[str, _KeySpan]:
     import yaml
 
-    refuse_bombs(yaml.parse(head, Loader=safe_loader()), where)
+    refuse_yaml_bombs(yaml.parse(head, Loader=safe_loader()), where)
     root: Any = yaml.compose(head, Loader=safe_loader())
     if root is None:
         return {}
-    spans: dict[str, _Span] = {}
+    spans: dict[str, _KeySpan] = {}
     taken = -1
     for key, value in root.value:
         start = head.rfind("\n", 0, key.start_mark.index) + 1
@@ -154,25 +158,25 @@ def _spans(head: str, where: str) -> dict[str, _Span]:
             raise MemoryError_(
                 "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."
             )
-        stop = max(key.end_mark.index, _last(value))
+        stop = max(key.end_mark.index, _value_end(value))
         stop = start + len(head[start:stop].rstrip())
         found = head.find("\n", stop)
         line_end = len(head) if found < 0 else found
         if head[:line_end].endswith("\r"):
             line_end -= 1
-        spans[str(key.value)] = _Span(start, stop, line_end, not isinstance(value.value, str))
+        spans[str(key.value)] = _KeySpan(start, stop, line_end, not isinstance(value.value, str))
         taken = line_end
     return spans
 
 
-def _last(node: Any) -> int:
+def _value_end(node: Any) -> int:
     if isinstance(node.value, str) or node.flow_style:
         return int(node.end_mark.index)
     children = [child for item in node.value for child in (item if isinstance(item, tuple) else (item,))]
-    return max((_last(child) for child in children), default=int(node.end_mark.index))
+    return max((_value_end(child) for child in children), default=int(node.end_mark.index))
 
 
-def _replacement(head: str, key: str, value: HeaderValue, span: _Span, newline: str) -> tuple[int, int, str]:
+def _replace_edit(head: str, key: str, value: HeaderValue, span: _KeySpan, newline: str) -> tuple[int, int, str]:
     old = head[span.start : span.stop]
     inside = old.split("\n")[1:] if span.is_list else []
     comments = [line.rstrip("\r") for line in inside if line.lstrip().startswith("#")]
@@ -186,7 +190,7 @@ def _replacement(head: str, key: str, value: HeaderValue, span: _Span, newline: 
     return span.start, span.line_end, newline.join(lines + comments)
 
 
-def _insertion(key: str, spans: Mapping[str, _Span], order: Sequence[str], end: int) -> int:
+def _insertion_offset(key: str, spans: Mapping[str, _KeySpan], order: Sequence[str], end: int) -> int:
     """Returns the offset at which to insert a key: before the first key that follows it in the schema, else the end."""
     later = set(order[order.index(key) + 1 :]) if key in order else set()
     return min((span.start for name, span in spans.items() if name in later), default=end)

@@ -36,7 +36,7 @@ _END_STATUSES: dict[Primitive, frozenset[Status]] = {
     "theme": frozenset({"superseded", "archived"}),
     "summary": frozenset(),
 }
-"""How a memory may end. MaintenanceRules archive only learnings and themes; a person, or their feedback,
+"""How a memory may end. Rules archive only learnings and themes; a person, or their feedback,
 archives the rest."""
 
 

@@ -18,7 +18,7 @@ def split_conflict(text: str) -> tuple[str, str] | None:
     ours: list[str] = []
     theirs: list[str] = []
     inside = ""
-    fenced = met = False
+    fenced = has_conflict = False
     for line in text.splitlines(keepends=True):
         mark = line[:7] if line[7:8] in ("", " ", "\r", "\n") else ""
         if not inside and _FENCE.match(line):
@@ -30,10 +30,10 @@ def split_conflict(text: str) -> tuple[str, str] | None:
         elif inside in (_OURS, _BASE) and mark == _MIDDLE:
             inside = _MIDDLE
         elif inside == _MIDDLE and mark == _THEIRS:
-            inside, met = "", True
+            inside, has_conflict = "", True
         else:
             if inside in ("", _OURS):
                 ours.append(line)
             if inside in ("", _MIDDLE):
                 theirs.append(line)
-    return ("".join(ours), "".join(theirs)) if met and not inside else None
+    return ("".join(ours), "".join(theirs)) if has_conflict and not inside else None

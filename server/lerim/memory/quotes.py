@@ -22,24 +22,24 @@ from lerim.memory.record import Evidence, MemoryRecord, Speaker
 QuoteChoice = Literal["shared", "local"]
 MAX_EVIDENCE = 3
 _MAX_FILE = 64 * 1024
-_OLDER = 9  # quotes of entries that updates removed; an undo may need them again
+_MAX_REMOVED_QUOTES = 9  # quotes of entries that updates removed; an undo may need them again
 
 
 class _Choice(msgspec.Struct, frozen=True):
     quotes: QuoteChoice
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _StoredQuote(msgspec.Struct, frozen=True):
     quote: str
     turn: str
     who: Speaker
 
 
-class _File(msgspec.Struct, frozen=True):
+class _QuotesFile(msgspec.Struct, frozen=True):
     """`quotes` belong to evidence entries in the memory's file; `gained` are additional entries."""
 
-    quotes: list[_Kept] = []
-    gained: list[_Kept] = []
+    quotes: list[_StoredQuote] = []
+    gained: list[_StoredQuote] = []
 
 
 class Quotes:
@@ -96,7 +96,7 @@ class Quotes:
         left = [item for item in (*_evidence(kept.quotes), *_evidence(kept.gained)) if item not in record.evidence]
         joined: list[Evidence] = []
         for item in record.evidence:
-            words = item if item.quote else next((one for one in left if _fits(item, one)), item)
+            words = item if item.quote else next((one for one in left if _may_be_quote_of(item, one)), item)
             if words is not item:
                 left.remove(words)
             joined.append(words)
@@ -106,9 +106,9 @@ class Quotes:
     def text_with_quotes(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
         """Returns the private file's text after the quotes of these entries are stored in it."""
         kept = self._read(self.path_for(memory_id))
-        entries = [_Kept(item.quote, item.turn, item.who) for item in evidence if item.quote]
-        older = [item for item in kept.quotes if item not in entries][:_OLDER]
-        return _encode(_File([*entries, *older], kept.gained))
+        entries = [_StoredQuote(item.quote, item.turn, item.who) for item in evidence if item.quote]
+        older = [item for item in kept.quotes if item not in entries][:_MAX_REMOVED_QUOTES]
+        return _encode(_QuotesFile([*entries, *older], kept.gained))
 
     def text_with_evidence(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
         """Returns the private file's text after a memory, as `join` returned it, gains this evidence; None if it gains
@@ -116,15 +116,15 @@ class Quotes:
 
         A memory has room for three entries, and for the quotes of entries that have none on this machine.
         """
-        wordless = [item for item in record.evidence if not item.quote]
+        quoteless = [item for item in record.evidence if not item.quote]
         room = MAX_EVIDENCE - len(record.evidence)
         new: list[Evidence] = []
         for item in dict.fromkeys(evidence):
             if not item.quote or item in record.evidence:
                 continue
-            filled = next((one for one in wordless if _fits(one, item)), None)
+            filled = next((one for one in quoteless if _may_be_quote_of(one, item)), None)
             if filled is not None:
-                wordless.remove(filled)
+                quoteless.remove(filled)
             elif room > 0:
                 room -= 1
             else:
@@ -133,13 +133,15 @@ class Quotes:
         if not new:
             return None
         kept = self._read(self.path_for(record.id))
-        return _encode(_File(kept.quotes, [*kept.gained, *(_Kept(item.quote, item.turn, item.who) for item in new)]))
+        return _encode(
+            _QuotesFile(kept.quotes, [*kept.gained, *(_StoredQuote(item.quote, item.turn, item.who) for item in new)])
+        )
 
-    def _read(self, path: Path) -> _File:
+    def _read(self, path: Path) -> _QuotesFile:
         try:
-            return msgspec.json.decode(files.read_text(path, _MAX_FILE), type=_File)
+            return msgspec.json.decode(files.read_text(path, _MAX_FILE), type=_QuotesFile)
         except NotFoundError:
-            return _File()
+            return _QuotesFile()
         except msgspec.MsgspecError as error:
             todo = "Delete it if you do not need these quotes."
             raise MemoryError_("The quotes kept on this machine cannot be read.", where=str(path), todo=todo) from error
@@ -156,14 +158,14 @@ def merge_evidence(first: Sequence[Evidence], second: Sequence[Evidence]) -> tup
         if not item.quote or item not in found:
             found.append(item)
     for item in second:
-        if item not in found and (item.quote or not any(_fits(item, one) for one in first)):
+        if item not in found and (item.quote or not any(_may_be_quote_of(item, one) for one in first)):
             found.append(item)
     return tuple(found)[: max(MAX_EVIDENCE, len(first))]
 
 
-def _fits(wordless: Evidence, item: Evidence) -> bool:
+def _may_be_quote_of(quoteless: Evidence, item: Evidence) -> bool:
     """Returns whether `item` may be the quote of an entry that has none."""
-    return (wordless.turn, wordless.who) == (item.turn, item.who)
+    return (quoteless.turn, quoteless.who) == (item.turn, item.who)
 
 
 def strip_quotes(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
@@ -171,9 +173,9 @@ def strip_quotes(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(replace(item, quote="") for item in evidence)
 
 
-def _evidence(kept: Sequence[_Kept]) -> list[Evidence]:
+def _evidence(kept: Sequence[_StoredQuote]) -> list[Evidence]:
     return [Evidence(item.quote, item.turn, item.who) for item in kept]
 
 
-def _encode(content: _File) -> str:
+def _encode(content: _QuotesFile) -> str:
     return msgspec.json.format(msgspec.json.encode(content)).decode() + "\n"

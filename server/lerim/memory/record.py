@@ -77,8 +77,8 @@ KINDS: tuple[LearningKind, ...] = ("insight", "procedure", "friction", "pitfall"
 MAX_FILE_BYTES = 256 * 1024
 _PRIMITIVES: dict[str, Primitive] = {folder: primitive for primitive, folder in FOLDERS.items()}
 _SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
-_LISTS = ("supersedes", "resolves", "related")
-_UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+_LINK_KEYS = ("supersedes", "resolves", "related")
+_DEFAULT_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_record(text: str, path: Path, primitive: Primitive | None = None) -> MemoryRecord:
@@ -104,7 +104,7 @@ def examine_record(text: str, path: Path, primitive: Primitive | None = None) ->
             "This file has no header between two --- lines.", where=str(path), todo="Add one, or move the file away."
         )
     fields = load_header(text[parts.start : parts.end], str(path))
-    reader = _Reader(
+    reader = _HeaderReader(
         text[parts.start : parts.end],
         fields,
         path,
@@ -127,7 +127,7 @@ def id_of(path: Path) -> str:
     return f"{day}-{time}-{path.stem}" if top == FOLDERS["summary"] else path.stem
 
 
-class _Reader:
+class _HeaderReader:
     """Reads the values of one header and collects problems."""
 
     def __init__(self, head: str, fields: dict[str, Yaml], path: Path, body: str) -> None:
@@ -154,7 +154,7 @@ class _Reader:
                 else "there is no id"
             )
         created = self._time("created", None)
-        lists = {key: self._text_list(key) for key in ("tags", *_LISTS)}
+        lists = {key: self._text_list(key) for key in ("tags", *_LINK_KEYS)}
         return MemoryRecord(
             id=stem,
             primitive=found,
@@ -240,7 +240,7 @@ class _Reader:
         try:
             return datetime.strptime(id_of(self.path)[:8], "%Y%m%d").replace(tzinfo=UTC)
         except ValueError:
-            return _UNDATED
+            return _DEFAULT_TIME
 
     def _confidence(self) -> float:
         value = self.fields.get("confidence")
@@ -339,7 +339,7 @@ def render_record(record: MemoryRecord, extra: Mapping[str, HeaderValue] | None 
     Redacts the text again, whatever happened to it since it was first redacted, so that no secret is ever written.
     """
     header = header_values(record) | dict(extra or {})
-    lines = [line for key, value in header.items() for line in key_lines(key, _redacted(key, value, ""))]
+    lines = [line for key, value in header.items() for line in key_lines(key, _redact_value(key, value, ""))]
     body = _redact_new(record.body, "").encode("utf-8", "replace").decode()
     return "\n".join(["---", *lines, "---", "", body, ""])
 
@@ -352,7 +352,7 @@ def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str 
     already contains it, because then a person put it there. Raises MemoryError_ if the header cannot be changed line by
     line.
     """
-    changes = {key: _redacted(key, value, text) for key, value in changes.items()}
+    changes = {key: _redact_value(key, value, text) for key, value in changes.items()}
     body = None if body is None else _redact_new(body, text)
     parts = split_header(text)
     if parts is None:
@@ -366,13 +366,15 @@ def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str 
     return text[: parts.start] + head + text[parts.end : parts.body] + old
 
 
-_NAMES = frozenset(("id", "source", "supersedes", "resolves", "superseded_by", "resolved_by", "related", "kind"))
+_UNREDACTED_KEYS = frozenset(
+    ("id", "source", "supersedes", "resolves", "superseded_by", "resolved_by", "related", "kind")
+)
 """Keys whose values are names: they are made from redacted text, and must stay as other memories spell them."""
 
 
-def _redacted(key: str, value: HeaderValue, before: str) -> HeaderValue:
+def _redact_value(key: str, value: HeaderValue, before: str) -> HeaderValue:
     """Returns a header value without the secrets that the file does not already contain."""
-    if key in _NAMES:
+    if key in _UNREDACTED_KEYS:
         return value
     if isinstance(value, str):
         return _redact_new(value, before)

@@ -15,10 +15,10 @@ from lerim.errors import Problem
 
 DUPLICATE_ID_CODE = "memory-twice"
 """The problem code for an id that two files share."""
-_OTHERS = frozenset({"archived", "summaries", "journal"})
-_DEPTH = 4
-_ENTRIES = 2_000
-_TOLD = 20
+_OTHER_FOLDERS = frozenset({"archived", "summaries", "journal"})
+_MAX_DEPTH = 4
+_MAX_ENTRIES = 2_000
+_MAX_PROBLEMS = 20
 
 
 def find_stray_files(memory_dir: Path, folders: Collection[str]) -> list[Problem]:
@@ -29,15 +29,15 @@ def find_stray_files(memory_dir: Path, folders: Collection[str]) -> list[Problem
     `folders` include some of it.
     """
     tops = {Path(name).parts[0] for name in folders}
-    skipped = {memory_dir / name for name in _OTHERS - tops}
-    held = {memory_dir / name for name in folders}
+    skipped = {memory_dir / name for name in _OTHER_FOLDERS - tops}
+    memory_folders = {memory_dir / name for name in folders}
     problems: list[Problem] = []
-    for path in _files(memory_dir, held, skipped):
+    for path in _walk_markdown_files(memory_dir, memory_folders, skipped):
         message = "This file is not in a folder of memories, so it is not read. Move it into decisions/, learnings/, "
         problems.append(
             Problem("memory-misplaced", files.path_to_text(path), f"{message}questions/ or themes/, or elsewhere.")
         )
-        if len(problems) == _TOLD:
+        if len(problems) == _MAX_PROBLEMS:
             break
     return problems
 
@@ -56,19 +56,19 @@ def find_duplicate_ids(memory_dir: Path, names: Iterable[str]) -> list[Problem]:
     return problems
 
 
-def _files(top: Path, held: Collection[Path], skipped: Collection[Path]) -> Iterator[Path]:
+def _walk_markdown_files(top: Path, memory_folders: Collection[Path], skipped: Collection[Path]) -> Iterator[Path]:
     waiting = [(top, 0)]
-    left = _ENTRIES
+    left = _MAX_ENTRIES
     while waiting:
         folder, depth = waiting.pop()
         try:
-            entries = sorted(_listed(folder, folder in held), key=lambda entry: entry.name)
+            entries = sorted(_scan_folder(folder, folder in memory_folders), key=lambda entry: entry.name)
         except OSError:
             continue  # `Store.find` reports a memory folder that cannot be listed
         for entry in entries:
             path = folder / entry.name
             if entry.is_dir(follow_symlinks=False):
-                if path not in skipped and depth < _DEPTH and not entry.name.endswith(".md"):
+                if path not in skipped and depth < _MAX_DEPTH and not entry.name.endswith(".md"):
                     waiting.append((path, depth + 1))
             elif folder != top or entry.name.lower() != "readme.md":
                 yield path
@@ -77,13 +77,13 @@ def _files(top: Path, held: Collection[Path], skipped: Collection[Path]) -> Iter
                 return
 
 
-def _listed(folder: Path, held: bool) -> Iterator[os.DirEntry[str]]:
+def _scan_folder(folder: Path, memory_folders: bool) -> Iterator[os.DirEntry[str]]:
     """Yields the subfolders, and markdown files unless memories are read from the folder; never a link to a folder."""
     with os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
-            if number >= _ENTRIES and not held:
+            if number >= _MAX_ENTRIES and not memory_folders:
                 return
             if entry.name.startswith("."):
                 continue
-            if entry.is_dir(follow_symlinks=False) or (entry.name.endswith(".md") and not held):
+            if entry.is_dir(follow_symlinks=False) or (entry.name.endswith(".md") and not memory_folders):
                 yield entry

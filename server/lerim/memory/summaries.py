@@ -40,9 +40,9 @@ _SCHEMA = sqlite.Schema(
     todo_damaged="If the file is damaged, delete it. Existing summaries are then left unchanged.",
     damage=(ValueError,),
 )
-_HASHES = 4
+_MAX_HASHES = 4
 """How many of our latest texts of a file are recognised: another worktree may have an older one."""
-_CLASHES = 100
+_MAX_NAME_NUMBER = 100
 
 
 class Summaries:
@@ -65,13 +65,13 @@ class Summaries:
     def made_by(self, session: str) -> str:
         """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if it has
         none."""
-        with _telling(self._path):
+        with _convert_sqlite_errors(self._path):
             row = self._db.execute("SELECT maker FROM summaries WHERE session = ?", (session,)).fetchone()
         return str(row[0]) if row else ""
 
     def is_edited(self, session: str) -> bool:
         """Returns whether a person edited the summary of a session. Raises MemoryError_, BoundaryError."""
-        with _telling(self._path):
+        with _convert_sqlite_errors(self._path):
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
         if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
             return False
@@ -84,7 +84,7 @@ class Summaries:
         `record.created` is the session's start; the record's id follows from the path. Raises MemoryError_ or
         BoundaryError, and then leaves an existing file as it was.
         """
-        with _telling(self._path):
+        with _convert_sqlite_errors(self._path):
             row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
         name, hashes = (str(row[0]), [str(one) for one in json.loads(row[1])]) if row else ("", [])
         path = self._memory_dir / name if name else None
@@ -109,10 +109,10 @@ class Summaries:
         return path, "updated"
 
     def _create(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
-        folder = _folder(self._memory_dir, record.created)
+        folder = _session_folder(self._memory_dir, record.created)
         first = make_slug(record.title)
         places: list[Path] = [place] if place else []
-        names = chain((first,), (f"{first}-{number}" for number in range(2, _CLASHES)))
+        names = chain((first,), (f"{first}-{number}" for number in range(2, _MAX_NAME_NUMBER)))
         for path in chain(places, (folder / f"{name}.md" for name in names)):
             if not files.is_absent(path):
                 continue
@@ -133,15 +133,15 @@ class Summaries:
 
     def _record_hashes(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
         name = path.relative_to(self._memory_dir).as_posix()
-        kept = json.dumps(list(dict.fromkeys(reversed(hashes)))[:_HASHES][::-1])
-        with _telling(self._path):
+        kept = json.dumps(list(dict.fromkeys(reversed(hashes)))[:_MAX_HASHES][::-1])
+        with _convert_sqlite_errors(self._path):
             self._db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", (session, name, maker, kept))
 
 
 def find_summary(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Path | None:
     """Returns the summary of a session (`claude:5e1f…`) with this start, found by its `source`; None if there is no
     readable one. Raises BoundaryError if a symbolic link leads there."""
-    return _in(_folder(memory_dir, started), anchor, session)
+    return _find_in_folder(_session_folder(memory_dir, started), anchor, session)
 
 
 def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
@@ -150,16 +150,16 @@ def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str
     path = private_dir / DATABASE
     if not path.exists():
         return None
-    with _telling(path), closing(sqlite.open_database(path, _SCHEMA)) as db:
+    with _convert_sqlite_errors(path), closing(sqlite.open_database(path, _SCHEMA)) as db:
         row = db.execute("SELECT name FROM summaries WHERE session = ?", (session,)).fetchone()
     if row is None:
         return None
     place = memory_dir / str(row[0])
-    found = _in(place.parent, anchor, session) if files.is_absent(place) else place
+    found = _find_in_folder(place.parent, anchor, session) if files.is_absent(place) else place
     return (parse_record(files.read_text(found, MAX_FILE_BYTES, anchor), found, "summary"), found) if found else None
 
 
-def _in(folder: Path, anchor: Path, session: str) -> Path | None:
+def _find_in_folder(folder: Path, anchor: Path, session: str) -> Path | None:
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
     except OSError:
@@ -175,11 +175,11 @@ def _in(folder: Path, anchor: Path, session: str) -> Path | None:
     return None
 
 
-def _folder(memory_dir: Path, started: datetime) -> Path:
+def _session_folder(memory_dir: Path, started: datetime) -> Path:
     return memory_dir / FOLDERS["summary"] / f"{started.astimezone(UTC):%Y%m%d}" / f"{started.astimezone(UTC):%H%M%S}"
 
 
-def _telling(path: Path) -> AbstractContextManager[None]:
+def _convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
     return sqlite.failures(path, _SCHEMA)
 
 

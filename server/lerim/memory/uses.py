@@ -45,7 +45,7 @@ _SCHEMA = sqlite.Schema(
     replaced="Memories count as unused until they are used again.",
     code="uses",
 )
-_FEW = 500
+_BATCH_SIZE = 500
 Result = TypeVar("Result")
 
 
@@ -66,13 +66,15 @@ class Uses:
 
     def record_use(self, ids: Iterable[str], how: UseKind, at: datetime) -> None:
         """Counts one use of each of these memories at this time."""
-        rows = [(one, how, _micros(at)) for one in dict.fromkeys(ids)]
+        rows = [(one, how, _to_microseconds(at)) for one in dict.fromkeys(ids)]
         if rows:
             self._changed(lambda db: db.executemany(_NOTE, rows))
 
     def record_feedback(self, memory_id: str, what: Feedback, at: datetime) -> None:
         """Records a person's feedback on a memory."""
-        self._changed(lambda db: db.execute("INSERT INTO feedback VALUES (?, ?, ?)", (memory_id, what, _micros(at))))
+        self._changed(
+            lambda db: db.execute("INSERT INTO feedback VALUES (?, ?, ?)", (memory_id, what, _to_microseconds(at)))
+        )
 
     def last_use(self, memory_id: str) -> datetime | None:
         """Returns when a memory was last used, or None if it never was."""
@@ -85,22 +87,22 @@ class Uses:
 
         def read(db: sqlite3.Connection) -> dict[str, LastUse]:
             found: dict[str, LastUse] = {}
-            for at in range(0, len(wanted), _FEW):
-                part = wanted[at : at + _FEW]
+            for at in range(0, len(wanted), _BATCH_SIZE):
+                part = wanted[at : at + _BATCH_SIZE]
                 marks = ",".join("?" * len(part))
-                found |= _used(db.execute(f"{_SUMS} WHERE memory IN ({marks}) GROUP BY memory", part))
+                found |= _read_uses(db.execute(f"{_SUMS} WHERE memory IN ({marks}) GROUP BY memory", part))
             return found
 
         return self._read(read, {})
 
     def of_all(self) -> dict[str, LastUse]:
         """Returns the uses of every memory that was ever used, by id."""
-        return self._read(lambda db: _used(db.execute(f"{_SUMS} GROUP BY memory")), {})
+        return self._read(lambda db: _read_uses(db.execute(f"{_SUMS} GROUP BY memory")), {})
 
     def last_feedback(self) -> dict[str, tuple[Feedback, datetime]]:
         """Returns the last feedback on each memory that has any, with its time, by id."""
         query = "SELECT memory, what, max(at) FROM feedback GROUP BY memory"
-        return self._read(lambda db: {one: (what, _time(at)) for one, what, at in db.execute(query)}, {})
+        return self._read(lambda db: {one: (what, _from_microseconds(at)) for one, what, at in db.execute(query)}, {})
 
     def delete_last_feedback(self, memory_id: str) -> None:
         """Deletes the last feedback on a memory."""
@@ -110,7 +112,7 @@ class Uses:
     def last_kept(self) -> dict[str, datetime]:
         """Returns when a person last did something with each memory that shows they want to keep it, by id."""
         query = "SELECT memory, last FROM uses WHERE how = 'kept'"
-        return self._read(lambda db: {memory: _time(last) for memory, last in db.execute(query)}, {})
+        return self._read(lambda db: {memory: _from_microseconds(last) for memory, last in db.execute(query)}, {})
 
     def _read(self, work: Callable[[sqlite3.Connection], Result], nothing: Result) -> Result:
         try:
@@ -159,13 +161,13 @@ _NOTE = (
 )
 
 
-def _used(rows: Iterable[tuple[str, int, int]]) -> dict[str, LastUse]:
-    return {memory: LastUse(_time(last), count) for memory, last, count in rows}
+def _read_uses(rows: Iterable[tuple[str, int, int]]) -> dict[str, LastUse]:
+    return {memory: LastUse(_from_microseconds(last), count) for memory, last, count in rows}
 
 
-def _micros(at: datetime) -> int:
+def _to_microseconds(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(microseconds=1)
 
 
-def _time(micros: int) -> datetime:
+def _from_microseconds(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)

@@ -12,7 +12,7 @@ from lerim.jobs.sync_context import SyncContext
 from lerim.memory import QuoteChoice
 from lerim.review import MemoryAction, Proposal, ReviewResult, RunFolder, add_memory_actions, queue
 
-_BECAME = {"accepted": "accepted", "known": "known", "outdated": "withdrawn"}
+_ACTION_BY_CODE = {"accepted": "accepted", "known": "known", "outdated": "withdrawn"}
 
 
 def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport:
@@ -26,8 +26,8 @@ def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport
     folder = report.run
     try:
         done, problems = queue.auto_accept_all(context.place, quotes)
-        actions = [_action(*one) for one in done if one[1].code in _BECAME]
-        folder = _written(report.run, RunFolder(context.place, context.clock()), actions)
+        actions = [_to_memory_action(*one) for one in done if one[1].code in _ACTION_BY_CODE]
+        folder = _write_actions(report.run, RunFolder(context.place, context.clock()), actions)
     except LerimError as error:
         problems = [*problems, error.problem()]
     accepted = [proposal.id for proposal, result in done if result.code == "accepted"]
@@ -39,13 +39,13 @@ def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport
     )
 
 
-def _action(proposal: Proposal, result: ReviewResult) -> MemoryAction:
-    did, why = _BECAME[result.code], "" if result.code == "accepted" else result.message
+def _to_memory_action(proposal: Proposal, result: ReviewResult) -> MemoryAction:
+    did, why = _ACTION_BY_CODE[result.code], "" if result.code == "accepted" else result.message
     memory = Path(result.path).stem if result.path else ""
     return MemoryAction(did, proposal.id, proposal.record.title, memory, result.action or "", why)
 
 
-def _written(folder: str, run: RunFolder, actions: list[MemoryAction]) -> str:
+def _write_actions(folder: str, run: RunFolder, actions: list[MemoryAction]) -> str:
     """The run folder that tells what was done: the sync's own, or a new one. Raises MemoryError_, BoundaryError."""
     if not folder:
         run.actions = actions

@@ -1,4 +1,4 @@
-"""The part of a sync in which a model says what a waiting candidate is to the memories near it: whether it says the
+"""The part of a sync in which a model relates a waiting candidate to the memories near it: whether it says the
 same, changes, replaces or answers one of them. An explorer looks for evidence, the lead decides, code checks.
 
 The decision is the candidate's suggested answer; the person takes it or another. Each candidate is asked about once.
@@ -28,7 +28,7 @@ from lerim.sessions import Catalog, browsing, turns
 if TYPE_CHECKING:
     from lerim.assistant import Decided, RefusedDecision, RelatedMemory
 
-MOST = 30
+MAX_CANDIDATES = 30
 """Candidates decided in one sync, the latest first; the others wait for the next."""
 REFUSED = "The model's decision could not be used."
 
@@ -50,16 +50,16 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
         with context.part("deciding") as part:
             chosen = None if isinstance(explorer, ModelChoice) else explorer
             asked = LeadPass(context, lead, chosen, part.catalog, part.sink)
-            asked.run(waiting[:MOST])
+            asked.run(waiting[:MAX_CANDIDATES])
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model decided: {error.explanation}")
         return with_no_model_asked(report, [*lead.problems, *problems, busy], report.waits)
     sessions = [lead] if asked.explorer is None else [lead, asked.explorer]
     calls = sum(session.usage.calls for session in sessions)
     label, found = lead.model.label, SessionCounts(report.sessions.found)
-    summary = f"{label}, {calls} calls, {_summed(part.sink.run.actions)}"
+    summary = f"{label}, {calls} calls, {_count_actions(part.sink.run.actions)}"
     second = part.finish(found, lead.state, summary, asked=sessions, problems=problems, model=label, waits=report.waits)
-    return asked.merged(report, second)
+    return asked.merge_into(report, second)
 
 
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
@@ -69,7 +69,7 @@ def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
     return [one for one in able if one.maker != "person"]
 
 
-def _summed(actions: Sequence[MemoryAction]) -> str:
+def _count_actions(actions: Sequence[MemoryAction]) -> str:
     return ", ".join(f"{count} {name}" for name, count in Counter(one.action for one in actions).items()) or "nothing"
 
 
@@ -83,10 +83,10 @@ class LeadPass:
     catalog: Catalog
     sink: ProposalSink
     decided: dict[str, Proposal] = field(default_factory=dict)
-    """By id each candidate with the suggested answer."""
+    """The candidates with their suggested answers, by id."""
 
     def run(self, waiting: Sequence[Proposal]) -> None:
-        """Decides them in turn; what goes wrong becomes a problem."""
+        """Decide them in turn; errors become problems."""
         for number, proposal in enumerate(waiting):
             message = f"asking {self.lead.model.name} what is new in a claim"
             self.context.emit(SyncProgress("learning", number, len(waiting), len(self.sink.candidates), message))
@@ -95,11 +95,11 @@ class LeadPass:
                 error = self.lead.ask(partial(self._decide, proposal))
             if isinstance(error, TooDearError):
                 self.lead.note("dear", error.explanation.rstrip("."), session)
-            if self.lead.over:
+            if self.lead.ended:
                 break
 
-    def merged(self, report: SyncReport, second: SyncReport) -> SyncReport:
-        """Both reports as one, each candidate as it waits now."""
+    def merge_into(self, report: SyncReport, second: SyncReport) -> SyncReport:
+        """Combine both reports, with each candidate as it waits now."""
         shown = {key: candidate_view(one) for key, one in self.decided.items()}
         candidates = [shown.get(one.id, one) for one in report.candidates]
         return combine_reports(msgspec.structs.replace(report, candidates=candidates), second)
@@ -109,8 +109,8 @@ class LeadPass:
         from lerim.assistant import decide_claim
 
         try:
-            band = self._band(proposal)
-            found = decide_claim(self.lead.lm, to_candidate(proposal), band, self._explored(proposal, band))
+            related = self._find_related(proposal)
+            found = decide_claim(self.lead.lm, to_candidate(proposal), related, self._explore(proposal, related))
             self.context.raise_if_cancelled()
             self._suggest(proposal, found)
         except NotFoundError:
@@ -134,8 +134,8 @@ class LeadPass:
         self.sink.run.actions.append(action)
         self._log(self.sink.run.agent, f"{proposal.id}: {told}")
 
-    def _explored(self, proposal: Proposal, band: Sequence[RelatedMemory]) -> str:
-        """What the explorer saw; "" where there is none, or it did not answer: then the lead decides without."""
+    def _explore(self, proposal: Proposal, related: Sequence[RelatedMemory]) -> str:
+        """Return the explorer's evidence; "" if there is no explorer or no answer: the lead then decides without it."""
         from lerim.assistant import ExplorerTools, describe_claim, describe_memories, explore
 
         if self.explorer is None:
@@ -143,7 +143,7 @@ class LeadPass:
         place = self.context.place
         store = place.store()
         tools = ExplorerTools(place.project.root, store.memory_dir, self._session(proposal), self.context.cancelled)
-        task = f"The claim:\n{describe_claim(to_candidate(proposal))}\n\nThe memories:\n{describe_memories(band)}"
+        task = f"The claim:\n{describe_claim(to_candidate(proposal))}\n\nThe memories:\n{describe_memories(related)}"
         log = self.sink.run.subagents
         try:
             evidence = explore(self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}"))
@@ -161,8 +161,8 @@ class LeadPass:
         key = self.context.place.project.key
         return {row.ordinal: f"{row.role}: {row.text}\n{row.tools}".strip() for row in rows if row.project == key}
 
-    def _band(self, proposal: Proposal) -> list[RelatedMemory]:
-        """The memories it may belong to that are there still. Raises NotFoundError where none is."""
+    def _find_related(self, proposal: Proposal) -> list[RelatedMemory]:
+        """Return the neighbouring memories that still exist. Raises NotFoundError if there is none."""
         from lerim.assistant import RelatedMemory
 
         place = self.context.place

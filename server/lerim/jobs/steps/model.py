@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lerim.config import Settings
 from lerim.errors import BusyError, LerimError, Problem, StoppedError
 from lerim.extraction import RANKED_SIGNALS
-from lerim.jobs.model_session import ModelSession, work_off
+from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
 from lerim.jobs.session_reading import SessionReading, exists_in
 from lerim.jobs.sync_context import SyncContext, SyncPart, Tell
@@ -28,29 +28,36 @@ from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog, QueueJob
 if TYPE_CHECKING:
     from lerim.extraction import EarlierClaim, Guidance, Material, ModelResult, TokenCounter
 
-NEWEST = 200  # memories whose tags tell what the person cares about
+MAX_TAGGED_MEMORIES = 200
+"""How many of the newest memories are read for their tags, which show what the person cares about."""
 
 
 def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
     """Add to the rules' report what a model finds in the sessions that wait for one. Raises CatalogError."""
     session = ModelSession.open("extract", context)
     if isinstance(session, ModelChoice):
-        return with_no_model_asked(report, session.problems, _waits(context, session.model, session.why))
+        return with_no_model_asked(
+            report, session.problems, _estimate_waiting_work(context, session.model, session.why)
+        )
     try:
         with context.part("asking a model") as part:
             started, since, message = context.started(), context.model_since, f"asking {session.model.name}"
             jobs = part.claims(MODEL_JOB, started, since, message)
-            work_off(session, part.catalog, jobs, _ModelStep(part, session, context.owners(), context.settings).read)
+            ask_about_jobs(
+                session, part.catalog, jobs, _ModelPass(part, session, context.owners(), context.settings).read
+            )
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model was used: {error.explanation}")
-        return with_no_model_asked(report, [*session.problems, busy], _waits(context, session.model, ""))
+        return with_no_model_asked(
+            report, [*session.problems, busy], _estimate_waiting_work(context, session.model, "")
+        )
     label, found = session.model.label, SessionCounts(report.sessions.found)
     summary = f"{label}, {session.usage.calls} calls, {len(part.sink.candidates)} candidates"
-    left = _waits(context, session.model, session.why)
+    left = _estimate_waiting_work(context, session.model, session.wait_reason)
     return combine_reports(report, part.finish(found, session.state, summary, asked=[session], model=label, waits=left))
 
 
-def _waits(context: SyncContext, model: Model | None, why: WaitReason) -> WaitingWork:
+def _estimate_waiting_work(context: SyncContext, model: Model | None, why: WaitReason) -> WaitingWork:
     """What waits for this model, and for the one that then summarizes the same sessions."""
     summarizer, _ = find_role_model("summarize", context.settings, context.environ)
     since, until = context.model_since, context.options.until
@@ -61,7 +68,7 @@ def _waits(context: SyncContext, model: Model | None, why: WaitReason) -> Waitin
 
 
 @dataclass(slots=True)
-class _ModelStep:
+class _ModelPass:
     """One pass over the sessions that wait."""
 
     part: SyncPart
@@ -174,9 +181,9 @@ class _ModelStep:
             case JoinedCandidates(kept, gone):
                 self.part.sink.join(kept, gone)
             case ModelStep():
-                self.session.add(result)
+                self.session.add_step(result)
             case Problem():
-                self.session.failed(result)
+                self.session.add_problem(result)
 
     def _lower(self, tokens: int) -> None:
         """From now on a window has at most so many tokens: the model refused more without saying what it takes."""
@@ -211,6 +218,6 @@ class _ModelStep:
 
         prompts = [turn.words("user") for turn in material.ready(settled) if turn.role == "user"]
         near = self.part.sink.memories.find_sharing_words(make_related_query(material.facts, prompts), TITLES)
-        newest = self.part.sink.memories.search("", NEWEST)
+        newest = self.part.sink.memories.search("", MAX_TAGGED_MEMORIES)
         known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
         return Guidance(tuple(known), find_focus(hit.record for hit in newest), person)

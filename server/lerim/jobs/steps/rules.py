@@ -47,7 +47,7 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
     with context.part("syncing") as part:
         catalog, sink = part.catalog, part.sink
         rules = _RulesPass(part, context.owners(), context.started())
-        sink.problems += [*catalog.problems, *_remember(context), *_links(sink)]
+        sink.problems += [*catalog.problems, *_register_project(context), *_repair_links(sink)]
         catalog.recover_jobs(key)
         catalog.reassign_folders(rules.owners)
         catalog.hold_removed_platforms(list_removed_platforms(context.home))
@@ -55,7 +55,7 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
         stores, stale = context.stale(catalog, rules.owners)
         sink.problems += select_reader_problems(stores.problems, context.folders)
         try:
-            rules.take_in(stale)
+            rules.index_and_extract(stale)
             if rules.new or rules.changed:
                 propose_themes(part)
             summarize_by_rules(part, cache(partial(model_summarizes, context)), options.since)
@@ -84,24 +84,24 @@ class _RulesPass:
     failed: set[str] = field(default_factory=set)
     correction: Correction | None = None
 
-    def take_in(self, stale: list[Transcript]) -> None:
+    def index_and_extract(self, stale: list[Transcript]) -> None:
         """Indexes what is the project's own and learns from it, the newest first. Raises StoppedError."""
         context = self.part.context
         known = self.part.catalog.find_project_places(context.project.key)
         named, others = split_likely_transcripts(stale, known, context.folders)
         silent = [one for one in others if one.platform != "claude" and not one.cwd][:FIRST_OTHERS]
         opened = {one.place for one in silent}
-        own = self.own([*named, *silent], known)
+        own = self.select_own([*named, *silent], known)
         own.sort(key=lambda one: one.mtime_ns, reverse=True)
-        newest, rest = _newest(own)
+        newest, rest = _split_newest(own)
         self.index(newest, 0, len(own))
         self.extract()
         # Opening the many others, if only to see where they ran, waits until the first candidates are there.
-        rest += self.own([one for one in others if one.place not in opened], known)
+        rest += self.select_own([one for one in others if one.place not in opened], known)
         self.index(rest, len(newest), len(newest) + len(rest))
         self.extract()
 
-    def own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
+    def select_own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
         """Those of the transcripts that are the project's: known from before, or begun in one of its folders.
 
         A session that began elsewhere and moved in later shows when `index_rest` has read it whole. Raises
@@ -197,7 +197,7 @@ class _RulesPass:
         return SessionCounts(len(main), len(new), len(changed), len(main - new - changed - failed), len(failed))
 
 
-def _remember(context: SyncContext) -> list[Problem]:
+def _register_project(context: SyncContext) -> list[Problem]:
     """Makes the project known, without the aliases of this run alone."""
     project, home = context.project, context.home
     listed, problems = projects.list_projects(home)
@@ -210,7 +210,7 @@ def _remember(context: SyncContext) -> list[Problem]:
     return [problem for problem in problems if problem.path == str(project.root)]
 
 
-def _links(sink: ProposalSink) -> list[Problem]:
+def _repair_links(sink: ProposalSink) -> list[Problem]:
     """Makes the links between memories agree, as after a merge of two branches; what cannot be is told."""
     try:
         repaired = acts.repair_links(sink.place)
@@ -221,7 +221,7 @@ def _links(sink: ProposalSink) -> list[Problem]:
     return list(repaired.problems)
 
 
-def _newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
+def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
     """The newest few megabytes, to be learned from at once so that the first candidates come soon, and the rest."""
     size = 0
     for number, transcript in enumerate(own):

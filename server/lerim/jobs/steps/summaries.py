@@ -16,7 +16,7 @@ from lerim.config import editor
 from lerim.errors import BoundaryError, BusyError, LerimError, MemoryError_, Problem, StoppedError, TranscriptError
 from lerim.extraction import Locator, Summary, SummaryFacts, render_summary
 from lerim.extraction import summarize_by_rules as summarize
-from lerim.jobs.model_session import ModelSession, work_off
+from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
 from lerim.jobs.session_reading import SETTLED_AFTER
@@ -42,10 +42,10 @@ from lerim.sessions import (
 )
 
 RULES = "rules"
-SURE: dict[bool, float] = {True: 0.9, False: 0.7}
-"""The confidence of a summary by the rules, which says what is on record, and of one by a model."""
-TOGETHER = 50
-"""Sessions after which the catalog is told what is done."""
+CONFIDENCE_BY_RULES: dict[bool, float] = {True: 0.9, False: 0.7}
+"""The confidence of a summary, by whether the rules wrote it (they state what is on record) or a model."""
+BATCH_SIZE = 50
+"""How many sessions are summarized before the catalog is updated."""
 
 
 def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: datetime | None) -> None:
@@ -68,9 +68,9 @@ def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: date
         place.make_state()
         place.make_private()
         with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
-            for number in range(0, len(sessions), TOGETHER):
+            for number in range(0, len(sessions), BATCH_SIZE):
                 part.tell(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
-                _summarize_some(part, summaries, sessions[number : number + TOGETHER], by_model)
+                _summarize_some(part, summaries, sessions[number : number + BATCH_SIZE], by_model)
                 if context.cancelled():
                     break
     except (MemoryError_, BoundaryError) as error:
@@ -102,11 +102,11 @@ def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, o
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
     try:
         with faults_as_errors(one.platform, one.place):
-            made = summarize(turns, _facts(one.platform, one.title), locator(place, turns))
+            made = summarize(turns, _facts(one.platform, one.title), make_locator(place, turns))
     except TranscriptError as error:
         sink.problems.append(error.problem(one.place))
         return False
-    return made is not None and _keep(summaries, made, turns, one.platform, one.session_id, RULES, sink)
+    return made is not None and _write_summary(summaries, made, turns, one.platform, one.session_id, RULES, sink)
 
 
 def model_summarizes(context: SyncContext) -> bool:
@@ -148,10 +148,10 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
     written = len(part.sink.run.summaries)
     if session is None and not (problems or part.sink.problems or written):
         return with_no_model_asked(report, [], waits)
-    if session is not None and session.why and not waits.why:
+    if session is not None and session.wait_reason and not waits.why:
         with Catalog.open(context.home) as catalog:
             waits = WaitingWork(
-                catalog.count_due_jobs(key, SUMMARY_MODEL_JOB), model=session.model.label, why=session.why
+                catalog.count_due_jobs(key, SUMMARY_MODEL_JOB), model=session.model.label, why=session.wait_reason
             )
     maker, calls, asked = (session.model.label, session.usage.calls, [session]) if session else (RULES, 0, [])
     found, state = SessionCounts(report.sessions.found), session.state if session else "done"
@@ -165,7 +165,9 @@ def _ask_model(part: SyncPart, session: ModelSession, since: datetime | None) ->
     with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
         message = f"asking {session.model.name} for a summary"
         jobs = part.claims(SUMMARY_MODEL_JOB, part.context.started(), since, message)
-        work_off(session, part.catalog, jobs, partial(_ask_of_session, part, session, summaries), refusals_count=False)
+        ask_about_jobs(
+            session, part.catalog, jobs, partial(_ask_of_session, part, session, summaries), refusals_count=False
+        )
 
 
 def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries, job: QueueJob, _: Tell) -> None:
@@ -185,7 +187,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
     title = next((brief.title for brief in catalog.find_sessions_by_id(one.session_id) if brief.place == one.place), "")
-    rules = summarize(turns, _facts(one.platform, title), locator(place, turns))
+    rules = summarize(turns, _facts(one.platform, title), make_locator(place, turns))
     parts = unpack_parts(job.state, label, turns)
     if rules is None or summaries.is_edited(name):
         catalog.finish_job(job, b"", parts.model_dump_json().encode())
@@ -212,7 +214,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
                 made: Summary = ended.value
                 break
             if isinstance(event, ModelStep):
-                session.add(event)
+                session.add_step(event)
             elif isinstance(event, SummaryCallStarted):
                 part.context.raise_if_cancelled()
     except (LerimError, StoppedError):
@@ -221,7 +223,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
     finally:
         asking.close()
     counts.keep()
-    _keep(summaries, made, turns, one.platform, one.session_id, label, part.sink)
+    _write_summary(summaries, made, turns, one.platform, one.session_id, label, part.sink)
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
 
@@ -230,7 +232,7 @@ def _facts(platform: Platform, title: str) -> SummaryFacts:
     return SummaryFacts(platform, PLATFORM_NAMES[platform], title)
 
 
-def locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
+def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
     """Makes repo-relative paths of those in a session's calls, also of files that are gone by now."""
     project = place.project
     locate = Locator(
@@ -241,7 +243,7 @@ def locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str]
     return locate
 
 
-def _keep(
+def _write_summary(
     summaries: Summaries,
     made: Summary,
     turns: list[SummaryTurn],
@@ -264,7 +266,7 @@ def _keep(
         created=start.replace(microsecond=0),
         updated=max(times, default=start).replace(microsecond=0),
         source=f"{name}#{turns[0].id}",
-        confidence=SURE[maker == RULES],
+        confidence=CONFIDENCE_BY_RULES[maker == RULES],
         tags=made.tags,
         body=render_summary(made),
         references=made.paths,

@@ -1,4 +1,4 @@
-"""The part of a sync that looks at several sessions together: the ground that is worked on, as theme candidates."""
+"""The part of a sync that looks at several sessions together: it proposes themes, the areas that are worked on."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from datetime import timedelta
 
 from lerim.extraction import ThemeRequest, ThemeSession, find_themes, split_exchanges
 from lerim.jobs.proposal_sink import ProposalSink
-from lerim.jobs.steps.summaries import locator
+from lerim.jobs.steps.summaries import make_locator
 from lerim.jobs.sync_context import SyncPart
 from lerim.sessions import Catalog, RecentSession, convert_sqlite_errors, list_recent_sessions, load_summary_turns
 
-LOOKED_AT = 40
-"""Sessions of a project that are read, the newest; each takes some milliseconds."""
+MAX_SESSIONS = 40
+"""How many of a project's newest sessions are read; each takes some milliseconds."""
 
 
 def propose_themes(part: SyncPart) -> None:
@@ -19,16 +19,16 @@ def propose_themes(part: SyncPart) -> None:
     catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
-        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, LOOKED_AT)
-    worked = [one for one in (_worked(catalog, sink, session) for session in sessions) if one.asked]
+        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS)
+    worked = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.asked]
     sink.take(iter(find_themes(worked)))
 
 
-def _worked(catalog: Catalog, sink: ProposalSink, session: RecentSession) -> ThemeSession:
+def _find_requests(catalog: Catalog, sink: ProposalSink, session: RecentSession) -> ThemeSession:
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, session.place, sink.place.project.key)
     asked = []
-    for exchange in split_exchanges(turns, locator(sink.place, turns)):
+    for exchange in split_exchanges(turns, make_locator(sink.place, turns)):
         prompt = exchange.prompt
         if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed:
             asked.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed)))

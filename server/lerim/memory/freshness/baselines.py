@@ -102,14 +102,14 @@ class Baselines:
             "SELECT digest, words, twins, sketch FROM baselines WHERE memory = ? AND reference = ? AND verified = ?",
             (memory, reference_text(reference), verified),
         ).fetchone()
-        return _baseline(row) if row else None
+        return _parse_baseline(row) if row else None
 
     def baselines(self, memories: Iterable[str]) -> dict[tuple[str, str, str], Baseline]:
         """Returns all baselines of these memories, by memory, reference as written and `verified`."""
         sql = """SELECT memory, reference, verified, digest, words, twins, sketch FROM baselines
             WHERE memory IN (SELECT value FROM json_each(?))"""
         rows = self._db.execute(sql, (json.dumps(list(memories)),))
-        return {(row[0], row[1], row[2]): _baseline(row[3:]) for row in rows}
+        return {(row[0], row[1], row[2]): _parse_baseline(row[3:]) for row in rows}
 
     def store_baseline(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
         """Stores the baseline of a reference, replacing one with the same `verified`."""
@@ -130,30 +130,30 @@ class Baselines:
             f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ? AND reference = ?",
             (self._worktree, memory, reference_text(reference)),
         ).fetchone()
-        return _look(row) if row else None
+        return _parse_drift_record(row) if row else None
 
     def drift_records_in(self, place: str) -> list[DriftRecord]:
         """Returns the drift records of the references that were checked in this file."""
         # without the hint SQLite takes the primary key, and scans the whole tree for each file
         sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY places WHERE tree = ? AND place = ?"
-        return [_look(row) for row in self._db.execute(sql, (self._worktree, place))]
+        return [_parse_drift_record(row) for row in self._db.execute(sql, (self._worktree, place))]
 
     def checked_files(self) -> Iterator[tuple[str, StatStamp]]:
         """Yields each file that was checked and the stamp it had, one row per stamp."""
         sql = "SELECT DISTINCT place, stamp FROM looks WHERE tree = ?"
-        return ((str(place), _stamp(stamp)) for place, stamp in self._db.execute(sql, (self._worktree,)))
+        return ((str(place), _parse_stamp(stamp)) for place, stamp in self._db.execute(sql, (self._worktree,)))
 
     def stale_records(self, memory: str = "") -> list[DriftRecord]:
         """Returns the references that are not fresh or have moved: of one memory, or of all."""
         how, one = ("", " AND memory = ?") if memory else ("INDEXED BY stale", "")
         values = (self._worktree, memory) if memory else (self._worktree,)
         sql = f"SELECT {_COLUMNS} FROM looks {how} WHERE tree = ? AND (state <> 'fresh' OR moved_to <> ''){one}"
-        return [_look(row) for row in self._db.execute(sql, values)]
+        return [_parse_drift_record(row) for row in self._db.execute(sql, values)]
 
-    def store_drift(self, *looks: DriftRecord) -> None:
+    def store_drift(self, *drift_records: DriftRecord) -> None:
         """Stores drift records."""
         rows = []
-        for one in looks:
+        for one in drift_records:
             stamp = " ".join(map(str, one.stamp))
             row = (self._worktree, one.memory, reference_text(one.reference), one.verified, one.checked_path, stamp)
             rows.append((*row, one.state, one.moved_to, one.detail, one.since))
@@ -171,7 +171,7 @@ class Baselines:
         sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory IN (SELECT value FROM json_each(?))"
         found: dict[str, list[DriftRecord]] = {}
         for row in self._db.execute(sql, (self._worktree, json.dumps(list(memories)))):
-            found.setdefault(row[0], []).append(_look(row))
+            found.setdefault(row[0], []).append(_parse_drift_record(row))
         return found
 
     def checked_memories(self) -> set[str]:
@@ -259,16 +259,18 @@ def copy_baselines(home: Home, key: str) -> Iterator[Home]:
         yield away
 
 
-def _baseline(row: tuple[str, int, str, bytes]) -> Baseline:
+def _parse_baseline(row: tuple[str, int, str, bytes]) -> Baseline:
     return Baseline(row[0], int(row[1]), tuple(json.loads(row[2])) if row[2] != "[]" else (), bytes(row[3]))
 
 
-def _look(row: tuple[str, ...]) -> DriftRecord:
+def _parse_drift_record(row: tuple[str, ...]) -> DriftRecord:
     memory, reference, verified, place, stamp, state, moved_to, detail, since = row
     path, _, symbol = reference.partition("#")
     known: DriftState = next((one for one in DRIFT_STATES if one == state), "unknown")
-    return DriftRecord(memory, Reference(path, symbol), verified, place, _stamp(stamp), known, moved_to, detail, since)
+    return DriftRecord(
+        memory, Reference(path, symbol), verified, place, _parse_stamp(stamp), known, moved_to, detail, since
+    )
 
 
-def _stamp(text: str) -> StatStamp:
+def _parse_stamp(text: str) -> StatStamp:
     return tuple(int(part) for part in text.split())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 KIND = "b"
-OWN = "\1"
+OWN_NAME = "\1"
 MAX_TOKENS = 200_000
 MAX_BLOCK = 20_000
 """Tokens of one definition; the rest is ignored."""
@@ -19,34 +19,36 @@ MAX_STEPS = 1_000_000
 """Tokens scanned for the ends of all definitions in a file; definitions after that are not found."""
 
 
-def _set(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-KEYWORDS = _set(
+KEYWORDS = _word_set(
     "def class function func fn type struct enum interface trait impl module const let var val object record "
     "union namespace protocol extension macro sub procedure table view"
 )
-_CONTAINERS = _set("class struct interface trait impl module object namespace protocol extension enum")
-_NO_NAMES = _set(
+_CONTAINERS = _word_set("class struct interface trait impl module object namespace protocol extension enum")
+_NOT_NAMES = _word_set(
     "if for while switch catch return new await throw else do try with elif unless until match when case in of "
     "and or not function super sizeof typeof delete print echo require import from"
 )
-_HASH = _set("py pyi rb sh bash zsh fish yaml yml toml mk r jl pl pm ex exs tf nim cmake dockerfile conf ini")
-_DASHES = _set("sql lua hs elm ada vhd")
-_BOTH = frozenset(("php",))
-_CHARACTERS = frozenset(("rs",))
+_HASH_COMMENTS = _word_set(
+    "py pyi rb sh bash zsh fish yaml yml toml mk r jl pl pm ex exs tf nim cmake dockerfile conf ini"
+)
+_DASH_COMMENTS = _word_set("sql lua hs elm ada vhd")
+_SLASH_AND_HASH_COMMENTS = frozenset(("php",))
+_CHARACTER_QUOTES = frozenset(("rs",))
 """Extensions in which `'` begins a single character, or a lifetime."""
-_EITHER = _set("js jsx ts tsx mjs cjs mts cts vue svelte css scss less")
+_EQUAL_QUOTES = _word_set("js jsx ts tsx mjs cjs mts cts vue svelte css scss less")
 """Extensions in which both quotes mean the same, and formatters choose one."""
-_INDENTED = _set("py pyi rb yaml yml toml ini conf ex exs lua jl nim mk sql hs elm")
+_INDENTED = _word_set("py pyi rb yaml yml toml ini conf ex exs lua jl nim mk sql hs elm")
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
-_GOES_ON = frozenset(".?:|&+-*/%=<>,({[")
+_CONTINUATION_SIGNS = frozenset(".?:|&+-*/%=<>,({[")
 _WORD = r"[^\W\d][\w$]*"
 # an unclosed literal ends with the line or the text, so that nothing is scanned twice
 _STRING = r'"""[\s\S]*?(?:"""|\Z)|"(?:[^"\\\n]|\\.)*"?|`(?:[^`\\]|\\[\s\S])*`?'
 _SINGLE = r"|'''[\s\S]*?(?:'''|\Z)|'(?:[^'\\\n]|\\.)*'?"
-_ONE = r"|'(?:[^'\\\n]|\\[^'\n]{1,10})'"
+_CHARACTER = r"|'(?:[^'\\\n]|\\[^'\n]{1,10})'"
 
 
 class Token(NamedTuple):
@@ -95,7 +97,7 @@ class CodeOutline:
             if text == "," and at + 1 < len(part) and part[at + 1].text in _CLOSE:
                 continue  # a trailing comma that a formatter adds
             if text in own:
-                yield OWN
+                yield OWN_NAME
             elif self._quotes_are_equal and text[0] in "'\"" and "\\" not in text and not set(text[1:-1]) & {"'", '"'}:
                 yield f"'{text[1:-1]}'"
             else:
@@ -126,7 +128,7 @@ class CodeOutline:
         text = tokens[at].text
         if text in KEYWORDS:
             return self._name_after_keyword(at)
-        if not _is_name(text) or text in _NO_NAMES or at + 1 >= len(tokens):
+        if not _is_name(text) or text in _NOT_NAMES or at + 1 >= len(tokens):
             return None
         before = [token.text for token in tokens[self._statement_start(at) : at]]
         if len(before) >= MAX_LINE:
@@ -238,7 +240,7 @@ class CodeOutline:
 
     def _is_continued(self, text: str, after: Token, indent: int) -> bool:
         """Returns whether a statement continues on the next line."""
-        return text in _GOES_ON or after.text in _GOES_ON or self._indents[after.line] > indent
+        return text in _CONTINUATION_SIGNS or after.text in _CONTINUATION_SIGNS or self._indents[after.line] > indent
 
     def _end_by_indent(self, start: int) -> int:
         tokens = self._tokens
@@ -261,7 +263,7 @@ def outline_by_tokens(path: str, text: str) -> CodeOutline:
     ending = "mk" if name in ("makefile", "gnumakefile") else ending
     found = list(_tokens(text, ending))
     indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in text.expandtabs(4).split("\n")]
-    return CodeOutline(found, indents, indented=ending in _INDENTED, either=ending in _EITHER)
+    return CodeOutline(found, indents, indented=ending in _INDENTED, either=ending in _EQUAL_QUOTES)
 
 
 def _tokens(text: str, ending: str) -> Iterator[Token]:
@@ -277,15 +279,15 @@ def _tokens(text: str, ending: str) -> Iterator[Token]:
 
 
 def _pattern(ending: str) -> re.Pattern[str]:
-    if ending in _HASH:
+    if ending in _HASH_COMMENTS:
         comments = r"\#[^\n]*"
-    elif ending in _DASHES:
+    elif ending in _DASH_COMMENTS:
         comments = r"--[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
-    elif ending in _BOTH:
+    elif ending in _SLASH_AND_HASH_COMMENTS:
         comments = r"//[^\n]*|\#[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
     else:
         comments = r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|<!--[\s\S]*?(?:-->|\Z)"
-    strings = _STRING + (_ONE if ending in _CHARACTERS else _SINGLE)
+    strings = _STRING + (_CHARACTER if ending in _CHARACTER_QUOTES else _SINGLE)
     return re.compile(rf"(?P<comment>{comments})|(?P<token>{strings}|{_WORD}|\d[\w.]*|\S)")
 
 

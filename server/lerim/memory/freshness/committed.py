@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lerim.memory.freshness.baselines import Baseline
 from lerim.memory.freshness.fingerprint import FileOutline, outline_file, sketch_text
 from lerim.memory.freshness.moved_files import MovedFiles
-from lerim.memory.freshness.sources import SourceReader, take_baseline
+from lerim.memory.freshness.sources import SourceReader, make_baseline
 from lerim.memory.reference import Reference
 
 if TYPE_CHECKING:
@@ -40,18 +40,20 @@ def committed_baselines(
         if text is None:
             continue
         then = outline_file(reference.path, text) if reference.symbol else None
-        named = _named(git, reader, head, reference, commit, then) if then is not None else None
-        found[memory, reference] = take_baseline(reference, text, sketch_text(text), named or then)
+        renamed_outline = (
+            _outline_after_rename(git, reader, head, reference, commit, then) if then is not None else None
+        )
+        found[memory, reference] = make_baseline(reference, text, sketch_text(text), renamed_outline or then)
     return found
 
 
-def _named(
+def _outline_after_rename(
     git: Git, reader: SourceReader, head: str, reference: Reference, commit: str, then: FileOutline
 ) -> FileOutline | None:
     """Returns the outline of the first version of the file that has the symbol under its new name; None if the commit
     already had the symbol, if no version has it, or if it was not a rename."""
     source = reader.source(reference.path) if not then.fingerprints(reference.symbol) else None
-    now = _defining(reference, source.text) if source is not None and source.text is not None else None
+    now = _outline_defining(reference, source.text) if source is not None and source.text is not None else None
     if now is None:
         return None
     versions = git.list_changing_commits(reference.path, commit, head)
@@ -59,13 +61,13 @@ def _named(
     while low < high:
         middle = (low + high) // 2
         text = git.read_texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
-        found = _defining(reference, text)
+        found = _outline_defining(reference, text)
         low, high, now = (low, middle, found) if found is not None else (middle + 1, high, now)
     prints = now.fingerprints(reference.symbol)
     return now if len(prints) == 1 and then.find_renamed(reference.symbol, prints[0], ()) else None
 
 
-def _defining(reference: Reference, text: str) -> FileOutline | None:
+def _outline_defining(reference: Reference, text: str) -> FileOutline | None:
     """Returns the outline of a text if it defines the symbol, else None."""
     found = outline_file(reference.path, text)
     return found if found is not None and found.fingerprints(reference.symbol) else None

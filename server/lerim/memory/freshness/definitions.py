@@ -30,7 +30,7 @@ def make_symbol_finder(path: str, text: str, lines: Sequence[str]) -> SymbolFind
     if path.endswith((".py", ".pyi")) and len(text) <= MAX_PYTHON:
         known = python_definitions(text)
         if known is not None:
-            return lambda name: _only(known, _dotted(name))
+            return lambda name: _single_line_of(known, _dotted(name))
     return lambda name: find_definition_line(name, lines)
 
 
@@ -124,7 +124,7 @@ def _is_code(before: str) -> bool:
     return not quote
 
 
-def _only(known: Mapping[str, Sequence[int]], name: str) -> int | None:
+def _single_line_of(known: Mapping[str, Sequence[int]], name: str) -> int | None:
     """Returns the only line whose qualified name is `name` or ends with it; None if there is none, or several."""
     found = [line for full, lines in known.items() if full == name or full.endswith(f".{name}") for line in lines]
     return found[0] if len(found) == 1 else None

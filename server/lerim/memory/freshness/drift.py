@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
 from lerim.memory.freshness.committed import committed_baselines
-from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, is_sketch_held
+from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
 from lerim.memory.record import MemoryRecord
@@ -26,10 +26,10 @@ from lerim.project import Project, commits
 if TYPE_CHECKING:
     from lerim.project import Git
 
-RANK: dict[DriftState, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
-AT_ONCE = 500
+DRIFT_RANKS: dict[DriftState, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
+BATCH_SIZE = 500
 """How many references have their baselines loaded at once."""
-MOVED = 2
+MOVED_RANK = 2
 """The rank of a reference that is fresh, but has moved."""
 
 
@@ -108,21 +108,21 @@ class DriftChecker:
         whole = whole or (paths is None and subjects is None)
         day = f"{now or datetime.now(UTC):%Y-%m-%d}"
         given = self._all_subjects() if subjects is None and whole else list(subjects or ())
-        with baselines.open_baselines(self._private, self._project.root) as kept:
-            check = _Check(self._project, kept, self._git, day, go_on)
+        with baselines.open_baselines(self._private, self._project.root) as database:
+            check = _Check(self._project, database, self._git, day, go_on)
             check.add_subjects(given)
             if whole:
                 check.forget_others(subject.id for subject in given)
             check.add_changed_files(None if paths is None else list(paths))
             changed = check.run()
             if tell is not None:
-                tell(_found(kept))
+                tell(_summarise_drift(database))
             return changed
 
     def worst_drift(self, memory_id: str) -> Drift:
         """Returns the worst drift of a memory's references; fresh if nothing else is known."""
-        with baselines.open_baselines(self._private, self._project.root) as kept:
-            return worst_drift(kept.stale_records(memory_id)) or Drift("fresh", "")
+        with baselines.open_baselines(self._private, self._project.root) as database:
+            return worst_drift(database.stale_records(memory_id)) or Drift("fresh", "")
 
     def drift_by_memory(self) -> dict[str, Drift]:
         """Returns the worst drift of every memory that is not fresh or has moved (`moved_to`), by id."""
@@ -136,8 +136,8 @@ class DriftChecker:
         """Returns `drift_by_memory` and `moved_references` together."""
         if not baselines.has_baselines(self._private):
             return DriftSummary({}, {})
-        with baselines.open_baselines(self._private, self._project.root) as kept:
-            return _found(kept)
+        with baselines.open_baselines(self._private, self._project.root) as database:
+            return _summarise_drift(database)
 
     def _all_subjects(self) -> list[DriftSubject]:
         live = ReferenceMap(self._project.memory_dir)
@@ -145,42 +145,54 @@ class DriftChecker:
         return [DriftSubject(entry.id, entry.references, entry.verified) for entry in live.entries]
 
 
-def _found(kept: Baselines) -> DriftSummary:
+def _summarise_drift(database: Baselines) -> DriftSummary:
     by_memory: dict[str, list[DriftRecord]] = {}
-    for look in kept.stale_records():
-        by_memory.setdefault(look.memory, []).append(look)
+    for drift_record in database.stale_records():
+        by_memory.setdefault(drift_record.memory, []).append(drift_record)
     found = DriftSummary({}, {})
-    for memory, looks in by_memory.items():
-        if (standing := worst_drift(looks)) is not None:
+    for memory, drift_records in by_memory.items():
+        if (standing := worst_drift(drift_records)) is not None:
             found.drift_by_memory[memory] = standing
-        if moves := {reference_text(look.reference): look.moved_to for look in looks if look.moved_to}:
+        if moves := {
+            reference_text(drift_record.reference): drift_record.moved_to
+            for drift_record in drift_records
+            if drift_record.moved_to
+        }:
             found.moved_references[memory] = moves
     return found
 
 
-def worst_drift(looks: Sequence[DriftRecord]) -> Drift | None:
+def worst_drift(drift_records: Sequence[DriftRecord]) -> Drift | None:
     """Returns the worst drift of a memory; None if all of its references are fresh and have not moved."""
-    look = max(looks, key=drift_rank, default=None)
-    if look is None or drift_rank(look) == 0:
+    drift_record = max(drift_records, key=drift_rank, default=None)
+    if drift_record is None or drift_rank(drift_record) == 0:
         return None
-    return Drift(look.state, reference_text(look.reference), look.moved_to, look.detail, look.since)
+    return Drift(
+        drift_record.state,
+        reference_text(drift_record.reference),
+        drift_record.moved_to,
+        drift_record.detail,
+        drift_record.since,
+    )
 
 
-def drift_rank(look: DriftRecord) -> int:
+def drift_rank(drift_record: DriftRecord) -> int:
     """Returns how bad the drift is; 0 if there is none."""
-    return max(RANK[look.state], MOVED if look.moved_to else 0)
+    return max(DRIFT_RANKS[drift_record.state], MOVED_RANK if drift_record.moved_to else 0)
 
 
 class _Check:
     """One check of many references: collects what is due, checks it file by file, and stores it in one transaction."""
 
-    def __init__(self, project: Project, kept: Baselines, git: Git | None, day: str, go_on: Callable[[], None]) -> None:
+    def __init__(
+        self, project: Project, database: Baselines, git: Git | None, day: str, go_on: Callable[[], None]
+    ) -> None:
         self._go_on = go_on
-        self._database = kept
+        self._database = database
         self._git = git
         self._day = day
         self._reader = SourceReader(project.root)
-        self._moved_files = MovedFiles(project, kept, git)
+        self._moved_files = MovedFiles(project, database, git)
         self._head = commits.read_head_commit(project.root, project.common_dir) if git is not None else ""
         self._due: dict[tuple[str, Reference], tuple[str, DriftRecord | None]] = {}
         self._forgotten: dict[str, tuple[Reference, ...]] = {}
@@ -192,13 +204,13 @@ class _Check:
         known = self._database.drift_records_of(subject.id for subject in subjects)
         for subject in subjects:
             self._go_on()
-            looks = {look.reference: look for look in known.get(subject.id, ())}
+            drift_records = {drift_record.reference: drift_record for drift_record in known.get(subject.id, ())}
             for reference in subject.references:
-                look = looks.pop(reference, None)
-                again = look is not None and look.state == "unknown" and self._git is not None
-                if look is None or look.verified != subject.verified or again:
-                    self._due[subject.id, reference] = (subject.verified, look)
-            if looks:
+                drift_record = drift_records.pop(reference, None)
+                again = drift_record is not None and drift_record.state == "unknown" and self._git is not None
+                if drift_record is None or drift_record.verified != subject.verified or again:
+                    self._due[subject.id, reference] = (subject.verified, drift_record)
+            if drift_records:
                 self._forgotten[subject.id] = subject.references
 
     def forget_others(self, live: Iterable[str]) -> None:
@@ -220,13 +232,19 @@ class _Check:
             changed = set(paths)
         for place in changed:
             self._go_on()
-            for look in self._database.drift_records_in(place):
-                if self._is_complete or self._reader.stamp(place) != look.stamp:
-                    self._due.setdefault((look.memory, look.reference), (look.verified, look))
-        for look in self._database.stale_records():
-            back = look.checked_path != look.reference.path and self._reader.stamp(look.reference.path)
-            if back and (self._is_complete or look.reference.path in changed):
-                self._due.setdefault((look.memory, look.reference), (look.verified, look))
+            for drift_record in self._database.drift_records_in(place):
+                if self._is_complete or self._reader.stamp(place) != drift_record.stamp:
+                    self._due.setdefault(
+                        (drift_record.memory, drift_record.reference), (drift_record.verified, drift_record)
+                    )
+        for drift_record in self._database.stale_records():
+            back = drift_record.checked_path != drift_record.reference.path and self._reader.stamp(
+                drift_record.reference.path
+            )
+            if back and (self._is_complete or drift_record.reference.path in changed):
+                self._due.setdefault(
+                    (drift_record.memory, drift_record.reference), (drift_record.verified, drift_record)
+                )
 
     def run(self) -> set[str]:
         """Checks all references that were added and stores the results; returns the memories whose drift changed."""
@@ -235,33 +253,38 @@ class _Check:
         bases = self._committed_baselines()
         found: list[tuple[DriftRecord, DriftRecord | None]] = []
         new: list[tuple[str, Reference, str, Baseline]] = []
-        for at in range(0, len(todo), AT_ONCE):
-            some = todo[at : at + AT_ONCE]
+        for at in range(0, len(todo), BATCH_SIZE):
+            some = todo[at : at + BATCH_SIZE]
             known = self._database.baselines({memory for (memory, _), _ in some})
             for (memory, reference), (verified, before) in some:
                 self._go_on()
                 if memory in self._forgotten and reference not in self._forgotten[memory]:
                     continue
-                base = known.get((memory, reference_text(reference), verified))
-                if base is None:
-                    base = bases.get((memory, reference)) or self._first_baseline(reference, verified)
-                    if base is not None:
-                        new.append((memory, reference, verified, base))
-                look = self._check_reference(memory, reference, verified, base, before)
-                again = before is not None and (before.state, before.moved_to) == (look.state, look.moved_to)
+                baseline = known.get((memory, reference_text(reference), verified))
+                if baseline is None:
+                    baseline = bases.get((memory, reference)) or self._first_baseline(reference, verified)
+                    if baseline is not None:
+                        new.append((memory, reference, verified, baseline))
+                drift_record = self._check_reference(memory, reference, verified, baseline, before)
+                again = before is not None and (before.state, before.moved_to) == (
+                    drift_record.state,
+                    drift_record.moved_to,
+                )
                 since = before.since if before is not None and again else ""
-                found.append((replace(look, since=since or self._day), before))
+                found.append((replace(drift_record, since=since or self._day), before))
         with self._database.transaction():
             for one in new:
                 self._go_on()
                 self._database.store_baseline(*one)
-            self._database.store_drift(*(look for look, before in found if look != before))
+            self._database.store_drift(*(drift_record for drift_record, before in found if drift_record != before))
             for memory, references in self._forgotten.items():
                 self._go_on()
                 self._database.delete_drift(memory, references)
             if self._is_complete:
                 self._moved_files.record_files()
-        return {look.memory for look, before in found if _differs(look, before)} | set(self._forgotten)
+        return {drift_record.memory for drift_record, before in found if _has_changed(drift_record, before)} | set(
+            self._forgotten
+        )
 
     def _missing_files(self) -> dict[str, str]:
         """Returns the missing files, each with a commit that had it ("" if not known)."""
@@ -288,56 +311,62 @@ class _Check:
         return None if "@" in verified and self._git is None else self._reader.baseline(reference)
 
     def _check_reference(
-        self, memory: str, reference: Reference, verified: str, base: Baseline | None, before: DriftRecord | None
+        self, memory: str, reference: Reference, verified: str, baseline: Baseline | None, before: DriftRecord | None
     ) -> DriftRecord:
         place = reference.path
-        if base is not None and not self._reader.stamp(place):
+        if baseline is not None and not self._reader.stamp(place):
             known = before.checked_path if before and self._reader.stamp(before.checked_path) else ""
-            place = known or self._moved_files.find_new_path(place, base, self._reader) or place
-        look = DriftRecord(memory, reference, verified, place, self._reader.stamp(place), "fresh")
-        if base is None:
-            return replace(look, state="unknown", detail="not verified here yet")
-        if not look.stamp:
-            return replace(look, state="gone", detail=f"`{reference.path}` is gone")
+            place = known or self._moved_files.find_new_path(place, baseline, self._reader) or place
+        drift_record = DriftRecord(memory, reference, verified, place, self._reader.stamp(place), "fresh")
+        if baseline is None:
+            return replace(drift_record, state="unknown", detail="not verified here yet")
+        if not drift_record.stamp:
+            return replace(drift_record, state="gone", detail=f"`{reference.path}` is gone")
         moved = reference_text(Reference(place, reference.symbol)) if place != reference.path else ""
         there = f"`{reference.path}` is `{place}` now" if moved else ""
         source = self._reader.source(place)
         if source is None:
-            return replace(look, state="unknown", moved_to=moved, detail=f"`{place}` cannot be read")
+            return replace(drift_record, state="unknown", moved_to=moved, detail=f"`{place}` cannot be read")
         if source.text is None:
-            if not base.sketch:
-                return replace(look, moved_to=moved, detail=there)
-            if look.stamp[1] > MAX_SOURCE:  # too large to read
-                unknown = replace(look, state="unknown", moved_to=moved, detail=f"`{place}` is too large")
-                return replace(before, checked_path=place, stamp=look.stamp) if before else unknown
-            return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
-        if not base.digest:
-            if base.word_count and is_blank(source.text):
-                return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` is empty now")
-            if is_sketch_held(reference.path, base.sketch, source.text):
-                return replace(look, moved_to=moved, detail=there)
-            return replace(look, state="drifted", moved_to=moved, detail=f"`{place}` changed")
-        return self._check_symbol(look, base, source.text, moved, before)
+            if not baseline.sketch:
+                return replace(drift_record, moved_to=moved, detail=there)
+            if drift_record.stamp[1] > MAX_SOURCE:  # too large to read
+                unknown = replace(drift_record, state="unknown", moved_to=moved, detail=f"`{place}` is too large")
+                return replace(before, checked_path=place, stamp=drift_record.stamp) if before else unknown
+            return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
+        if not baseline.digest:
+            if baseline.word_count and is_blank(source.text):
+                return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is empty now")
+            if matches_sketch(reference.path, baseline.sketch, source.text):
+                return replace(drift_record, moved_to=moved, detail=there)
+            return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` changed")
+        return self._check_symbol(drift_record, baseline, source.text, moved, before)
 
     def _check_symbol(
-        self, look: DriftRecord, base: Baseline, text: str, moved: str, before: DriftRecord | None
+        self, drift_record: DriftRecord, baseline: Baseline, text: str, moved: str, before: DriftRecord | None
     ) -> DriftRecord:
-        reference, place = look.reference, look.checked_path
-        found = self._reader.outline(place, text, fingerprint_kind(base.digest))
+        reference, place = drift_record.reference, drift_record.checked_path
+        found = self._reader.outline(place, text, fingerprint_kind(baseline.digest))
         if found is None:  # probably in the middle of an edit: the drift stays as it was
-            return replace(before, stamp=look.stamp) if before else replace(look, state="unknown", moved_to=moved)
+            return (
+                replace(before, stamp=drift_record.stamp)
+                if before
+                else replace(drift_record, state="unknown", moved_to=moved)
+            )
         prints = [one.digest for one in found.fingerprints(reference.symbol)]
-        if base.digest in prints and not found.is_redefined(reference.symbol, base.digest):
-            return replace(look, moved_to=moved, detail=f"`{reference.path}` is `{place}` now" if moved else "")
+        if baseline.digest in prints and not found.is_redefined(reference.symbol, baseline.digest):
+            return replace(drift_record, moved_to=moved, detail=f"`{reference.path}` is `{place}` now" if moved else "")
         if prints:
-            return replace(look, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
-        name = found.find_renamed(reference.symbol, SymbolFingerprint(base.digest, base.word_count), base.twins)
+            return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
+        name = found.find_renamed(
+            reference.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.twins
+        )
         if name:
             moved = reference_text(Reference(place, name))
-            return replace(look, moved_to=moved, detail=f"`{reference.symbol}` is `{name}` now")
-        return replace(look, state="gone", moved_to="", detail=f"`{reference.symbol}` is gone")
+            return replace(drift_record, moved_to=moved, detail=f"`{reference.symbol}` is `{name}` now")
+        return replace(drift_record, state="gone", moved_to="", detail=f"`{reference.symbol}` is gone")
 
 
-def _differs(look: DriftRecord, before: DriftRecord | None) -> bool:
-    was = (before.state, before.moved_to, before.detail) if before else ("fresh", "", look.detail)
-    return (look.state, look.moved_to, look.detail) != was
+def _has_changed(drift_record: DriftRecord, before: DriftRecord | None) -> bool:
+    was = (before.state, before.moved_to, before.detail) if before else ("fresh", "", drift_record.detail)
+    return (drift_record.state, drift_record.moved_to, drift_record.detail) != was

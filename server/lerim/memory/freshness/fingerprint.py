@@ -15,22 +15,22 @@ from typing import Protocol
 
 from lerim.memory.freshness import code, pythoncode
 
-SKETCH = 48
+SKETCH_LINES = 48
 """Lines of a file that its sketch contains."""
-HELD_SHARE = 0.5
+MIN_SHARE_KEPT = 0.5
 """The share of these lines that a file must still contain to count as unchanged."""
-SMALL = 24
+MAX_PAGE_LINES = 24
 """A page with at most this many lines must still contain all of them, because each says something. Code and large files
 change with every commit and stay what they are."""
 _PAGES = frozenset((".cfg", ".conf", ".env", ".ini", ".json", ".jsonc", ".md", ".mdx", ".properties", ".rst"))
 _PAGES |= {".toml", ".txt", ".yaml", ".yml"}
 """Endings of settings and documents; a file without an ending (`Makefile`) is a page, too."""
-TELLING = 3
+MIN_WORDS = 3
 """Words a definition must have to be recognised under another name: a bare `pass` is everywhere."""
-_BYTES = 8
-TWINS = 20
+_HASH_BYTES = 8
+MAX_TWINS = 20
 """How many symbols with the same fingerprint are recorded; if there are more, none is recognised under another name."""
-MANY = "*"
+TOO_MANY_TWINS = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class FileOutline:
         `twins` had the same fingerprint before, so none of them counts.
         """
         last, before = name.rpartition(".")[2], set(twins)
-        if MANY in before:
+        if TOO_MANY_TWINS in before:
             return ""
-        telling = known.word_count >= TELLING
+        telling = known.word_count >= MIN_WORDS
         same = [
             full
             for full in self._same_symbols(name, known)
@@ -99,10 +99,10 @@ class FileOutline:
         return same[0] if len(same) == 1 else ""
 
     def find_twins(self, name: str, known: SymbolFingerprint) -> list[str]:
-        """Returns the other symbols with the same fingerprint; only `MANY` if there are more than `TWINS`."""
+        """Returns the other symbols with the same fingerprint; only `TOO_MANY_TWINS` above `MAX_TWINS`."""
         own = set(self._matching_names(name))
         same = [full for full in self._same_symbols(name, known) if full not in own]
-        return same if len(same) <= TWINS else [MANY]
+        return same if len(same) <= MAX_TWINS else [TOO_MANY_TWINS]
 
     def _matching_names(self, name: str) -> list[str]:
         """Returns the qualified names that `name` may mean: itself, else those that end with it."""
@@ -137,13 +137,15 @@ class FileOutline:
         if full not in self._fingerprints:
             own = frozenset((full.rpartition(".")[2],))
             self._fingerprints[full] = [
-                _print(self._definitions.kind, tokens) for tokens in self._definitions.tokens(full, own)
+                _fingerprint_tokens(self._definitions.kind, tokens) for tokens in self._definitions.tokens(full, own)
             ]
         return self._fingerprints[full]
 
     def _digests_without_names(self, full: str, also: str) -> list[str]:
         own = frozenset((full.rpartition(".")[2], also))
-        return [_print(self._definitions.kind, tokens).digest for tokens in self._definitions.tokens(full, own)]
+        return [
+            _fingerprint_tokens(self._definitions.kind, tokens).digest for tokens in self._definitions.tokens(full, own)
+        ]
 
 
 def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
@@ -161,35 +163,35 @@ def fingerprint_kind(digest: str) -> str:
 
 
 def sketch_text(text: str) -> bytes:
-    """Returns the sketch of a file's lines: the `SKETCH` smallest of their hashes, 8 bytes each."""
-    return b"".join(heapq.nsmallest(SKETCH, _lines(text)))
+    """Returns the sketch of a file's lines: the `SKETCH_LINES` smallest of their hashes, 8 bytes each."""
+    return b"".join(heapq.nsmallest(SKETCH_LINES, _hash_lines(text)))
 
 
-def share_held(kept: bytes, text: str) -> float:
+def kept_share(sketch: bytes, text: str) -> float:
     """Returns the share of a sketch that a text still contains; 1 if the sketch is empty."""
-    wanted = {kept[at : at + _BYTES] for at in range(0, len(kept), _BYTES)}
-    return len(wanted & _lines(text)) / len(wanted) if wanted else 1.0
+    wanted = {sketch[at : at + _HASH_BYTES] for at in range(0, len(sketch), _HASH_BYTES)}
+    return len(wanted & _hash_lines(text)) / len(wanted) if wanted else 1.0
 
 
-def is_sketch_held(path: str, kept: bytes, text: str) -> bool:
-    """Returns whether a file still matches its sketch: a small page needs every line, other files `HELD_SHARE` of
+def matches_sketch(path: str, sketch: bytes, text: str) -> bool:
+    """Returns whether a file still matches its sketch: a small page needs every line, other files `MIN_SHARE_KEPT` of
     them."""
     ending = PurePosixPath(path).suffix.lower()
-    page = len(kept) <= SMALL * _BYTES and (not ending or ending in _PAGES)
-    return share_held(kept, text) >= (1 if page else HELD_SHARE)
+    page = len(sketch) <= MAX_PAGE_LINES * _HASH_BYTES and (not ending or ending in _PAGES)
+    return kept_share(sketch, text) >= (1 if page else MIN_SHARE_KEPT)
 
 
-def _print(kind: str, tokens: Sequence[str]) -> SymbolFingerprint:
+def _fingerprint_tokens(kind: str, tokens: Sequence[str]) -> SymbolFingerprint:
     whole = hashlib.blake2b("\0".join(tokens).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
     words = sum(one[:1].isalnum() or one[:1] in "_'\"" for one in tokens)
     return SymbolFingerprint(f"{kind}{len(tokens):x}-{whole}", words)
 
 
-def _lines(text: str) -> set[bytes]:
+def _hash_lines(text: str) -> set[bytes]:
     """Returns the hashes of the lines that have a letter or digit: lines of brackets alone are everywhere."""
     said = {" ".join(line.split()) for line in text.splitlines()}
     return {
-        hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest()
+        hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()
         for line in said
         if any(map(str.isalnum, line))
     }

@@ -20,7 +20,7 @@ from lerim.project import Project, commits
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _SourceReference:
     """A reference of a source memory: its baseline when that was verified, and its drift, as far as they are known."""
 
     source: MemoryRecord
@@ -40,80 +40,84 @@ class _Held:
 
 
 def inherit_baselines(
-    project: Project, home: Home, heir: MemoryRecord, sources: Sequence[MemoryRecord]
+    project: Project, home: Home, successor: MemoryRecord, sources: Sequence[MemoryRecord]
 ) -> MemoryRecord:
-    """Returns the heir with the oldest `verified` of its sources. Each of its references takes the baseline and drift
-    of the source in which it drifted most.
+    """Returns the successor with the oldest `verified` of its sources. Each of its references takes the baseline and
+    drift of the source in which it drifted most.
 
-    The heir may be one of the sources. Never raises: if the database cannot be used, nothing is inherited.
+    The successor may be one of the sources. Never raises: if the database cannot be used, nothing is inherited.
     """
     if project.is_personal:
-        return heir
+        return successor
     try:
-        with baselines.open_baselines(home.project(project.key), project.root) as kept:
-            held = [one for source in sources for one in _held(kept, source)]
-            verified = _longest_ago(held) or heir.verified
+        with baselines.open_baselines(home.project(project.key), project.root) as database:
+            held = [one for source in sources for one in _source_references(database, source)]
+            verified = _oldest_verified(held) or successor.verified
             reader = SourceReader(project.root)
-            taken = list(_taken(heir, held, reader))
-            if any(source.id != heir.id for source in sources):
+            taken = list(_inherited_baselines(successor, held, reader))
+            if any(source.id != successor.id for source in sources):
                 commit = commits.read_head_commit(project.root, project.common_dir)
-                verified = unique_verified(kept, heir.id, [one[:2] for one in taken], verified, commit)
-            with kept.transaction():
-                kept.delete_drift(heir.id)
-                for reference, base, look in taken:
-                    kept.store_baseline(heir.id, reference, verified, base)
-                    if look is not None:
-                        kept.store_drift(replace(look, verified=verified))
+                verified = unique_verified(database, successor.id, [one[:2] for one in taken], verified, commit)
+            with database.transaction():
+                database.delete_drift(successor.id)
+                for reference, baseline, drift_record in taken:
+                    database.store_baseline(successor.id, reference, verified, baseline)
+                    if drift_record is not None:
+                        database.store_drift(replace(drift_record, verified=verified))
     except LerimError:
-        return heir
-    return replace(heir, verified=verified)
+        return successor
+    return replace(successor, verified=verified)
 
 
-def _held(kept: Baselines, source: MemoryRecord) -> Iterator[_Held]:
+def _source_references(database: Baselines, source: MemoryRecord) -> Iterator[_SourceReference]:
     for reference in _references(source):
-        look = kept.drift_record(source.id, reference)
-        known = look if look is not None and look.verified == source.verified else None
-        yield _Held(source, reference, kept.baseline(source.id, reference, source.verified), known)
+        drift_record = database.drift_record(source.id, reference)
+        known = drift_record if drift_record is not None and drift_record.verified == source.verified else None
+        yield _SourceReference(source, reference, database.baseline(source.id, reference, source.verified), known)
 
 
 def _references(memory: MemoryRecord) -> tuple[Reference, ...]:
     return tuple(dict.fromkeys(filter(None, map(parse_reference, memory.references))))
 
 
-def _longest_ago(held: Sequence[_Held]) -> str:
+def _oldest_verified(held: Sequence[_SourceReference]) -> str:
     """Returns the oldest `verified`; of several on one day, that of the worst drift: its commit was before the
     change."""
     said = ((one.source.verified[:10], -one.rank, one.source.verified) for one in held if one.source.verified)
     return min(said, default=("", 0, ""))[2]
 
 
-def _taken(
-    heir: MemoryRecord, held: Sequence[_Held], reader: SourceReader
+def _inherited_baselines(
+    successor: MemoryRecord, held: Sequence[_SourceReference], reader: SourceReader
 ) -> Iterator[tuple[Reference, Baseline, DriftRecord | None]]:
-    for reference in _references(heir):
+    for reference in _references(successor):
         there = [one for one in held if one.is_at(reference)]
         found = max(there, key=lambda one: one.rank, default=None)
         if found is None or found.baseline is None:
             continue
-        look = found.drift
-        if look is not None:
-            moved = look.moved_to if look.moved_to != reference_text(reference) else ""
-            detail = look.detail if look.state != "fresh" or moved else ""
-            look = replace(look, memory=heir.id, reference=reference, moved_to=moved, detail=detail)
-        yield reference, _under(reference, found.reference, found.baseline, reader), look
+        drift_record = found.drift
+        if drift_record is not None:
+            moved = drift_record.moved_to if drift_record.moved_to != reference_text(reference) else ""
+            detail = drift_record.detail if drift_record.state != "fresh" or moved else ""
+            drift_record = replace(
+                drift_record, memory=successor.id, reference=reference, moved_to=moved, detail=detail
+            )
+        yield reference, _baseline_under_new_name(reference, found.reference, found.baseline, reader), drift_record
 
 
-def _under(reference: Reference, before: Reference, base: Baseline, reader: SourceReader) -> Baseline:
+def _baseline_under_new_name(
+    reference: Reference, before: Reference, baseline: Baseline, reader: SourceReader
+) -> Baseline:
     """Returns a reference's baseline under its present name. A renamed symbol that still contains its old name
     (`json.load` in `load`) has another fingerprint under its new name: while it is unchanged, that one is returned."""
-    source = reader.source(reference.path) if before.symbol != reference.symbol and base.digest else None
+    source = reader.source(reference.path) if before.symbol != reference.symbol and baseline.digest else None
     if source is None or source.text is None:
-        return base
-    found = reader.outline(reference.path, source.text, fingerprint_kind(base.digest))
+        return baseline
+    found = reader.outline(reference.path, source.text, fingerprint_kind(baseline.digest))
     if (
         found is None
-        or found.find_renamed(before.symbol, SymbolFingerprint(base.digest, base.word_count), base.twins)
+        or found.find_renamed(before.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.twins)
         != reference.symbol
     ):
-        return base
-    return reader.baseline(reference) or base
+        return baseline
+    return reader.baseline(reference) or baseline

@@ -7,22 +7,22 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from lerim.memory.freshness.baselines import Baseline, Baselines
-from lerim.memory.freshness.fingerprint import HELD_SHARE, share_held
+from lerim.memory.freshness.fingerprint import MIN_SHARE_KEPT, kept_share
 from lerim.memory.freshness.sources import SourceReader
 from lerim.project import Project, commits, tracked
 
 if TYPE_CHECKING:
     from lerim.project import Git
 
-MOST_CANDIDATES = 200
+MAX_CANDIDATES = 200
 
 
 class MovedFiles:
     """The renames of one worktree. A file counts as new if git's index did not contain it when it was last read."""
 
-    def __init__(self, project: Project, kept: Baselines, git: Git | None = None) -> None:
+    def __init__(self, project: Project, database: Baselines, git: Git | None = None) -> None:
         self._project = project
-        self._database = kept
+        self._database = database
         self._git = git
         self._head = ""
         self._commit_by_path: Mapping[str, str] = {}
@@ -45,11 +45,11 @@ class MovedFiles:
         """Sets the files that `find_new_path` will be asked for, each with a commit that had it ("" if not known)."""
         self._commit_by_path = missing
 
-    def find_new_path(self, path: str, base: Baseline, reader: SourceReader) -> str:
+    def find_new_path(self, path: str, baseline: Baseline, reader: SourceReader) -> str:
         """Returns where a missing file is now; "" if that is not known."""
-        key = (path, base.sketch)
+        key = (path, baseline.sketch)
         if key not in self._new_paths:
-            place = self._new_path_by_git(path) or self._most_similar_file(path, base, reader)
+            place = self._new_path_by_git(path) or self._most_similar_file(path, baseline, reader)
             self._new_paths[key] = place if place and reader.stamp(place) else ""
         return self._new_paths[key]
 
@@ -59,7 +59,7 @@ class MovedFiles:
 
     def _new_path_by_git(self, path: str) -> str:
         moves = self._moves(self._commit_by_path.get(path, ""))
-        return moves.get(path, "") or _folder(path, moves)
+        return moves.get(path, "") or _moved_folder(path, moves)
 
     def _moves(self, commit: str) -> Mapping[str, str]:
         if self._git is None or not commit:
@@ -67,14 +67,14 @@ class MovedFiles:
         self._head = self._head or commits.read_head_commit(self._project.root, self._project.common_dir)
         return self._git.find_moves(commit, self._head)
 
-    def _most_similar_file(self, path: str, base: Baseline, reader: SourceReader) -> str:
+    def _most_similar_file(self, path: str, baseline: Baseline, reader: SourceReader) -> str:
         """Returns the new file with the same ending that has most of its lines; "" if none has half, or if two have as
         many."""
-        if not base.sketch:
+        if not baseline.sketch:
             return ""
-        alike = self._new_files().get(PurePosixPath(path).suffix, [])[:MOST_CANDIDATES]
-        ranked = sorted(((_likeness(one, base, reader), one) for one in alike), reverse=True)
-        if not ranked or ranked[0][0] < HELD_SHARE or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+        alike = self._new_files().get(PurePosixPath(path).suffix, [])[:MAX_CANDIDATES]
+        ranked = sorted(((_similarity(one, baseline, reader), one) for one in alike), reverse=True)
+        if not ranked or ranked[0][0] < MIN_SHARE_KEPT or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
             return ""
         return ranked[0][1]
 
@@ -89,13 +89,13 @@ class MovedFiles:
         return self._new_by_ending
 
 
-def _folder(path: str, moves: Mapping[str, str]) -> str:
+def _moved_folder(path: str, moves: Mapping[str, str]) -> str:
     """Returns the new path of a folder if all its files moved to one folder under the same names; "" otherwise."""
     went = [(old[len(path) :], new) for old, new in moves.items() if old.startswith(f"{path}/")]
     found = {new.removesuffix(name) if new.endswith(name) else "" for name, new in went}
     return found.pop() if len(found) == 1 else ""
 
 
-def _likeness(path: str, base: Baseline, reader: SourceReader) -> float:
+def _similarity(path: str, baseline: Baseline, reader: SourceReader) -> float:
     source = reader.source(path) if reader.stamp(path) else None
-    return share_held(base.sketch, source.text) if source is not None and source.text is not None else 0.0
+    return kept_share(baseline.sketch, source.text) if source is not None and source.text is not None else 0.0

@@ -10,10 +10,10 @@ from lerim.memory.freshness.definitions import parse_python
 KIND = "a"
 MAX_PYTHON = 512 * 1024
 """Characters of Python that are parsed; a longer file is read by tokens (`code.py`)."""
-OWN = "\1"
+OWN_NAME = "\1"
 """The placeholder for a definition's own name."""
-_END = ")"
-_LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+_CLOSE_MARK = ")"
+_IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
@@ -34,7 +34,7 @@ class PythonOutline:
         return name in self._definitions
 
     def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
-        return [list(_told(node, own)) for node in self._definitions.get(name, ())]
+        return [list(_syntax_tokens(node, own)) for node in self._definitions.get(name, ())]
 
 
 def outline_python(text: str) -> PythonOutline | None:
@@ -62,12 +62,12 @@ def outline_python(text: str) -> PythonOutline | None:
     return PythonOutline(found)
 
 
-def _told(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+def _syntax_tokens(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
     """Yields a syntax tree as words, the same for every version of Python: empty fields are left out. Not recursive."""
     waiting: list[tuple[str, object]] = [("", node)]
     while waiting:
         field, item = waiting.pop()
-        if field == _END:
+        if field == _CLOSE_MARK:
             yield str(item)
         elif isinstance(item, ast.Constant):
             yield repr(item.value)
@@ -75,14 +75,14 @@ def _told(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
             yield repr(" ".join(item.value.value.split()))  # a docstring: formatters re-indent its lines
         elif isinstance(item, ast.AST):
             yield f"({type(item).__name__}"
-            waiting.append((_END, ")"))
-            parts = [(name, getattr(item, name, None)) for name in item._fields if name not in _LEFT_OUT]
+            waiting.append((_CLOSE_MARK, ")"))
+            parts = [(name, getattr(item, name, None)) for name in item._fields if name not in _IGNORED_FIELDS]
             waiting += [(name, part) for name, part in reversed(parts) if part is not None and part != []]
         elif isinstance(item, list):
             yield f"[{field}"
-            waiting.append((_END, "]"))
+            waiting.append((_CLOSE_MARK, "]"))
             waiting += [(field, part) for part in reversed(item)]
         elif isinstance(item, str) and field in ("id", "attr", "name") and item in own:
-            yield OWN
+            yield OWN_NAME
         else:
             yield repr(item)

@@ -16,7 +16,7 @@ from lerim.memory.reference import Reference
 
 MAX_SOURCE = 1024 * 1024
 """Bytes of a referenced file that are read; of a larger one only its existence is known."""
-HELD_FILES = 4
+MAX_CACHED_FILES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class SourceReader:
 
     def source(self, path: str) -> SourceFile | None:
         """Returns the file as it is now; None if it cannot be read."""
-        return _held(self._sources, path, lambda: _read(self.root, path))
+        return _cached(self._sources, path, lambda: _read(self.root, path))
 
     def outline(self, path: str, text: str, kind: str = "") -> FileOutline | None:
         """Returns the definitions of a file's text; None if it does not parse. `kind` as in `outline_file`."""
         usual = self._outlines.get((path, ""))
         if usual is not None and usual.kind == kind:
             return usual
-        return _held(self._outlines, (path, kind), lambda: outline_file(path, text, kind))
+        return _cached(self._outlines, (path, kind), lambda: outline_file(path, text, kind))
 
     def baseline(self, reference: Reference) -> Baseline | None:
         """Returns the baseline of a reference as it is now; None if its file is missing or cannot be read."""
@@ -61,11 +61,11 @@ class SourceReader:
         path, text = reference.path, source.text
         if text is None:
             return Baseline("", 1, (), b"")
-        lines = _held(self._sketches, path, lambda: sketch_text(text))
-        return take_baseline(reference, text, lines, self.outline(path, text) if reference.symbol else None)
+        lines = _cached(self._sketches, path, lambda: sketch_text(text))
+        return make_baseline(reference, text, lines, self.outline(path, text) if reference.symbol else None)
 
 
-def take_baseline(reference: Reference, text: str, lines: bytes, found: FileOutline | None) -> Baseline:
+def make_baseline(reference: Reference, text: str, lines: bytes, found: FileOutline | None) -> Baseline:
     """Returns the baseline of a reference in a text of its file; `lines` is the text's sketch. If the symbol is not
     found, or found twice, the baseline is that of the whole file."""
     known = found.fingerprints(reference.symbol) if found is not None else []
@@ -83,12 +83,12 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-def _held(held: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Value]) -> _Value:
-    if key not in held:
-        held[key] = make()
-        if len(held) > HELD_FILES:
-            held.popitem(last=False)
-    return held[key]
+def _cached(cache: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Value]) -> _Value:
+    if key not in cache:
+        cache[key] = make()
+        if len(cache) > MAX_CACHED_FILES:
+            cache.popitem(last=False)
+    return cache[key]
 
 
 def stamp_of(path: Path) -> StatStamp:

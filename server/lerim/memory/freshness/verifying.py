@@ -16,7 +16,7 @@ from lerim.memory.reference import Reference, parse_reference
 from lerim.paths import Home
 from lerim.project import Project, commits
 
-_MOST_A_DAY = 100
+_MAX_PER_DAY = 100
 """How many states of a reference can be verified on one day if nothing is committed."""
 
 
@@ -36,50 +36,58 @@ def verify_record(
     reader = SourceReader(project.root)
     now_is = {reference: reader.baseline(reference) for reference in references}
     try:
-        with baselines.open_baselines(home.project(project.key), project.root) as kept, kept.transaction():
+        with baselines.open_baselines(home.project(project.key), project.root) as database, database.transaction():
             found: list[tuple[Reference, Baseline, DriftRecord | None]] = []
             had = set(filter(None, map(parse_reference, before.references))) if before else set()
-            for reference, base in now_is.items():
-                was = kept.baseline(record.id, reference, before.verified) if before and reference in had else None
-                look = kept.drift_record(record.id, reference)
+            for reference, baseline in now_is.items():
+                was = database.baseline(record.id, reference, before.verified) if before and reference in had else None
+                drift_record = database.drift_record(record.id, reference)
                 if was is not None:
-                    found.append((reference, was, look))
-                elif (there := _elsewhere(look, base, reader)) is not None:
+                    found.append((reference, was, drift_record))
+                elif (there := _baseline_after_move(drift_record, baseline, reader)) is not None:
                     found.append((reference, *there))
-                elif base is not None:
+                elif baseline is not None:
                     stamp = reader.stamp(reference.path)
                     found.append(
-                        (reference, base, DriftRecord(record.id, reference, "", reference.path, stamp, "fresh"))
+                        (reference, baseline, DriftRecord(record.id, reference, "", reference.path, stamp, "fresh"))
                     )
             said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT_HASH_LENGTH]}" if commit else f"{now:%Y-%m-%d}"
-            said = unique_verified(kept, record.id, [one[:2] for one in found], said, commit)
-            kept.delete_drift(record.id)
-            for reference, base, look in found:
-                kept.store_baseline(record.id, reference, said, base)
-                if look is not None:
-                    kept.store_drift(replace(look, verified=said))
-            MovedFiles(project, kept).record_files_once()
+            said = unique_verified(database, record.id, [one[:2] for one in found], said, commit)
+            database.delete_drift(record.id)
+            for reference, baseline, drift_record in found:
+                database.store_baseline(record.id, reference, said, baseline)
+                if drift_record is not None:
+                    database.store_drift(replace(drift_record, verified=said))
+            MovedFiles(project, database).record_files_once()
     except LerimError:
         return record
     return replace(record, verified=said)
 
 
-def _elsewhere(
-    look: DriftRecord | None, base: Baseline | None, reader: SourceReader
+def _baseline_after_move(
+    drift_record: DriftRecord | None, baseline: Baseline | None, reader: SourceReader
 ) -> tuple[Baseline, DriftRecord] | None:
-    """Returns the baseline and drift of a reference where it was last seen, if it has moved and is no longer (`base`)
-    where its memory says; else None."""
-    place = parse_reference(look.moved_to) if look else None
-    if look is None or place is None or (base is not None and (base.digest or not look.reference.symbol)):
+    """Returns the baseline and drift of a reference where it was last seen, if it has moved and is no longer
+    (`baseline`) where its memory says; else None."""
+    place = parse_reference(drift_record.moved_to) if drift_record else None
+    if (
+        drift_record is None
+        or place is None
+        or (baseline is not None and (baseline.digest or not drift_record.reference.symbol))
+    ):
         return None
     found = reader.baseline(place)
-    said = look.detail if look.state == "fresh" else f"`{look.reference.path}` is `{place.path}` now"
-    fresh = replace(look, checked_path=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
+    said = (
+        drift_record.detail
+        if drift_record.state == "fresh"
+        else f"`{drift_record.reference.path}` is `{place.path}` now"
+    )
+    fresh = replace(drift_record, checked_path=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
     return (found, fresh) if found is not None else None
 
 
 def unique_verified(
-    kept: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
+    database: Baselines, memory: str, found: Sequence[tuple[Reference, Baseline]], verified: str, commit: str
 ) -> str:
     """Returns `verified` with enough more digits of its commit, or without a commit with a number after the day, that
     no other baselines are stored under it. The former ones must stay, because an undo restores the former `verified` of
@@ -88,8 +96,8 @@ def unique_verified(
     if short and commit.startswith(short):
         more: Iterable[str] = (f"{day}@{commit[:length]}" for length in range(len(short), len(commit) + 1))
     else:
-        more = () if short else (verified, *(f"{day}-{number}" for number in range(2, _MOST_A_DAY)))
+        more = () if short else (verified, *(f"{day}-{number}" for number in range(2, _MAX_PER_DAY)))
     for said in more:
-        if all(kept.baseline(memory, reference, said) in (None, base) for reference, base in found):
+        if all(database.baseline(memory, reference, said) in (None, baseline) for reference, baseline in found):
             return said
     return verified

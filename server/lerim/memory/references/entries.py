@@ -74,7 +74,7 @@ def moved_references(moves: ReferenceMoves, entries: Mapping[str, MemoryEntry]) 
     return MovedReferences(by_file, by_symbol, symbols)
 
 
-_SHARED: dict[float, float] = {}
+_SHARED_CONFIDENCES: dict[float, float] = {}
 """Confidences: at most 10,001 numbers, each stored once."""
 
 
@@ -89,7 +89,7 @@ def entry_of(stored: StoredMemory, found: MemoryFile) -> MemoryEntry:
         kind=record.kind,
         title=record.title,
         created=record.created,
-        confidence=_SHARED.setdefault(record.confidence, record.confidence),
+        confidence=_SHARED_CONFIDENCES.setdefault(record.confidence, record.confidence),
         references=tuple(references),
         verified=sys.intern(record.verified),
     )

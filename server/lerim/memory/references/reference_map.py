@@ -55,7 +55,7 @@ class MemoryFileChanges:
     def read_files(self) -> Iterator[None]:
         """Reads the files, one per step."""
         for item in self.changed:
-            self.outcomes[item.name] = _outcome(item, self.anchor)
+            self.outcomes[item.name] = _read_outcome(item, self.anchor)
             yield
 
 
@@ -99,12 +99,12 @@ class ReferenceMap:
 
     def for_file(self, path: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a file or to something in it, newest first. `path` is as in references."""
-        return _joined(self._by_file.get(path, ()), self._moved_references.by_file.get(path, ()))
+        return _merge_entries(self._by_file.get(path, ()), self._moved_references.by_file.get(path, ()))
 
     def for_symbol(self, path: str, symbol: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a symbol of a file; `save` finds `Store.save`, too."""
-        here = [entry for entry in self._by_file.get(path, ()) if _speaks_of(entry, path, symbol)]
-        return _joined(tuple(here), self._moved_references.by_symbol.get((path, symbol), ()))
+        here = [entry for entry in self._by_file.get(path, ()) if _refers_to(entry, path, symbol)]
+        return _merge_entries(tuple(here), self._moved_references.by_symbol.get((path, symbol), ()))
 
     def symbols(self, path: str) -> list[str]:
         """Returns the symbols of a file that memories refer to, as written there or by their present name."""
@@ -194,7 +194,7 @@ class ReferenceMap:
             linked = self._links.pop(name, None) is not None or linked
             self._remove_entry(name, out)
         for item in new:
-            self._add_entry(item, changes.outcomes.get(item.name) or _outcome(item, self._anchor), into)
+            self._add_entry(item, changes.outcomes.get(item.name) or _read_outcome(item, self._anchor), into)
             linked = item.name in self._links or linked
         if linked:
             self._end_kinds = find_ended(link for links in self._links.values() for link in links)
@@ -256,16 +256,16 @@ class ReferenceMap:
                 self._by_file.pop(path, None)
 
 
-def _outcome(item: MemoryFile, anchor: Path) -> ReadOutcome:
+def _read_outcome(item: MemoryFile, anchor: Path) -> ReadOutcome:
     try:
         return read_memory_file(item, anchor)
     except MemoryError_ as error:
         return error
 
 
-def _speaks_of(entry: MemoryEntry, path: str, symbol: str) -> bool:
+def _refers_to(entry: MemoryEntry, path: str, symbol: str) -> bool:
     return any(one.path == path and symbol in symbol_names(one) for one in entry.references)
 
 
-def _joined(here: tuple[MemoryEntry, ...], moved: tuple[MemoryEntry, ...]) -> tuple[MemoryEntry, ...]:
+def _merge_entries(here: tuple[MemoryEntry, ...], moved: tuple[MemoryEntry, ...]) -> tuple[MemoryEntry, ...]:
     return newest_first({entry.name: entry for entry in (*here, *moved)}.values()) if moved else here

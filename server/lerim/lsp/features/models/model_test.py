@@ -59,7 +59,7 @@ async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionT
         seconds=usage.seconds,
         tokens=usage.input_tokens + usage.output_tokens,
         cost=_known_cost(usage),
-        again=trial.again,
+        again=trial.other_waiting,
     )
 
 

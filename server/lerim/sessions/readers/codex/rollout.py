@@ -24,6 +24,7 @@ from lerim.sessions.readers.codex.human import (
     parse_shell_output,
 )
 from lerim.sessions.readers.codex.outputs import parse_codex_output
+from lerim.sessions.readers.codex.plans import split_plans
 from lerim.sessions.readers.codex.records import CodexLine, CodexPayload, CodexRecord, decode_codex_line, line_payload
 from lerim.sessions.readers.codex.results import CodexResults
 from lerim.sessions.readers.codex.tally import CodexTally
@@ -46,20 +47,6 @@ from lerim.sessions.readers.engine import (
     usable_id,
     without_nul,
 )
-
-_PLAN, _PLAN_END = "<proposed_plan>", "</proposed_plan>"
-
-
-def _split_plans(text: str) -> list[str]:
-    """Returns a text without the plans proposed in it, followed by those plans."""
-    around: list[str] = []
-    plans: list[str] = []
-    position = 0
-    while (start := text.find(_PLAN, position)) >= 0 and (end := text.find(_PLAN_END, start)) >= 0:
-        around.append(text[position:start])
-        position = end + len(_PLAN_END)
-        plans.append(text[start:position])
-    return ["".join([*around, text[position:]]), *plans]
 
 
 class _UnconfirmedPrompt(NamedTuple):
@@ -170,7 +157,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         """Adds a text of the model. Plans are split off, because an event leaves out the plan that its item
         contains."""
         text = without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))
-        for part in _split_plans(text):
+        for part in split_plans(text):
             self._add_unpaired_text(source, part, native_id)
 
     def _add_unpaired_text(self, source: str, text: str, native_id: str) -> None:
