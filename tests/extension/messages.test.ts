@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pageHtml } from "../../extension/src/views/shared/html";
-import { misfitOf, parseFromWebview, parseToWebview } from "../../extension/src/views/review/messages";
+import { findEditError, parseFromWebview, parseToWebview } from "../../extension/src/views/review/messages";
 import { candidate, leftOut } from "./fakes/sidecar";
 
 const edit = { title: "Use uv", body: "b", tags: ["build"] };
@@ -71,7 +71,7 @@ test.each([
 });
 
 test("an edit at every limit fits", () => {
-  expect(misfitOf({ title: "x".repeat(300), body: "x".repeat(50_000), tags: Array.from({ length: 50 }, (_, at) => `t${at}`) })).toBeUndefined();
+  expect(findEditError({ title: "x".repeat(300), body: "x".repeat(50_000), tags: Array.from({ length: 50 }, (_, at) => `t${at}`) })).toBeUndefined();
 });
 
 const list = { type: "list", root: "file:///repo", order: ["c1"], changed: [candidate("c1")], blocked: 0, leftOut: 2, problems: [], undo: null };

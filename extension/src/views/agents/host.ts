@@ -36,7 +36,7 @@ interface JobNode {
 
 export type AgentsNode = AgentNode | FactNode | QueueNode | JobNode;
 
-/** The Agents view: what is found of each agent, what is not read and why, and the jobs in trouble. */
+/** The Agents view: the sessions found for each agent, what is not read and why, and failed jobs. */
 export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<AgentsNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
@@ -53,7 +53,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 
   async getChildren(node?: AgentsNode): Promise<AgentsNode[]> {
-    if (node?.kind === "agent") return factsOf(node.agent);
+    if (node?.kind === "agent") return agentFacts(node.agent);
     if (node?.kind === "queue") return node.jobs.map((job) => ({ kind: "job", job }));
     return node === undefined ? this.#top() : [];
   }
@@ -124,13 +124,13 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 }
 
-/** A path as people shorten it: the person's home is `~`. */
-function homely(path: string): string {
+/** Shortens a path: the home folder becomes `~`. */
+function shortenPath(path: string): string {
   const home = homedir();
   return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
 }
 
-function factsOf(agent: protocol.AgentView): FactNode[] {
+function agentFacts(agent: protocol.AgentView): FactNode[] {
   const fact = (icon: string, label: string, description = "", tooltip = ""): FactNode => ({
     kind: "fact",
     icon,
@@ -139,27 +139,27 @@ function factsOf(agent: protocol.AgentView): FactNode[] {
     tooltip: tooltip || [label, description].filter((part) => part !== "").join("\n"),
   });
   const { lastError } = agent;
-  const stores = agent.stores.map(({ path, exists }) => fact(exists ? "folder" : "circle-slash", homely(path), exists ? "" : "not found", path));
+  const stores = agent.stores.map(({ path, exists }) => fact(exists ? "folder" : "circle-slash", shortenPath(path), exists ? "" : "not found", path));
   if (agent.state === "removed") return [...stores, fact("debug-disconnect", "Its sessions are not read", "what was read before is kept")];
   return [
     ...stores,
     fact("comment-discussion", `${counted(agent.found, "session")} of this repository`, `${agent.parsed} read${agent.waiting > 0 ? `, ${agent.waiting} to read` : ""}`),
     ...(agent.sessions === agent.found ? [] : [fact("vm", `${counted(agent.sessions, "session")} on this machine`)]),
-    ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, homely(example), [message, example].join("\n"))),
+    ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, shortenPath(example), [message, example].join("\n"))),
     ...(lastError === null ? [] : [fact("error", lastError.message, momentText(lastError.time), [lastError.message, lastError.where, momentText(lastError.time)].join("\n"))]),
     ...(agent.redactions === 0 ? [] : [fact("shield", counted(agent.redactions, "secret removed", "secrets removed"))]),
     fact("history", agent.lastSync === "" ? "Not synced yet" : `Last sync ${momentText(agent.lastSync)}`),
   ];
 }
 
-/** The agent a command was run on, by its row or its name; undefined for none. */
+/** The platform of the agent row a command was run on; undefined if there is none. */
 export function platformOf(node: unknown): string | undefined {
   if (typeof node !== "object" || node === null || !("agent" in node)) return undefined;
   const { agent } = node;
   return typeof agent === "object" && agent !== null && "platform" in agent && typeof agent.platform === "string" ? agent.platform : undefined;
 }
 
-/** The job of a row a command was run on; undefined for none. */
+/** The job of the row a command was run on; undefined if there is none. */
 export function jobOf(node: unknown): number | undefined {
   if (typeof node !== "object" || node === null || !("job" in node)) return undefined;
   const { job } = node;

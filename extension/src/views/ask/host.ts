@@ -10,7 +10,7 @@ import { showPage } from "../shared/html";
 
 const viewType = "lerim.ask";
 
-/** The panel of Lerim: Ask, host side: one question at a time, its answer shown sentence by sentence. */
+/** The host side of the Lerim: Ask panel: one question at a time, its answer shown sentence by sentence. */
 export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
   #panel: vscode.WebviewPanel | undefined;
   #root: string | undefined;
@@ -33,7 +33,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     ];
   }
 
-  /** Opens the panel, or brings it to the front; asks at once what is given. */
+  /** Opens the panel or brings it to the front, and asks `question` if there is one. */
   async show(question = ""): Promise<void> {
     const folder = await chooseRoot();
     if (folder === undefined) return;
@@ -43,7 +43,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     if (question !== "") await this.#ask(question, false);
   }
 
-  /** Called by VS Code when a window with the panel open is opened again: what was answered is gone with the old one. */
+  /** Called by VS Code when a window with an open panel is restored. Earlier answers are not restored. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
     this.#root = rootFolders()[0]?.uri.toString();
     if (this.#panel !== undefined || this.#root === undefined) panel.dispose();
@@ -132,7 +132,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     this.#asking?.cancel.cancel();
   }
 
-  /** What was cited under a number, in a sentence or as a passage. */
+  /** Opens the source with this citation number. */
   async #open(number: number): Promise<void> {
     const { sentences, passages } = this.#state;
     const all = [...passages.map(({ citation }) => citation), ...sentences.flatMap(({ citations }) => citations)];

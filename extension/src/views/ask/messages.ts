@@ -1,18 +1,18 @@
-// Messages between the panel of Lerim: Ask (views/ask/host.ts) and its browser side (views/ask/web/ask.ts); both parse what they receive.
+// Messages between the host side (views/ask/host.ts) and the webview (views/ask/web/ask.ts) of Lerim: Ask; both validate what they receive.
 import type { Citation, Passage, Sentence } from "../../protocol";
 import { isFields, isList, isText } from "../review/messages";
 
-const longestQuestion = 4000;
+const maxQuestionLength = 4000;
 
 export type FromAsk =
   | { readonly type: "ready" }
   | { readonly type: "ask"; readonly question: string; readonly all: boolean }
   | { readonly type: "cancel" }
-  /** What the person clicked of what was cited, by its number. */
+  /** The person clicked the source with this number. */
   | { readonly type: "open"; readonly number: number }
   | { readonly type: "chooseModel" };
 
-/** How it stands with the question. `note` is said below the answer, `passages` are all there is where no model was asked. */
+/** The state of a question and its answer. `note` is shown below the answer; if no model was asked, there are only `passages`. */
 export interface AnswerState {
   readonly question: string;
   readonly state: "none" | "asking" | "done" | "partial" | "cancelled" | "failed";
@@ -28,7 +28,7 @@ export type ToAsk = { readonly type: "state"; readonly state: AnswerState; reado
 
 export const noAnswer: AnswerState = { question: "", state: "none", sentences: [], passages: [], known: true, model: "", note: "", all: false };
 
-/** A message of the browser side; undefined when it is none. */
+/** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromAsk(value: unknown): FromAsk | undefined {
   if (!isFields(value)) return undefined;
   const { type, question, all, number } = value;
@@ -38,7 +38,7 @@ export function parseFromAsk(value: unknown): FromAsk | undefined {
     case "chooseModel":
       return { type };
     case "ask":
-      return isText(question, longestQuestion) && question.trim() !== "" && typeof all === "boolean" ? { type, question, all } : undefined;
+      return isText(question, maxQuestionLength) && question.trim() !== "" && typeof all === "boolean" ? { type, question, all } : undefined;
     case "open":
       return typeof number === "number" && Number.isInteger(number) ? { type, number } : undefined;
     default:
@@ -46,7 +46,7 @@ export function parseFromAsk(value: unknown): FromAsk | undefined {
   }
 }
 
-/** A message of the host side; undefined when it is none. */
+/** Parses a message from the host side; undefined if it is invalid. */
 export function parseToAsk(value: unknown): ToAsk | undefined {
   if (!isFields(value)) return undefined;
   const { type, state, restricted, question, sentence } = value;

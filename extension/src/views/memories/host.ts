@@ -7,7 +7,7 @@ import { rootFolders } from "../../editor/roots";
 import { iconOf, kindOf } from "../../text/wording";
 import { Refresher } from "../shared/refresher";
 
-/** A row; `root` is the folder it is of, null for the person's own memories where none is open. */
+/** A row; `root` is its folder, null for personal memories if no folder is open. */
 export type MemoriesNode =
   | { readonly kind: "root"; readonly root: string; readonly name: string }
   | { readonly kind: "group"; readonly root: string | null; readonly group: protocol.TreeGroup }
@@ -27,13 +27,13 @@ const viewId = "lerim.memories";
 const orders = ["primitive", "file", "freshness"] as const;
 const orderKey = "memoriesBy";
 
-/** The Memories view: what waits, then the memories by primitive, by file or by freshness; rows are listed as they are opened. */
+/** The Memories view: candidates, then memories by primitive, file or freshness. Rows are loaded when their parent is expanded. */
 export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<MemoriesNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #view: vscode.TreeView<MemoriesNode>;
   readonly #subscriptions: { dispose(): unknown }[];
-  /** What each node has listed so far, by its key. */
+  /** The rows loaded so far for each node, by its key. */
   #listed = new Map<string, Listed>();
   #by: protocol.MemoryGrouping;
 
@@ -45,7 +45,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     this.#draw();
   }
 
-  /** Lists by another order from now on. */
+  /** Changes the grouping. */
   async show(by: protocol.MemoryGrouping): Promise<void> {
     this.#by = by;
     this.#draw();
@@ -53,13 +53,13 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     await this.context.extension.workspaceState.update(orderKey, by);
   }
 
-  /** Lists anew. */
+  /** Reloads all rows. */
   refresh(): void {
     this.#listed = new Map();
     this.#changed.fire(undefined);
   }
 
-  /** Lists the next rows of a node. */
+  /** Loads the next rows of a node. */
   async more(node: unknown): Promise<void> {
     if (!isNode(node) || node.kind !== "more") return;
     const { parent } = node;
@@ -67,7 +67,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     const key = keyOf(parent);
     const have = listed.get(key)?.rows ?? [];
     const next = await this.#page(parent, have.length);
-    if (this.#listed !== listed) return; // listed anew meanwhile
+    if (this.#listed !== listed) return; // reloaded meanwhile
     listed.set(key, { rows: [...have, ...next.rows], total: next.total });
     this.#changed.fire(parent);
   }
@@ -119,7 +119,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     return rows.length === 0 ? this.#tell("empty") : rows;
   }
 
-  /** Sets what the welcome text depends on. */
+  /** Sets the context key that the welcome text depends on. */
   #tell(state: "stopped" | "empty"): MemoriesNode[] {
     void vscode.commands.executeCommand("setContext", "lerim.memoriesState", state);
     return [];
@@ -153,12 +153,12 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 }
 
-/** The handle of a memory's row; undefined of anything else. */
+/** The handle of a memory's row; undefined for anything else. */
 export function handleOf(node: unknown): string | undefined {
   return isNode(node) && node.kind === "memory" ? node.memory.handle : undefined;
 }
 
-/** The file and the folder of a problem's row that can be merged; undefined of anything else. */
+/** The file and root of a problem's row that can be merged; undefined for anything else. */
 export function conflictOf(node: unknown): { readonly root: string; readonly path: string } | undefined {
   return isNode(node) && node.kind === "problem" && node.root !== null && canMerge(node.problem) ? { root: node.root, path: fileOf(node.problem) } : undefined;
 }
@@ -169,7 +169,7 @@ function fileOf({ path }: protocol.Problem): string {
 }
 
 function isNode(value: unknown): value is MemoriesNode {
-  // SAFETY: VS Code hands commands the very nodes that this view made; nothing else has these kinds
+  // SAFETY: VS Code passes the nodes made by this view to commands; nothing else has these kinds
   return typeof value === "object" && value !== null && "kind" in value && ["root", "group", "memory", "proposal", "problem", "more"].includes(String(value.kind));
 }
 

@@ -13,35 +13,35 @@ import { showPage } from "../shared/html";
 import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
 
 const viewType = "lerim.review";
-/** Between two listings, so that a sync that proposes quickly does not keep the sidecar listing. */
-const betweenListsMs = 150;
+/** Minimum time between two listings, so that a fast sync does not keep the sidecar busy with listing. */
+const listIntervalMs = 150;
 
 interface Root {
   readonly uri: string;
   readonly name: string;
 }
 
-/** The review panel's host side: one panel, showing the candidates of one root at a time. */
+/** The host side of the review panel: one panel that shows the candidates of one root at a time. */
 export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
   #panel: vscode.WebviewPanel | undefined;
   #root: Root | undefined;
-  /** The candidate to show once the browser side is there. */
+  /** The candidate to show once the webview is ready. */
   #wanted: string | undefined;
-  /** The browser side listens: what is posted before is lost. */
+  /** Whether the webview is ready; messages posted before are lost. */
   #listening = false;
-  /** What the browser side holds: candidate id to its JSON. */
+  /** The candidates the webview has: id to JSON. */
   readonly #sent = new Map<string, string>();
-  /** How many of the things left out the browser side shows; 0 while the section is closed. */
+  /** How many left-out items the webview shows; 0 while the section is closed. */
   #leftOut = 0;
-  /** Candidates acted upon, with the number of the act: a listing begun before the act still names them. */
+  /** Decided candidates with the number of the action: a listing begun before the action still contains them. */
   readonly #gone = new Map<string, number>();
   #acts = 0;
-  /** The sidecar's name of the last act carried out here; undefined when it was not, or was undone. */
+  /** The sidecar's id of the last action performed here; undefined if it failed or was undone. */
   #last: string | undefined;
   #queue: Promise<void> = Promise.resolve();
   readonly #refreshes = new RestartQueue(async () => {
     await this.#list();
-    await pause(betweenListsMs);
+    await pause(listIntervalMs);
   });
   readonly #subscriptions: vscode.Disposable[];
 
@@ -64,12 +64,12 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     ];
   }
 
-  /** Opens the panel, or brings it to the front, on a root, and on a candidate where one is named. */
+  /** Opens the panel or brings it to the front, with a root and optionally a candidate. */
   async show(folder: vscode.WorkspaceFolder, id?: string): Promise<void> {
     const root = { uri: folder.uri.toString(), name: folder.name };
     const changed = this.#root?.uri !== root.uri;
     this.#root = root;
-    this.#wanted = id ?? this.#wanted; // the browser side may not have begun yet
+    this.#wanted = id ?? this.#wanted; // the webview may not be ready yet
     if (this.#panel === undefined) {
       this.#adopt(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
       return;
@@ -86,7 +86,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     this.#wanted = undefined;
   }
 
-  /** Called by VS Code when a window with the panel open is opened again. */
+  /** Called by VS Code when a window with an open panel is restored. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const wanted = typeof state === "object" && state !== null ? (state as { root?: unknown }).root : undefined;
     const folder = rootFolders().find(({ uri }) => uri.toString() === wanted) ?? rootFolders()[0];
@@ -119,7 +119,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     void this.#panel?.webview.postMessage(message);
   }
 
-  /** The browser side starts from nothing: it was just made, or shows another root. */
+  /** Initializes the webview, which is new or shows another root. */
   #begin(): void {
     const root = this.#root;
     if (this.#panel === undefined || root === undefined) return;
@@ -143,7 +143,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (this.#root?.uri !== root.uri) return;
     const pending = candidates.filter(({ id }) => (this.#gone.get(id) ?? 0) <= begun);
     const ids = new Set(pending.map(({ id }) => id));
-    for (const id of this.#sent.keys()) if (!ids.has(id)) this.#sent.delete(id); // the browser side has dropped it
+    for (const id of this.#sent.keys()) if (!ids.has(id)) this.#sent.delete(id); // the webview drops it as well
     const changed = pending.filter((candidate) => {
       const json = JSON.stringify(candidate);
       const differs = this.#sent.get(candidate.id) !== json;
@@ -208,20 +208,20 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     }
   }
 
-  /** A candidate as the sidecar told it last. */
+  /** A candidate as last sent by the sidecar. */
   #candidate(id: string): protocol.CandidateView | undefined {
     const sent = this.#sent.get(id);
     return sent === undefined ? undefined : (JSON.parse(sent) as protocol.CandidateView);
   }
 
-  /** Only what the sidecar named of this candidate is opened. */
+  /** Opens a memory of a candidate, only if the sidecar named it. */
   async #openTarget(id: string, target: string): Promise<void> {
     const candidate = this.#candidate(id);
     const path = [...(candidate?.targets ?? []), ...(candidate?.neighbours ?? [])].find((one) => one.id === target)?.path;
     if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active });
   }
 
-  /** Acts are carried out one after the other, in the order they were asked for. */
+  /** Performs actions one after another, in the order they were requested. */
   #enqueue(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(work);
     this.#queue = done.catch(() => undefined);
@@ -289,7 +289,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     }
   }
 
-  /** Answers an act, if the panel still shows the root it was asked of. */
+  /** Sends the result of an action, if the panel still shows its root. */
   #acted(root: string, answer: Omit<ActedMessage, "type" | "undo" | "diff"> & Partial<Pick<ActedMessage, "undo" | "diff">>): void {
     if (root === this.#root?.uri) this.#post({ type: "acted", undo: null, diff: "", ...answer });
   }
@@ -309,13 +309,13 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What changed since the person looked, of an error that says so; "" of any other. */
+/** The diff of what changed since the person looked, if the error has one; "" otherwise. */
 function differenceOf(error: unknown): string {
   const data: unknown = typeof error === "object" && error !== null && "data" in error ? error.data : undefined;
   return typeof data === "object" && data !== null && "diff" in data && typeof data.diff === "string" ? data.diff : "";
 }
 
-/** Asked once a repository, at the first accept; undefined when the person chose neither. */
+/** Asks where quotes are kept, once per repository, at the first accept; undefined if the person chose neither. */
 async function askQuotes(): Promise<"shared" | "local" | undefined> {
   const share = "Share quotes in git";
   const keep = "Keep quotes local";

@@ -1,17 +1,17 @@
-// Messages between the review panel's host side (views/review/host.ts) and its browser side (views/review/web/review.ts); both parse what they receive.
+// Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel; both validate what they receive.
 import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, NeighbourView, Problem, ProposedAction, SuggestedView, TargetView, UndoView } from "../../protocol";
 
 export type Act = "accept" | "reject" | "edit";
 
 export type FromWebview =
   | { readonly type: "ready" }
-  /** `choice` is what an accepted candidate is to a memory near it; null: what is suggested, else a new memory. */
+  /** `choice` relates an accepted candidate to a similar memory; null: use the suggestion, else add a new memory. */
   | { readonly type: "act"; readonly id: string; readonly action: Act; readonly edit: Edit | null; readonly choice: Required<ChoiceParams> | null }
-  /** An act whose edit does not fit; made by the parser, so that it can be answered. */
+  /** An action with an invalid edit; made by the parser, so that it can be answered. */
   | { readonly type: "misfit"; readonly id: string; readonly action: Act; readonly reason: string }
-  /** `action` as the sidecar named it; null: what was asked for just before and is not answered yet. */
+  /** `action` is the sidecar's id; null: the action just requested and not answered yet. */
   | { readonly type: "undo"; readonly action: string | null }
-  /** How many of the things left out are shown, the newest first: 0 while the section is closed. */
+  /** How many left-out items to show, newest first; 0 while the section is closed. */
   | { readonly type: "leftOut"; readonly most: number }
   | { readonly type: "propose"; readonly id: string; readonly scope: "project" | "global" }
   | { readonly type: "copy"; readonly text: string }
@@ -23,7 +23,7 @@ export type FromWebview =
   | { readonly type: "manageTrust" }
   | { readonly type: "showLog" };
 
-/** What is pending. `changed` holds the candidates that are new or differ from the ones sent before; `order` names all. */
+/** The pending candidates. `changed` contains those that are new or differ from the ones sent before; `order` has all ids. */
 export interface ListMessage {
   readonly type: "list";
   readonly root: string;
@@ -35,7 +35,7 @@ export interface ListMessage {
   readonly undo: UndoView | null;
 }
 
-/** What came of an act or an undo. `undo` takes it back, `diff` is what changed since the person looked ("" for nothing). */
+/** The result of an action or undo. `undo` reverts it; `diff` is what changed since the person looked ("" for nothing). */
 export interface ActedMessage {
   readonly type: "acted";
   readonly id: string;
@@ -49,13 +49,13 @@ export interface ActedMessage {
 export type ToWebview =
   | ListMessage
   | ActedMessage
-  /** What was left out, as much of it as was asked for. */
+  /** The left-out items, as many as requested. */
   | { readonly type: "leftOut"; readonly root: string; readonly items: readonly LeftOutView[]; readonly total: number }
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
-  /** Shows this candidate, now or once it is listed. */
+  /** Selects this candidate, now or once it is listed. */
   | { readonly type: "select"; readonly id: string }
   | { readonly type: "sync"; readonly running: boolean; readonly text: string }
-  /** What the person asked for, or the list itself, could not be had. */
+  /** A command or the listing failed. */
   | { readonly type: "failed"; readonly of: "list" | "command"; readonly message: string };
 
 type Fields = Record<string, unknown>;
@@ -84,18 +84,18 @@ function isEdit(value: unknown): value is Edit {
   return isFields(value) && isText(value["title"]) && isText(value["body"]) && isList(value["tags"], isPlainText);
 }
 
-const longestTitle = 300;
-const longestBody = 50_000;
-const mostTags = 50;
-/** So many things left out are shown at once at most; the sidecar keeps no more of a project. */
-export const mostLeftOut = 1000;
+const maxTitleLength = 300;
+const maxBodyLength = 50_000;
+const maxTags = 50;
+/** Most left-out items shown; the sidecar keeps no more per project. */
+export const maxLeftOut = 1000;
 
-/** Why a candidate cannot have these words, as a sentence; undefined when it can. */
-export function misfitOf(edit: Edit): string | undefined {
+/** Why an edit is invalid, as a sentence; undefined if it is valid. */
+export function findEditError(edit: Edit): string | undefined {
   if (edit.title.trim() === "") return "The title is empty. Enter a title.";
-  if (edit.title.length > longestTitle) return `The title has ${edit.title.length} characters. Shorten it to ${longestTitle}.`;
-  if (edit.body.length > longestBody) return `The body has ${edit.body.length} characters. Shorten it to ${longestBody}.`;
-  if (edit.tags.length > mostTags) return `There are ${edit.tags.length} tags. Keep ${mostTags} of them.`;
+  if (edit.title.length > maxTitleLength) return `The title has ${edit.title.length} characters. Shorten it to ${maxTitleLength}.`;
+  if (edit.body.length > maxBodyLength) return `The body has ${edit.body.length} characters. Shorten it to ${maxBodyLength}.`;
+  if (edit.tags.length > maxTags) return `There are ${edit.tags.length} tags. Keep ${maxTags} of them.`;
   return undefined;
 }
 
@@ -116,11 +116,11 @@ function parseAct(id: unknown, action: unknown, edit: unknown, given: unknown): 
   if (action === "reject") return undefined;
   if (!isEdit(edit)) return { type: "misfit", id, action, reason: "The edit could not be read. Shorten it." };
   const { title, body, tags } = edit;
-  const reason = misfitOf(edit);
+  const reason = findEditError(edit);
   return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "misfit", id, action, reason };
 }
 
-/** A message of the browser side; undefined when it is none. */
+/** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
   if (!isFields(value)) return undefined;
   const { type, id, action, edit, session, turn, reference, target, text, most, scope, choice } = value;
@@ -135,7 +135,7 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
     case "undo":
       return action === null || isText(action, 300) ? { type, action } : undefined;
     case "leftOut":
-      return typeof most === "number" && Number.isInteger(most) && most >= 0 && most <= mostLeftOut ? { type, most } : undefined;
+      return typeof most === "number" && Number.isInteger(most) && most >= 0 && most <= maxLeftOut ? { type, most } : undefined;
     case "propose":
       return isText(id, 300) && isScope(scope) ? { type, id, scope } : undefined;
     case "copy":
@@ -229,7 +229,7 @@ function isActed(value: unknown): value is ActedMessage["action"] {
   return ["accept", "reject", "edit", "undo", "propose"].some((action) => action === value);
 }
 
-/** A message of the host side; undefined when it is none. */
+/** Parses a message from the host side; undefined if it is invalid. */
 export function parseToWebview(value: unknown): ToWebview | undefined {
   if (!isFields(value)) return undefined;
   const { type, root, name, restricted, running, text, id, action, ok, message, undo, diff } = value;

@@ -19,7 +19,7 @@ interface SessionNode {
   readonly session: protocol.SessionView;
 }
 
-/** The rest of a day, listed when the person asks for it. */
+/** The rest of a day's sessions, loaded on request. */
 interface MoreNode {
   readonly kind: "more";
   readonly day: DayNode;
@@ -29,16 +29,16 @@ interface MoreNode {
 export type SessionsNode = DayNode | SessionNode | MoreNode;
 
 const viewId = "lerim.sessions";
-/** The newest days are open as long as they have no more sessions than this together; the newest always is. */
+/** The newest days are expanded while they have at most so many sessions together; the newest always is. */
 const openSessions = 10;
 
-/** The Sessions view: days, and the sessions of each once it is opened. */
+/** The Sessions view: days, and the sessions of each day once it is expanded. */
 export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<SessionsNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #view: vscode.TreeView<SessionsNode>;
   readonly #subscriptions: { dispose(): unknown }[];
-  /** What each day has listed so far; a day that is not in it was not opened. */
+  /** The sessions loaded so far for each expanded day. */
   #listed = new Map<string, protocol.SessionView[]>();
   #everywhere = false;
 
@@ -52,27 +52,27 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     return this.#everywhere;
   }
 
-  /** Sessions of the whole machine, or of the window's repositories. */
+  /** Shows the sessions of the whole machine, or of the window's repositories. */
   showEverywhere(everywhere: boolean): void {
     this.#everywhere = everywhere;
     this.#draw();
     this.refresh();
   }
 
-  /** Lists anew. */
+  /** Reloads all rows. */
   refresh(): void {
     this.#listed = new Map();
     this.#changed.fire(undefined);
   }
 
-  /** Lists the next sessions of a day. */
+  /** Loads the next sessions of a day. */
   async more(node: unknown): Promise<void> {
     if (!isMore(node)) return;
     const { day } = node;
     const have = this.#listed.get(day.day) ?? [];
     const listed = this.#listed;
     const { sessions } = await this.#page(day, have.length);
-    if (this.#listed !== listed) return; // listed anew meanwhile
+    if (this.#listed !== listed) return; // reloaded meanwhile
     listed.set(day.day, [...have, ...sessions]);
     this.#changed.fire(day);
   }
@@ -118,7 +118,7 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     const item = new vscode.TreeItem(session.title);
     item.id = `session:${session.id}`;
     item.description = sessionDescription(session);
-    item.tooltip = sessionTooltip(session); // a text, never markdown: the title is a transcript's
+    item.tooltip = sessionTooltip(session); // plain text, never markdown: the title comes from a transcript
     item.iconPath = agentIcon(this.context.extension.extensionUri, session.platform);
     item.contextValue = "lerim.session";
     item.command = { command: "lerim.openSession", title: "Open Session", arguments: [session.id] };

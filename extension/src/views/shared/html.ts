@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
-/** Lets a panel show the page that the script of this name fills; it may load nothing but that script and its style. */
+/** Shows a page in a panel that the script of this name fills. The page may only load that script and its style. */
 export function showPage({ webview }: vscode.WebviewPanel, { extensionUri }: Pick<vscode.ExtensionContext, "extensionUri">, main: string, title: string): void {
   const folder = vscode.Uri.joinPath(extensionUri, "extension", "dist", "webview");
   const place = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
@@ -19,7 +19,7 @@ export interface PageParts {
   readonly style: string;
 }
 
-/** A panel's page: no inline code or style, nothing from elsewhere; what it shows is built by its script. */
+/** A panel's page, without inline code or styles and without outside resources; its script builds the content. */
 export function pageHtml(parts: PageParts): string {
   const { main, title, cspSource, nonce, script, style } = parts;
   const policy = `default-src 'none'; style-src ${cspSource}; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;

@@ -1,10 +1,10 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
 
-/** Between two refreshes, so that a sync that proposes quickly does not keep the views listing. */
-const betweenMs = 1000;
+/** Minimum time between two refreshes, so that a fast sync does not keep the views busy. */
+const refreshIntervalMs = 1000;
 
-/** Calls `refresh` when what a view lists may be another: a sync ended, candidates changed, the sidecar came or went, trust was granted, or what `also` calls it for. */
+/** Calls `refresh` when a view may be outdated: a sync ended, candidates changed, the sidecar started or stopped, trust was granted, or `also` asks for it. */
 export class Refresher implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
   #timer: NodeJS.Timeout | undefined;
@@ -32,7 +32,7 @@ export class Refresher implements vscode.Disposable {
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  /** Now, or once the time between two refreshes is over. */
+  /** Refreshes now, or once the minimum time has passed. */
   #soon(): void {
     if (this.#timer !== undefined) {
       this.#again = true;
@@ -44,18 +44,18 @@ export class Refresher implements vscode.Disposable {
       if (!this.#again) return;
       this.#again = false;
       this.#soon();
-    }, betweenMs);
+    }, refreshIntervalMs);
   }
 }
 
-/** Whether a view has anything to ask for; where not, its welcome text says why. */
+/** Whether a view can send requests; if not, its welcome text says why. */
 export async function canAsk({ isRunning, settings }: Pick<Context, "isRunning" | "settings">): Promise<boolean> {
   if (!vscode.workspace.isTrusted || !settings.enabled) return false;
   if (!isRunning) await tellState("stopped");
   return isRunning;
 }
 
-/** Sets what the views' welcome texts depend on. */
+/** Sets the context key that the views' welcome texts depend on. */
 export function tellState(state: "stopped" | "empty" | "listed"): Thenable<unknown> {
   return vscode.commands.executeCommand("setContext", "lerim.sessionsState", state);
 }

@@ -8,11 +8,11 @@ import { agentIcon } from "../shared/icons";
 import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./messages";
 
 const viewType = "lerim.transcript";
-const longestTitle = 40;
+const maxTitleLength = 40;
 
 type Owner = Pick<Context, "request" | "output" | "extension" | "onSyncProgress">;
 
-/** The transcript viewers: one panel a session. */
+/** The transcript viewers: one panel per session. */
 export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerializer {
   readonly #open = new Map<string, Transcript>();
   readonly #subscriptions: vscode.Disposable[];
@@ -29,7 +29,7 @@ export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerial
     ];
   }
 
-  /** Shows a session at a turn ("": where the person was, or its start), in the panel that shows it already if there is one. */
+  /** Shows a session at a turn ("": the last position, or its start), in its existing panel if there is one. */
   async open(id: string, turn: string): Promise<void> {
     const shown = this.#open.get(id);
     if (shown !== undefined) return shown.jump(turn);
@@ -37,7 +37,7 @@ export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerial
     await Promise.resolve();
   }
 
-  /** Called by VS Code when a window with a viewer open is opened again. */
+  /** Called by VS Code when a window with an open viewer is restored. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const id = typeof state === "object" && state !== null && "id" in state ? state.id : undefined;
     if (!isToken(id) || this.#open.has(id)) panel.dispose();
@@ -59,9 +59,9 @@ export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 }
 
-/** One viewer's host side: answers what its browser side asks for. */
+/** The host side of one viewer: answers the requests of its webview. */
 class Transcript {
-  /** Where to go once the browser side has started. */
+  /** The turn to show once the webview is ready. */
   #turn: string;
   #started = false;
 
@@ -76,9 +76,9 @@ class Transcript {
     showPage(panel, context.extension, "transcript", "Session");
   }
 
-  /** Sends the session's outline; the browser side asks for the turns it needs. */
+  /** Sends the session's outline; the webview requests the turns it needs. */
   begin(): void {
-    if (!this.#started) return; // it will say that it is ready
+    if (!this.#started) return; // it will send "ready"
     this.#answer(this.#outline());
   }
 
@@ -96,9 +96,9 @@ class Transcript {
     }
     const turn = this.#turn;
     const outline = await this.context.request(protocol.sessionOpen, { id: this.id, turn });
-    if (turn === this.#turn) this.#turn = ""; // shown: where the person goes from here is theirs
+    if (turn === this.#turn) this.#turn = ""; // shown once; later refreshes keep the person's position
     const { title, agent, platform } = outline.session;
-    this.panel.title = title.length > longestTitle ? `${title.slice(0, longestTitle - 1)}…` : title || agent;
+    this.panel.title = title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title || agent;
     const icon = agentIcon(this.context.extension.extensionUri, platform);
     if ("light" in icon) this.panel.iconPath = icon;
     this.#post({ type: "session", outline });

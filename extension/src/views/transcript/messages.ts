@@ -1,11 +1,11 @@
-// Messages between the transcript viewer's host side (views/transcript/host.ts) and its browser side (views/transcript/web/transcript.ts); both parse what they receive.
+// Messages between the host side (views/transcript/host.ts) and the webview (views/transcript/web/transcript.ts) of the transcript viewer; both validate what they receive.
 import type { CallView, OutlineView, SessionTurn, SessionView } from "../../protocol";
 
 export type FromTranscript =
   | { readonly type: "ready" }
-  /** Turns that are in sight and not here yet. */
+  /** Visible turns that are not loaded yet. */
   | { readonly type: "need"; readonly start: number; readonly count: number }
-  /** One turn without cuts. */
+  /** One turn in full. */
   | { readonly type: "whole"; readonly position: number }
   | { readonly type: "find"; readonly text: string }
   | { readonly type: "manageTrust" };
@@ -44,7 +44,7 @@ function isPositions(value: unknown): value is number[] {
   return Array.isArray(value) && value.every(isPosition);
 }
 
-/** A message of the browser side; undefined when it is none. */
+/** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromTranscript(value: unknown): FromTranscript | undefined {
   if (!isFields(value)) return undefined;
   const { type, start, count, position, text } = value;
@@ -95,7 +95,7 @@ function isTurn(value: unknown): value is SessionTurn {
   return isText(turn) && (role === "user" || role === "assistant") && isText(kind) && isText(time) && isText(text) && isPosition(left) && Array.isArray(calls) && calls.every(isCall);
 }
 
-/** A message of the host side; undefined when it is none. */
+/** Parses a message from the host side; undefined if it is invalid. */
 export function parseToTranscript(value: unknown): ToTranscript | undefined {
   if (!isFields(value)) return undefined;
   const { type, outline, start, turns, text, positions, message } = value;

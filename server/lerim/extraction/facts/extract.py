@@ -13,8 +13,8 @@ from lerim.extraction.facts.fact import RELATIONS, Fact, Relation
 from lerim.extraction.facts.given_up import find_given_up_names
 from lerim.extraction.facts.sentences import clip_text, split_spoken
 
-LOOKED_AT = 20_000  # characters read of one text: its head and its tail
-MENTIONS = 20  # paths taken from one text
+MAX_READ_CHARS = 20_000  # characters read of one text: its head and its tail
+MAX_PATHS = 20  # paths taken from one text
 
 _DECISION = re.compile(
     r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:'ll| will| have|'ve)? (?:chose|"
@@ -44,7 +44,7 @@ _WRITERS = re.compile(
 )
 _READERS = re.compile(r"^(?:read|view|open_?file|cat|read_?(?:many_?)?files?(?:_v\d)?)$", re.IGNORECASE)
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
-MANY_CALLS = 3
+MIN_CALLS = 3
 
 
 def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fact]:
@@ -52,7 +52,7 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
 
     Output that says "0 errors" is not an error; what counts is how the result begins and the form of its error lines.
     """
-    text = clip_text(result, LOOKED_AT)
+    text = clip_text(result, MAX_READ_CHARS)
     facts: list[Fact] = []
     error = _find_error(text)
     if error:
@@ -64,7 +64,7 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
         relation = "wrote"
     elif not error and _READERS.match(tool_name):
         relation = "read"
-    found = find_paths(text)[: 1 if relation != "mentions" else MENTIONS]
+    found = find_paths(text)[: 1 if relation != "mentions" else MAX_PATHS]
     facts += [Fact(tool_name, relation, path, 0.8 if relation != "mentions" else 0.6, turn) for path in found]
     return facts
 
@@ -82,7 +82,7 @@ def extract_from_prompt(text: str, turn: int) -> list[Fact]:
 
 def extract_from_response(text: str, turn: int) -> list[Fact]:
     """Returns the facts in a reply of the model: decisions, file paths, mentions of errors. `turn` is the ordinal."""
-    text = clip_text(text, LOOKED_AT)
+    text = clip_text(text, MAX_READ_CHARS)
     facts: list[Fact] = []
     for piece in re.split(r"(?<=[.!?])\s|\n", text):
         said = piece.strip(" -*•#>")
@@ -91,7 +91,7 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
             facts.append(
                 Fact("assistant", "decided", wording.squeeze_spaces(said), sure, turn, find_given_up_names(said))
             )
-    facts += [Fact(path, "mentions", path, 0.6, turn) for path in find_paths(text)[:MENTIONS]]
+    facts += [Fact(path, "mentions", path, 0.6, turn) for path in find_paths(text)[:MAX_PATHS]]
     facts += [
         Fact("assistant", "produced_error", wording.squeeze_spaces(hit), 0.5, turn)
         for hit in dict.fromkeys(_ERROR_MENTION.findall(text)[:10])
@@ -102,9 +102,9 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
 def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str, turn: int) -> bool:
     """Returns whether a turn is worth sending to a model: three or more tool calls, decision language, or a memory
     written."""
-    if len(tool_names) >= MANY_CALLS or any(_MEMORY.search(name) for name in tool_names):
+    if len(tool_names) >= MIN_CALLS or any(_MEMORY.search(name) for name in tool_names):
         return True
-    text = clip_text(response_text, LOOKED_AT)
+    text = clip_text(response_text, MAX_READ_CHARS)
     return bool(_DECISION.search(text) or _WROTE_MEMORY.search(text))
 
 
@@ -119,7 +119,7 @@ def extract_with_llm(
     if llm_chat is None:
         return []
     tools = "\n".join(f"- {wording.shorten(wording.squeeze_spaces(item), 300)}" for item in tool_summaries[:40])
-    data = json.dumps({"answer": clip_text(response_text, LOOKED_AT), "tools": tools}, ensure_ascii=False)
+    data = json.dumps({"answer": clip_text(response_text, MAX_READ_CHARS), "tools": tools}, ensure_ascii=False)
     return list(_parse_facts(llm_chat(f"{_PROMPT}{data}"), turn))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-MOST = 3
+MAX_NAMES = 3
 _NAME = (
     r"(?:`(?P<code>[^`\n]{2,60})`|"
     r"(?<![\w@/.+-])(?P<name>[A-Za-z@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})(?![\w@/+-]))"
 )
-_LEFT = r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing))"
+_LEAVING_VERBS = r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing))"
 _ENDS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -25,8 +25,8 @@ _REPLACES = tuple(
     for pattern in (
         rf"\breplac(?:es?|ed|ing) {_NAME}",
         rf"{_NAME} (?:is|are|was|were|gets|got|has been) (?:now )?replaced (?:by|with)\b",
-        rf"\b{_LEFT} (?:over )?from {_NAME} to\b",
-        rf"\b{_LEFT} away from {_NAME}",
+        rf"\b{_LEAVING_VERBS} (?:over )?from {_NAME} to\b",
+        rf"\b{_LEAVING_VERBS} away from {_NAME}",
         rf"\b(?:drop(?:ped|ping)?|ditch(?:ed|ing)?|retir(?:e|ed|ing)|g[eo]t rid of) {_NAME}"
         r"(?=[,;.]|$| in favou?r\b| and (?:use|go|take|move[ds]?|switch)\b)",
     )
@@ -36,7 +36,7 @@ _WORDS = """
     a all an any by everything from here in it its left my needed old one our right some something supported that the
     their them there these they this those to use used using wanted what with your
 """
-_NO_NAMES = frozenset(_WORDS.split())
+_NOT_NAMES = frozenset(_WORDS.split())
 
 
 def find_given_up_names(sentence: str) -> tuple[str, ...]:
@@ -48,6 +48,6 @@ def find_given_up_names(sentence: str) -> tuple[str, ...]:
         for match in pattern.finditer(sentence):
             name = match["code"] or match["name"]
             denied = pattern in _REPLACES and _DENIED.search(sentence[max(0, match.start() - 60) : match.start()])
-            if not denied and (match["code"] or name.lower() not in _NO_NAMES):
+            if not denied and (match["code"] or name.lower() not in _NOT_NAMES):
                 found[name] = None
-    return tuple(found)[:MOST]
+    return tuple(found)[:MAX_NAMES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-_LOOKED_AT = 4_000
+_MAX_READ_CHARS = 4_000
 _THIRD = re.compile(
     r"\b(?:review(?:er)? (?:feedback|comments?|notes?|findings?)|(?:pr|mr|ci) (?:feedback|review|comments?)"
     r"|code review|feedback from"
@@ -40,7 +40,7 @@ _HEADING = frozenset(_OURS.split())
 
 def is_third_party(text: str) -> bool:
     """Returns whether a message mostly hands over somebody else's words (a review, a log, a conversation)."""
-    return bool(_THIRD.search(text[:400].lower())) or len(_SPEAKER.findall(text[:_LOOKED_AT])) > 1
+    return bool(_THIRD.search(text[:400].lower())) or len(_SPEAKER.findall(text[:_MAX_READ_CHARS])) > 1
 
 
 def find_own_words_end(text: str) -> int:

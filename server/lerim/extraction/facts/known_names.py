@@ -8,7 +8,7 @@ from lerim.extraction.facts import commands
 from lerim.extraction.facts.shown_files import find_shown_files
 from lerim.sessions import Turn
 
-MOST = 400
+MAX_NAMES = 400
 _NOT_NAMES = (
     "test tests run index main build docs src lib app utils types config setup start server client new list data "
     "base common core make code file files output input user users name names style styles page home model models "
@@ -27,7 +27,7 @@ _NOT_NAMES = (
     "orders invoice customer account group groups member role comment comments doc tag tags label labels option "
     "options skill skills "
 )
-_COMMON = frozenset(_NOT_NAMES.split())
+_COMMON_WORDS = frozenset(_NOT_NAMES.split())
 _WORD = re.compile(r"^[a-z][a-z0-9_.-]{2,40}$")
 _IMPORT = re.compile(
     r"^[ \t]{0,20}(?:import|from|require|require_once|#include)[ \t(]{1,3}[\"'<{]?(?P<name>[@\w./-]{2,60})|"
@@ -49,7 +49,7 @@ TESTS = "tests:"
 
 
 def add_known_names(known: list[str], turn: Turn) -> list[str]:
-    """Returns the known words with those of this turn added, the newest last, at most `MOST`."""
+    """Returns the known words with those of this turn added, the newest last, at most `MAX_NAMES`."""
     fresh: list[str] = []
     for call in turn.tool_calls:
         if call.kind == "shell" and call.command:
@@ -66,9 +66,9 @@ def add_known_names(known: list[str], turn: Turn) -> list[str]:
                 fresh.append(TESTS)
         for edit in call.edits[:8] if _CODE.search(call.paths[0] if call.paths else "") else ():
             fresh += [*_find_code_names(edit.old), *_find_code_names(edit.new)]
-    new = [word for word in dict.fromkeys(fresh) if word == TESTS or (word not in _COMMON and _WORD.match(word))]
+    new = [word for word in dict.fromkeys(fresh) if word == TESTS or (word not in _COMMON_WORDS and _WORD.match(word))]
     new = [word for word in new if word not in known]
-    return [*known, *new][-MOST:] if new else known
+    return [*known, *new][-MAX_NAMES:] if new else known
 
 
 def _find_code_names(code: str) -> list[str]:

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from lerim.extraction.facts.handed_over import find_own_words_end, is_third_party
 
-MOST = 4_000  # characters read: the head and the tail of longer texts
-TYPED = 6_000  # a longer message is considered pasted or a template as a whole
-LONGEST = 400  # a longer sentence is not a statement worth keeping
+MAX_READ_CHARS = 4_000  # characters read: the head and the tail of longer texts
+MAX_TYPED_CHARS = 6_000  # a longer message is considered pasted or a template as a whole
+MAX_SENTENCE_CHARS = 400  # a longer sentence is not a statement worth keeping
 
 _FENCE = re.compile(r"^\s{0,8}(?:```|~~~|\"{3})")
 _LOG = re.compile(
@@ -55,7 +55,7 @@ class SpokenSentence:
     first: bool
 
 
-def clip_text(text: str, most: int = MOST) -> str:
+def clip_text(text: str, most: int = MAX_READ_CHARS) -> str:
     """Returns the text, or the head and tail of one longer than `most`, to bound the work per turn."""
     return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"
 
@@ -63,9 +63,13 @@ def clip_text(text: str, most: int = MOST) -> str:
 @lru_cache(maxsize=8)  # several signals read the same message
 def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
     """Returns the sentences a person said themselves, in order; none for a pasted message."""
-    if len(text) > TYPED or len(_HEADINGS.findall(text[:TYPED])) > 1 or len(_BULLETS.findall(text[:TYPED])) > 10:
+    if (
+        len(text) > MAX_TYPED_CHARS
+        or len(_HEADINGS.findall(text[:MAX_TYPED_CHARS])) > 1
+        or len(_BULLETS.findall(text[:MAX_TYPED_CHARS])) > 10
+    ):
         return ()  # nobody types this: it is a template, a document or a handover
-    text = clip_text(_TAGS.sub("\n", text[: 4 * MOST]) if "<" in text else text)
+    text = clip_text(_TAGS.sub("\n", text[: 4 * MAX_READ_CHARS]) if "<" in text else text)
     if is_third_party(text):
         return ()
     text = text[: find_own_words_end(text)]
@@ -74,7 +78,7 @@ def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
     for line in lines:
         for part in _split_sentences(_MARK.sub("", line)):
             piece = part.strip()
-            if 1 < len(piece) <= LONGEST:
+            if 1 < len(piece) <= MAX_SENTENCE_CHARS:
                 asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
                 out.append(SpokenSentence(piece, asks, not out))
     return tuple(out)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from lerim.extraction.facts import commands
 
-MOST = 8
+MAX_FILES = 8
 _SHOWS = re.compile(r"^(?:cat|bat|nl|head|tail|less|more|type|Get-Content|gc|sed\s{1,3}-n)\s(?P<rest>[^\n]{1,600})$")
 _PART = re.compile(r"&&|\|\||[;|\n]")
 _WORD = re.compile(r"\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^\s\"'<>]{1,300}")
@@ -30,4 +30,4 @@ def find_shown_files(command: str) -> tuple[str, ...]:
         found |= dict.fromkeys(
             word for word in words if word[:1] != "-" and not _SCRIPT.match(word) and _FILE.search(word)
         )
-    return tuple(found)[:MOST]
+    return tuple(found)[:MAX_FILES]

@@ -16,8 +16,8 @@ from lerim.sessions import StoredCall, SummaryTurn
 
 RunOutcome = Literal["passed", "failed", "ran"]
 DeedKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
-COMMAND = 70
-MESSAGE = 120
+MAX_COMMAND_CHARS = 70
+MAX_MESSAGE_CHARS = 120
 _EDITING = """
 edit multiedit notebookedit write applypatch patch createfile replacestring replacestringinfile insertedit
 multireplacestring multireplacestringinfile inserteditintofile editnotebook editnotebookfile editfile editfiles
@@ -123,12 +123,12 @@ def _find_named_paths(first: str, turn: SummaryTurn, locate: Locate) -> list[str
 
 def _describe_call(first: str, turn: SummaryTurn, locate: Locate) -> str:
     if first.startswith("$ "):
-        return f"`{_shorten_clean(first[2:], COMMAND)}`"
+        return f"`{_shorten_clean(first[2:], MAX_COMMAND_CHARS)}`"
     named = _find_named_paths(first, turn, locate)
     return (
         f"a change of `{named[0]}`"
         if named and is_edit_call(first)
-        else f"`{_shorten_clean(first.partition(' ')[0], COMMAND)}`"
+        else f"`{_shorten_clean(first.partition(' ')[0], MAX_COMMAND_CHARS)}`"
     )
 
 
@@ -149,8 +149,8 @@ def _find_commit_message(command: str) -> str:
     told = command[start.end() : start.end() + 1_000] if start else ""
     said, lines = _SAYING.search(told), _HEREDOC.search(told)
     if said is not None and (lines is None or said.end() <= lines.start()):
-        return _shorten_clean((said[1] or said[2]).split("\n")[0], MESSAGE)
-    return _shorten_clean(lines[1], MESSAGE) if lines is not None else ""
+        return _shorten_clean((said[1] or said[2]).split("\n")[0], MAX_MESSAGE_CHARS)
+    return _shorten_clean(lines[1], MAX_MESSAGE_CHARS) if lines is not None else ""
 
 
 def _parse_choice(line: str) -> str:
@@ -160,7 +160,7 @@ def _parse_choice(line: str) -> str:
     _, ends, answer = rest.rpartition("] ")
     if not asks or not ends or not head.strip() or not answer.strip():
         return ""
-    return f"“{_shorten_clean(head, MESSAGE - 1)}?”: “{_shorten_clean(answer, MESSAGE)}”"
+    return f"“{_shorten_clean(head, MAX_MESSAGE_CHARS - 1)}?”: “{_shorten_clean(answer, MAX_MESSAGE_CHARS)}”"
 
 
 def _parse_runs(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
@@ -169,7 +169,7 @@ def _parse_runs(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]
         return
     command = parse_command(call.text.removeprefix("$ ").split("\n", 1)[0])
     steps = [parse_command(step) for step in _STEPS.split(command.text)[:6]]
-    names = [_shorten_clean(step.text, COMMAND) for step in steps if step.runner]
+    names = [_shorten_clean(step.text, MAX_COMMAND_CHARS) for step in steps if step.runner]
     if not names:
         return
     failed = call.status == "error" or bool(call.exit_code)

@@ -13,8 +13,8 @@ from lerim.extraction.summaries.gist import one_line
 from lerim.extraction.summaries.summary import Statement, list_names
 from lerim.sessions import Platform, SummaryTurn
 
-FILES = 15
-TAGS = 6
+MAX_FILES = 15
+MAX_TAGS = 6
 LANGUAGES = {
     "py": "python",
     "ts": "typescript",
@@ -114,9 +114,9 @@ def make_file_statements(found: Sequence[SummaryExchange]) -> tuple[Statement, .
     changed = collect_changed_files(found)
     out = [
         Statement(f"`{path}`: {count_noun(len(turns), 'change')}", (turns[0], *turns[-1:]))
-        for path, turns in list(changed.items())[:FILES]
+        for path, turns in list(changed.items())[:MAX_FILES]
     ]
-    rest = list(changed.items())[FILES:]
+    rest = list(changed.items())[MAX_FILES:]
     if rest:
         out.append(Statement(f"{count_noun(len(rest), 'more file')}", tuple(turns[-1] for _, turns in rest)))
     return tuple(out)
@@ -130,4 +130,4 @@ def make_summary_tags(found: Sequence[SummaryExchange]) -> tuple[str, ...]:
             counts[language] += len(turns)
     for one in found:
         counts.update(run.name.split()[0].rpartition("/")[2] for run in one.ran)
-    return tuple(name for name, _ in counts.most_common(TAGS) if name.isascii() and name.isalnum())
+    return tuple(name for name, _ in counts.most_common(MAX_TAGS) if name.isascii() and name.isalnum())

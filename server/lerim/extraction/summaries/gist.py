@@ -9,7 +9,7 @@ from functools import lru_cache
 from lerim.extraction.facts import capitalize_first, shorten, split_spoken, squeeze_spaces
 from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
-LOOKED_AT = 6_000
+MAX_READ_CHARS = 6_000
 """Characters read of a text, after redaction."""
 _FENCED = re.compile(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
@@ -68,7 +68,7 @@ def summarize_request(text: str, most: int) -> str:
     if match := _PLAN.match(squeeze_spaces(" ".join(lines[:2]))):
         plan = squeeze_spaces(" ".join(lines[:2]))[match.end() :]
         return shorten(f"Implement the plan: {plan}", most) if plan else ""
-    sentences = [squeeze_spaces(one.text) for one in split_spoken(own[:LOOKED_AT])]
+    sentences = [squeeze_spaces(one.text) for one in split_spoken(own[:MAX_READ_CHARS])]
     said = " ".join(_strip_markdown(" ".join(sentences)).split()) if sentences else whole
     return shorten(said, most)
 
@@ -99,11 +99,11 @@ def title_request(text: str, most: int) -> str:
 
 def one_line(text: str, most: int) -> str:
     """Returns a short text of a session, such as its title, in a form that is fit for a summary."""
-    return shorten(squeeze_spaces(_strip_markdown(clean_text(remove_private_blocks(text))[:LOOKED_AT])), most)
+    return shorten(squeeze_spaces(_strip_markdown(clean_text(remove_private_blocks(text))[:MAX_READ_CHARS])), most)
 
 
 def _clip_head(text: str) -> str:
-    return _FENCED.sub("\n", text[:LOOKED_AT]) if "```" in text else text[:LOOKED_AT]
+    return _FENCED.sub("\n", text[:MAX_READ_CHARS]) if "```" in text else text[:MAX_READ_CHARS]
 
 
 def _prose_lines(text: str) -> Iterator[str]:

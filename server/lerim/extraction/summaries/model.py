@@ -46,13 +46,13 @@ from lerim.redaction import clean_text, strip_markup
 from lerim.sessions import summary_turns
 
 ROLE = "summarize"
-FLOOR = 500
+MIN_WINDOW_TOKENS = 500
 """Windows of at most this many tokens are not cut any further."""
 GUIDANCE = "Leave out what nobody will want to know next month."
-TITLE = 90
-TEXT = 400
-STATEMENTS = 30  # statements read of one part
-TAGS = 6
+MAX_TITLE_CHARS = 90
+MAX_STATEMENT_CHARS = 400
+MAX_STATEMENTS = 30  # statements read of one part
+MAX_TAGS = 6
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _SCHEME = re.compile(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
 _STRONG = re.compile(r"\*\*|~~|^[ \t>#*-]{1,8}")
@@ -106,11 +106,11 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
                 raise WindowTooLargeError("nearly as large as one that was too large")
             told.append((yield from _summarize_window(lm, task, window)))
         except WindowTooLargeError as error:
-            two = halve_window(window, task.count) if window.about > FLOOR else ()
+            two = halve_window(window, task.count) if window.about > MIN_WINDOW_TOKENS else ()
             if len(two) < 2:
                 message = "The model takes less than it must be shown of a session."
                 raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
-            most = min(most, max(FLOOR, window.about * 3 // 4))
+            most = min(most, max(MIN_WINDOW_TOKENS, window.about * 3 // 4))
             yield _make_step(task, "halved", "it is more than the model takes", window.about)
             todo.extendleft(reversed(two))
             continue
@@ -221,13 +221,16 @@ def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
     path and name occurs in `text`, which is what the model was shown."""
     low = text.lower()
     kept: list[Told] = []
-    for one in part.statements[:STATEMENTS]:
-        said = full_sentence(_clean_statement(one.text, TEXT))
+    for one in part.statements[:MAX_STATEMENTS]:
+        said = full_sentence(_clean_statement(one.text, MAX_STATEMENT_CHARS))
         turns = [number for number in dict.fromkeys(one.turns) if number in numbers]
         if said and turns and has_exact_parts(said, low):
             kept.append(Told(about=one.about, text=said, turns=turns))
-    title, description = _clean_statement(part.title, TITLE).rstrip(" .:"), _clean_statement(part.description, TEXT)
-    tags = [tag.strip().lower() for tag in part.tags[:TAGS]]
+    title, description = (
+        _clean_statement(part.title, MAX_TITLE_CHARS).rstrip(" .:"),
+        _clean_statement(part.description, MAX_STATEMENT_CHARS),
+    )
+    tags = [tag.strip().lower() for tag in part.tags[:MAX_TAGS]]
     return SessionPart(
         title=title if has_exact_parts(title, low) else "",
         description=full_sentence(description) if description and has_exact_parts(description, low) else "",
@@ -268,7 +271,7 @@ def _make_summary(task: SummaryTask, whole: SessionPart) -> Summary:
 
 
 def _select_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(tags))[:TAGS]
+    return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
 
 def _make_step(task: SummaryTask, kind: StepKind, why: str, tokens: int = 0) -> ModelStep:

@@ -18,8 +18,8 @@ from lerim.redaction import redact_json
 from lerim.sessions import SummaryTurn
 
 VERSION = 1
-KEPT = 200
-MOST_BYTES = 1_000_000
+MAX_CACHED_ANSWERS = 200
+MAX_ANSWER_BYTES = 1_000_000
 _NAME = re.compile(r"^[0-9a-f]{64}\.json$")
 
 
@@ -57,18 +57,18 @@ class SummaryAnswerCache:
     def find(self, signature: type[dspy.Signature], shown: str) -> SessionPart | None:
         """Returns the cached answer to this prompt, or None if there is none or it cannot be read."""
         try:
-            return SessionPart.model_validate_json(files.read_text(self._path(signature, shown), MOST_BYTES))
+            return SessionPart.model_validate_json(files.read_text(self._path(signature, shown), MAX_ANSWER_BYTES))
         except (MemoryError_, ValidationError):
             return None
 
     def keep(self, signature: type[dspy.Signature], shown: str, part: SessionPart) -> None:
-        """Stores an answer and deletes all but the newest `KEPT`. If the folder cannot be written, nothing is
-        stored."""
+        """Stores an answer and deletes all but the newest `MAX_CACHED_ANSWERS`. If the folder is not writable, it does
+        nothing."""
         try:
             files.make_folder(self._folder, 0o700)
             files.replace_file(self._path(signature, shown), redact_json(part.model_dump_json()), 0o600)
             kept = [path for path in self._folder.iterdir() if _NAME.match(path.name)]
-            for path in sorted(kept, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+            for path in sorted(kept, key=lambda path: path.stat().st_mtime_ns)[:-MAX_CACHED_ANSWERS]:
                 path.unlink()
         except (OSError, MemoryError_):
             return  # at worst the model is asked again

@@ -17,7 +17,7 @@ HAPPENED_WORDS = 200
 OUTCOME_WORDS = 100
 DESCRIPTION_WORDS = 50
 SECTIONS = ("User intent", "What happened", "Outcome", "Files")
-CITED = 10
+MAX_CITED_TURNS = 10
 """Maximum number of turns named after one statement."""
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
@@ -34,7 +34,7 @@ class Statement:
 
     def line(self) -> str:
         """Returns the statement as a line of the memory."""
-        turns = tuple(dict.fromkeys(self.turns))[:CITED]
+        turns = tuple(dict.fromkeys(self.turns))[:MAX_CITED_TURNS]
         return f"- {self.text} [{', '.join(turns)}]" if turns else f"- {self.text}"
 
 

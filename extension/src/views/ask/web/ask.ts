@@ -1,4 +1,4 @@
-// The browser side of Lerim: Ask: a question, its answer as it comes, and what each sentence rests on.
+// The webview of Lerim: Ask: a question, its answer as it arrives, and the sources of each sentence.
 import type { Citation, Passage, Sentence } from "../../../protocol";
 import { type AnswerState, type FromAsk, noAnswer, parseToAsk } from "../messages";
 import { button, h } from "../../shared/web/dom";
@@ -91,7 +91,7 @@ function draw(): void {
   drawSources();
 }
 
-/** What is said of the answer as a whole. */
+/** The note about the whole answer. */
 function noteText(): string {
   if (state.state === "failed") return `The question could not be answered: ${state.note}`;
   return state.note;
@@ -101,14 +101,14 @@ function sentence({ text, citations }: Sentence): HTMLElement {
   return h("p", { class: "sentence" }, ...prose(text), " ", ...citations.map(mark));
 }
 
-/** A citation's number, which opens what it names. */
+/** A citation's number as a button that opens the source. */
 function mark(citation: Citation): HTMLElement {
   const what = citation.kind === "memory" ? "memory" : "turn";
   const shown = numberOf(citation);
   return button(String(shown), () => open(citation), { class: "citation", label: `Source ${shown}: ${what} ${plain(citation.title)}`, title: `Open the ${what}: ${plain(citation.title)}` });
 }
 
-/** Sources are numbered as they are met in the answer; passages alone as they are ranked. */
+/** Sources are numbered in the order they occur in the answer; without an answer, passages are numbered by rank. */
 function numberOf({ number }: Citation): number {
   const met = [...new Set(state.sentences.flatMap(({ citations }) => citations.map((one) => one.number)))];
   return met.length === 0 ? number : met.indexOf(number) + 1;
@@ -118,7 +118,7 @@ function open({ number }: Citation): void {
   vscode.postMessage({ type: "open", number });
 }
 
-/** The sources of the sentences; where there are none, the passages that were found, told as such. */
+/** Draws the sources of the sentences, or the passages found if there are no sentences. */
 function drawSources(): void {
   const cited = new Map(state.sentences.flatMap(({ citations }) => citations).map((citation) => [citation.number, citation]));
   if (cited.size > 0) {
@@ -134,7 +134,7 @@ function drawSources(): void {
 
 function passage({ text, detail, time, citation }: Passage): HTMLElement {
   const [first, ...rest] = text.split("\n");
-  const told = first?.trim() === citation.title.trim() && rest.length > 0 ? rest.join("\n") : text; // a memory's title stands above
+  const told = first?.trim() === citation.title.trim() && rest.length > 0 ? rest.join("\n") : text; // a memory's title is already shown above
   const facts = [citation.kind, detail, dateText(time)].filter((fact) => fact !== "").join(" · ");
   return h(
     "div",

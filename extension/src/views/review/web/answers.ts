@@ -1,20 +1,20 @@
-// What a person can answer about a candidate and a memory near it, in words; drawing is in neighbours.ts.
+// The possible answers about a candidate and a similar memory, and their texts; drawing is in neighbours.ts.
 import type { CandidateView, ChoiceParams, NeighbourAnswer, NeighbourView } from "../../../protocol";
 import { kindOf } from "../../../text/wording";
 import { plain } from "../../shared/web/text";
 
 export type Choice = Required<ChoiceParams>;
 
-/** The new memory stands beside all that are shown. */
+/** Adds the candidate as a new memory beside all similar ones. */
 export const keepBoth: Choice = { answer: "keep", memory: "", hash: "" };
 
-/** The memories near a candidate: the one that an answer is suggested for, then the most similar. */
+/** The memories similar to a candidate: first the one with a suggested answer, then by similarity. */
 export function neighboursOf({ neighbours, suggested }: CandidateView): readonly NeighbourView[] {
   const first = neighbours.filter(({ id }) => id === suggested?.memory);
   return [...first, ...neighbours.filter((one) => !first.includes(one))];
 }
 
-/** The answers that make sense for a memory, besides keeping both. */
+/** The answers possible for a memory, besides keeping both. */
 export function answersFor(candidate: CandidateView, memory: NeighbourView): readonly NeighbourAnswer[] {
   const isAnswered = memory.primitive === "question" && candidate.primitive !== "question";
   return isAnswered ? ["answers", "same", "replaces", "changes"] : ["same", "replaces", "changes"];
@@ -22,7 +22,7 @@ export function answersFor(candidate: CandidateView, memory: NeighbourView): rea
 
 const suggestedAs: Readonly<Record<NeighbourAnswer, string>> = { same: "says the same as", replaces: "replaces", changes: "changes", answers: "answers", keep: "keep both" };
 
-/** "replaces “Use pip”"; "" where nothing is suggested. */
+/** "replaces “Use pip”"; "" if nothing is suggested. */
 export function suggestedText(candidate: CandidateView): string {
   const { suggested } = candidate;
   if (suggested === null) return "";
@@ -30,13 +30,13 @@ export function suggestedText(candidate: CandidateView): string {
   return suggested.answer === "keep" || title === "" ? suggestedAs[suggested.answer] : `${suggestedAs[suggested.answer]} “${title}”`;
 }
 
-/** Who suggests what, as a sentence; the reason follows it. */
+/** Who suggests what, as a sentence without the reason. */
 export function suggestionText(candidate: CandidateView): string {
   const who = candidate.suggested?.by === "model" ? "a model" : "the wording of the session";
   return `Suggested by ${who}: ${suggestedText(candidate)}.`;
 }
 
-/** What accepting did, once it is done; "" where the candidate had nothing to do with another memory. */
+/** What accepting did, for the message after it; "" if the candidate is not related to another memory. */
 export function doneText(candidate: CandidateView, choice: Choice | null): string {
   const made = choice ?? candidate.suggested;
   if (made === null) return "";

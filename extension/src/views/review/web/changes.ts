@@ -6,7 +6,7 @@ import { plain } from "../../shared/web/text";
 
 type Open = (id: string) => void;
 
-/** What accepting a candidate does to memories that are there: the difference, and what ends with what takes its place. */
+/** What accepting a candidate does to existing memories: the diff, and the memories that end with their successors. */
 export function proposedChanges(candidate: CandidateView, open: Open): Child[] {
   const [first] = candidate.targets;
   const ended = candidate.targets.filter(({ id }) => candidate.ends.includes(id));
@@ -32,7 +32,7 @@ const headings: Readonly<Record<string, string>> = {
   consolidate: "Summarizes",
 };
 
-/** A memory that would end: struck through with its successor, a question as resolved. */
+/** A memory that would end: struck through with its successor, or for a question, shown as resolved. */
 function ending(target: TargetView, candidate: CandidateView, successor: string, open: Open): HTMLElement {
   const resolved = candidate.action !== "archive" && isQuestion(target) && candidate.primitive !== "question";
   const kind = candidate.action === "archive" ? "archived" : resolved ? "resolved" : "superseded";

@@ -7,7 +7,7 @@ import { proposedChanges } from "./changes";
 import { button, h } from "../../shared/web/dom";
 import { type NeighbourActions, similarMemories, suggestion } from "./neighbours";
 import { prose, shown } from "../../shared/web/prose";
-import { hasWords } from "./state";
+import { isEditable } from "./state";
 import { flagText, plain, signalText, speakerText } from "../../shared/web/text";
 
 export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose"> {
@@ -20,7 +20,7 @@ export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose
   readonly openTarget: (id: string) => void;
 }
 
-/** One candidate in full: what would be kept, why, what it changes, and what to do with it. `chosen` is the neighbour that the keys act on. */
+/** One candidate in full: its text, reason, changes and buttons. `chosen` is the neighbour that keys act on. */
 export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, can: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
   const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${plain(flagText(flag))}`));
   const suggests = suggestedText(candidate);
@@ -37,7 +37,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
       "div",
       { class: "actions", role: "group", label: "Actions" },
       button("Accept", actions.accept, { class: "primary accept", disabled: !can.act, title: suggests === "" ? "Accept (a)" : `Accept: ${suggests} (a)`, ...warned }),
-      button("Edit", actions.edit, { class: "edit", disabled: !can.act || !hasWords(candidate), title: "Edit (e)" }),
+      button("Edit", actions.edit, { class: "edit", disabled: !can.act || !isEditable(candidate), title: "Edit (e)" }),
       button("Reject", actions.reject, { class: "reject", disabled: !can.act, title: "Reject (r)" }),
       button("Undo", actions.undo, { class: "undo", disabled: !can.undo, title: can.undoTitle }),
     ),

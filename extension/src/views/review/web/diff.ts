@@ -4,7 +4,7 @@ export interface DiffRow {
   readonly text: string;
 }
 
-/** Rows of a unified difference; its two file header lines are left out. */
+/** The rows of a unified diff, without its two file header lines. */
 export function diffRows(diff: string): DiffRow[] {
   const rows: DiffRow[] = [];
   const lines = diff.split("\n");

@@ -2,7 +2,7 @@ import { diffRows } from "./diff";
 import { h } from "../../shared/web/dom";
 import { shown } from "../../shared/web/prose";
 
-/** A unified difference, line by line; what is added and removed is also said. */
+/** Draws a unified diff line by line, with text for screen readers on added and removed lines. */
 export function difference(diff: string, label: string): HTMLElement {
   const rows = diffRows(diff).map((row) =>
     h(

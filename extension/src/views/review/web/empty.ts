@@ -4,11 +4,11 @@ export interface EmptyFacts {
   readonly loading: boolean;
   readonly syncing: boolean;
   readonly restricted: boolean;
-  /** What an undo would take back, "" for nothing. */
+  /** What undo would revert; "" for nothing. */
   readonly undoTitle: string;
 }
 
-/** What the panel says and offers when there is no candidate to show. */
+/** The text and buttons of the panel if there is no candidate to show. */
 export function emptyState(facts: EmptyFacts, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
   const undo = facts.undoTitle !== "" ? [button("Undo", actions.undo, { class: "undo", title: facts.undoTitle })] : [];
   if (facts.restricted) {

@@ -1,6 +1,6 @@
-// Where the focus goes when what had it is drawn anew.
+// Restores the focus after the focused element was redrawn.
 
-/** Call what this returns once `within` is drawn anew: the focus goes back to the same place in it, else `fallback` is called. */
+/** Remembers the focus in `within`. Call the returned function after redrawing: it restores the focus by position, or calls `fallback`. */
 export function holdFocus(within: HTMLElement, fallback: () => void): () => void {
   const focused = document.activeElement;
   if (!document.hasFocus() || !(focused instanceof HTMLElement) || !within.contains(focused)) return () => undefined;
@@ -21,9 +21,9 @@ interface Gone {
   readonly focused: Element | undefined;
 }
 
-/** The focus was on something that is gone: it goes to its counterpart in what is shown now, else `fallback` is called. */
+/** Moves the focus from a removed element to its counterpart in what is shown now, or calls `fallback`. */
 export function restoreFocus({ detail, lost, edited, focused }: Gone, fallback: () => void): void {
-  // who was typing types on into the text that was kept; on the list the letters would decide about other candidates
+  // someone typing continues in the kept text; on the list, the letters would act on other candidates
   const kept = [...lost.querySelectorAll<HTMLElement>(".lost-draft")].find((element) => element.dataset["id"] === edited)?.querySelector("textarea");
   const counterparts = edited === undefined ? [...detail.querySelectorAll<HTMLElement>("button:enabled, .neighbour")] : [];
   const like = counterparts.find((element) => element.className === focused?.className && element.id === focused.id);

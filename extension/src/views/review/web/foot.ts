@@ -3,7 +3,7 @@ import { counted } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
 import { plain } from "../../shared/web/text";
 
-/** What was blocked or could not be read, and why; collapsed. undefined when there is nothing to say. */
+/** The collapsed section of blocked candidates and unreadable files, with reasons; undefined if there are none. */
 export function footSection(model: Model, open: boolean, onToggle: (open: boolean) => void): HTMLElement | undefined {
   const { list } = model;
   if (list === undefined) return undefined;

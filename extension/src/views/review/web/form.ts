@@ -1,4 +1,4 @@
-import { misfitOf } from "../messages";
+import { findEditError } from "../messages";
 import type { NeighbourView } from "../../../protocol";
 import { button, h } from "../../shared/web/dom";
 import { memoryNow } from "./neighbours";
@@ -13,8 +13,8 @@ export interface FormActions {
 }
 
 /**
- * The inline form for a candidate's title, body and tags. Ctrl+Enter saves and accepts, Escape cancels. Where the
- * candidate is to change a memory, the memory's text stands beside it.
+ * The inline form for a candidate's title, body and tags. Ctrl+Enter saves and accepts, Escape cancels. If the
+ * candidate is to change a memory, the memory's text is shown beside it.
  */
 export function editForm(draft: Draft, memory: NeighbourView | undefined, actions: FormActions): HTMLElement {
   const title = h("input", { id: "edit-title", class: "edit-title", attributes: { type: "text", required: "", "aria-describedby": "edit-problem" } });
@@ -26,7 +26,7 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
   tags.value = draft.tags.join(", ");
   const current = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value) });
   const whenFitting = (act: () => void) => (): void => {
-    const misfit = misfitOf(current());
+    const misfit = findEditError(current());
     problem.textContent = misfit ?? "";
     title.setAttribute("aria-invalid", String(title.value.trim() === ""));
     if (misfit === undefined) act();
@@ -70,7 +70,7 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
   return form;
 }
 
-/** Shows a memory's text as it is now beside what is typed; undefined: it is not among the similar ones any more. */
+/** Shows a memory's current text beside the form; undefined: it is no longer among the similar ones. */
 export function showMemory(form: ParentNode, memory: NeighbourView | undefined): void {
   const insert = (text: string): void => {
     const body = form.querySelector<HTMLTextAreaElement>("#edit-body");

@@ -4,7 +4,7 @@ import { button, h } from "../../shared/web/dom";
 import type { Model } from "./state";
 import { plain, speakerText } from "../../shared/web/text";
 
-/** So many more are shown with each "Show more". */
+/** How many more items "Show more" shows. */
 export const leftOutStep = 100;
 
 export interface LeftOutActions {
@@ -13,7 +13,7 @@ export interface LeftOutActions {
   readonly more: () => void;
 }
 
-/** What was left out of the review, each with its reason and a button; collapsed. undefined where nothing was. */
+/** The collapsed section of items left out of the review, each with its reason and a button; undefined if there are none. */
 export function leftOutSection(model: Model, open: boolean, actions: LeftOutActions): HTMLElement | undefined {
   const total = model.list?.leftOut ?? 0;
   if (total === 0 || model.restricted) return undefined;

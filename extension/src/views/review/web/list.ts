@@ -4,7 +4,7 @@ import { kindOf } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
 import { plain } from "../../shared/web/text";
 
-/** Pixels; the same in review.css. */
+/** In pixels; must match review.css. */
 const rowHeight = 66;
 const spare = 6;
 
@@ -15,7 +15,7 @@ export function visibleRange(scrollTop: number, height: number, count: number): 
   return { first: Math.min(first, last), last };
 }
 
-/** Which rows exist: those in sight, and the selected one wherever it is, or a screen reader could not name it. */
+/** The rows that exist: the visible ones, and always the selected one, so that a screen reader can read it. */
 export function drawnPositions(scrollTop: number, height: number, count: number, selected: number): number[] {
   const { first, last } = visibleRange(scrollTop, height, count);
   const positions = Array.from({ length: last - first }, (_, at) => first + at);
@@ -24,12 +24,12 @@ export function drawnPositions(scrollTop: number, height: number, count: number,
   return positions;
 }
 
-/** The id of a candidate's row: the same wherever the row stands. */
+/** The element id of a candidate's row, independent of its position. */
 export function rowId(candidate: string): string {
   return `row-${candidate.replace(/\s/g, "_")}`;
 }
 
-/** The list of candidates: only the rows in sight and the selected one exist. */
+/** The list of candidates. Only visible rows and the selected one exist as elements. */
 export class CandidateList {
   readonly element: HTMLElement;
   readonly #rows: HTMLElement;
@@ -41,7 +41,7 @@ export class CandidateList {
     this.#rows = h("div", { class: "rows", role: "presentation" });
     this.element = h("div", { class: "candidate-list", role: "listbox", label: "Candidates", attributes: { tabindex: "0", "aria-describedby": "list-keys" } }, this.#rows);
     this.element.addEventListener("scroll", () => this.#draw(), { passive: true });
-    // already when the button goes down: a row that is drawn anew before it goes up gets no click
+    // on mousedown: a row redrawn before mouseup would get no click
     this.#rows.addEventListener("mousedown", ({ target, button }) => {
       const id = target instanceof Element ? target.closest<HTMLElement>("[data-id]")?.dataset["id"] : undefined;
       if (button === 0 && id !== undefined) this.onSelect(id);
@@ -57,7 +57,7 @@ export class CandidateList {
     this.#draw();
   }
 
-  /** Brings the selected row into sight. */
+  /** Scrolls the selected row into view. */
   reveal(): void {
     const position = this.#selected === undefined ? -1 : this.#order.indexOf(this.#selected);
     if (position < 0) return;
@@ -68,7 +68,7 @@ export class CandidateList {
     this.#draw();
   }
 
-  /** How many rows fit, for a page's step. */
+  /** The number of rows a page key moves. */
   get page(): number {
     return Math.max(Math.floor(this.element.clientHeight / rowHeight) - 1, 1);
   }

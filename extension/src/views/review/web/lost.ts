@@ -7,13 +7,13 @@ export interface LostActions {
   readonly discard: (draft: Draft) => void;
 }
 
-/** A draft as one text, to be copied. */
+/** A draft as one text for the clipboard. */
 export function draftText(draft: Draft): string {
   return [draft.title, draft.body, ...(draft.tags.length > 0 ? [draft.tags.map((tag) => `#${tag}`).join(" ")] : [])].join("\n\n");
 }
 
-/** An edit whose candidate is gone: its text, to be read and copied until the person discards it. */
-export function lostDraft(draft: Draft, actions: LostActions): HTMLElement {
+/** An edit whose candidate no longer exists: its text can be read and copied until the person discards it. */
+export function renderLostDraft(draft: Draft, actions: LostActions): HTMLElement {
   const text = h("textarea", { class: "lost-text", label: "Your text", attributes: { rows: "6", readonly: "" } });
   text.value = draftText(draft);
   text.setSelectionRange(0, 0);

@@ -18,7 +18,7 @@ const buttons: Readonly<Record<Exclude<NeighbourAnswer, "keep">, { text: string;
   answers: { text: "Answers it", key: "w", does: (title) => `Answers it: “${title}” is resolved` },
 };
 
-/** What is suggested, by whom and why. */
+/** The suggestion, with its source and reason. */
 export function suggestion(candidate: CandidateView): Child[] {
   const { suggested } = candidate;
   if (suggested === null) return [];
@@ -26,7 +26,7 @@ export function suggestion(candidate: CandidateView): Child[] {
   return [h("p", { class: "suggestion", id: "suggestion", role: "note" }, ...prose(suggestionText(candidate)), ...reason)];
 }
 
-/** The memories near a candidate, each with what a person can answer. `act`: whether they may. */
+/** The memories similar to a candidate, each with buttons for the possible answers, which `act` enables. */
 export function similarMemories(candidate: CandidateView, chosen: string, act: boolean, actions: NeighbourActions): Child[] {
   const memories = neighboursOf(candidate);
   if (memories.length === 0 && candidate.suggested === null) return [];
@@ -72,7 +72,7 @@ function neighbour(candidate: CandidateView, memory: NeighbourView, place: strin
   return item;
 }
 
-/** Marks the neighbour that the keys act on. */
+/** Marks the neighbour that keys act on. */
 export function markChosen(within: HTMLElement, chosen: string): void {
   for (const item of within.querySelectorAll<HTMLElement>(".neighbour")) {
     if (item.dataset["memory"] === chosen) item.setAttribute("aria-current", "true");
@@ -80,7 +80,7 @@ export function markChosen(within: HTMLElement, chosen: string): void {
   }
 }
 
-/** A memory's text as it is, beside the form that changes it; undefined: it is not near any more. */
+/** A memory's current text beside the form that changes it; undefined: it is no longer similar. */
 export function memoryNow(memory: NeighbourView | undefined, insert: (text: string) => void): HTMLElement {
   const text =
     memory === undefined

@@ -1,6 +1,6 @@
-// The review panel's browser side: keeps the model, draws it, and tells the host what the person does.
+// The webview of the review panel: keeps the model, draws it, and sends the person's actions to the host.
 import { counted } from "../../../text/wording";
-import { type FromWebview, mostLeftOut, parseToWebview, type ToWebview } from "../messages";
+import { type FromWebview, maxLeftOut, parseToWebview, type ToWebview } from "../messages";
 import type { CandidateView, LeftOutView, NeighbourAnswer } from "../../../protocol";
 import { answersFor, type Choice, doneText, keepBoth, neighboursOf } from "./answers";
 import { candidateDetail } from "./detail";
@@ -14,7 +14,7 @@ import { helpDialog } from "../../shared/web/help";
 import { actionOf, helpRows, type KeyAction } from "../../shared/web/keys";
 import { leftOutSection, leftOutStep } from "./leftout";
 import { CandidateList } from "./list";
-import { draftText, lostDraft } from "./lost";
+import { draftText, renderLostDraft } from "./lost";
 import { answered, applyLeftOut, applyList, ask, changedMemory, choiceOf, chooseNeighbour, type Draft, draftOf, dropDraft, emptyModel, keepDraft, lostDrafts, type Model, moveSelection, neighbourOf, orderOf, parseSaved, type Saved, selectedOf, showRoot, startChange, startDraft, undoOf, undoTitleOf, want } from "./state";
 import { markChosen } from "./neighbours";
 import { plain } from "../../shared/web/text";
@@ -24,20 +24,20 @@ declare function acquireVsCodeApi(): { postMessage(message: FromWebview): void; 
 const vscode = acquireVsCodeApi();
 const saved = parseSaved(vscode.getState());
 
-// of no root before the host named one: until then a list may be what it sent to the page that was here before
+// without a root until the host sends one: an earlier list may have been meant for the previous page
 let model: Model = { ...emptyModel, selected: saved?.selected, drafts: saved?.drafts ?? [] };
 let footOpen = saved?.foot ?? false;
 let leftOutOpen = saved?.leftOut ?? false;
-/** How many of the things left out are asked for while their section is open. */
+/** How many left-out items to request while their section is open. */
 let leftOutMost = leftOutStep;
 let scrollTop = saved?.scrollTop ?? 0;
 let drawn = "";
 let drawnCandidate: CandidateView | undefined;
 let drawnFoot: readonly unknown[] = [];
 let drawnLost: readonly Draft[] = [];
-/** Whether a form takes the focus when it is drawn: after the panel came back, not while a person walks along the list. */
+/** Whether a form takes the focus when drawn: after the panel is restored, but not while moving through the list. */
 let formTakesFocus = true;
-/** Whether the notice says that the list could not be had: the next list answers it. */
+/** Whether the notice shows a failed listing, which the next list clears. */
 let listFailed = false;
 
 const list = new CandidateList((id) => update({ ...model, selected: id }));
@@ -48,7 +48,7 @@ const restricted = h("p", { class: "restricted", role: "note" });
 const detail = h("section", { class: "detail", label: "Candidate", attributes: { tabindex: "-1" } });
 const foot = h("footer", { class: "foot" });
 const live = h("div", { class: "visually-hidden live", role: "status", attributes: { "aria-live": "polite" } });
-/** What was done last, to be seen as well as heard. */
+/** The last action, visible as well as read by screen readers. */
 const done = h("p", { class: "done", role: "status" });
 const notice = h("div", { class: "notice", role: "alert" });
 const lost = h("div", { class: "lost" });
@@ -136,12 +136,12 @@ function acted(message: ToWebview & { type: "acted" }): void {
   const verb = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" }[message.action];
   list.reveal();
   const told = (message.action === "accept" || message.action === "undo") && message.message !== "" ? plain(message.message) : `${verb}${title === "" ? "" : `: ${plain(title)}`}`;
-  // what was done before, elsewhere, has nothing to undo and is told by the sidecar
+  // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const words = message.undo === null || sent === undefined || sent.done === "" ? told : sent.done;
   done.textContent = `${words}. ${counted(orderOf(model).length, "candidate")} left.`;
 }
 
-/** Says what went wrong until something else happened, with what changed meanwhile. */
+/** Shows an error, with a diff of what changed meanwhile, until the next result. */
 function note(text: string, diff = ""): void {
   listFailed = false;
   done.textContent = "";
@@ -187,7 +187,7 @@ function drawLost(): void {
     say("Copied.");
   };
   const discard = (draft: Draft): void => update(dropDraft(model, draft));
-  lost.replaceChildren(...drafts.map((draft) => lostDraft(draft, { copy, discard })));
+  lost.replaceChildren(...drafts.map((draft) => renderLostDraft(draft, { copy, discard })));
   if (within) focusList();
 }
 
@@ -213,7 +213,7 @@ function toggleLeftOut(open: boolean): void {
 }
 
 function moreLeftOut(): void {
-  leftOutMost = Math.min(leftOutMost + leftOutStep, mostLeftOut);
+  leftOutMost = Math.min(leftOutMost + leftOutStep, maxLeftOut);
   askLeftOut();
 }
 
@@ -227,7 +227,7 @@ function propose({ id, scope }: LeftOutView): void {
   update(ask(model, id, undefined));
 }
 
-/** Draws the right side only when it would differ, so that a text being edited and the focus stay. */
+/** Draws the right side only if it would differ, so that a text being edited and the focus are kept. */
 function drawDetail(): void {
   const candidate = selectedOf(model);
   const draft = draftOf(model, candidate?.id);
@@ -238,7 +238,7 @@ function drawDetail(): void {
   if (key === drawn && candidate === drawnCandidate) return;
   const edited = drawn.startsWith("draft ") ? drawn.slice("draft ".length) : undefined;
   const focused = document.activeElement;
-  // an element keeps the focus inside a document that has none: giving it to another would take it from where it is
+  // in a document without focus, moving the active element would take the focus from where it is
   const within = document.hasFocus() && focused !== null && detail.contains(focused) ? focused : undefined;
   const same = drawnCandidate === candidate;
   drawn = key;
@@ -277,7 +277,7 @@ function drawDetail(): void {
   if (within !== undefined) restoreFocus({ detail, lost, edited, focused: within }, focusList);
 }
 
-/** While a memory is being changed its text beside the form follows its file. */
+/** Updates a memory's text beside the form if its file changed. */
 function drawChanged(draft: Draft, candidate: CandidateView | undefined): void {
   const before = drawnCandidate;
   drawnCandidate = candidate;
@@ -302,7 +302,7 @@ function cancelEdit(): void {
   focusList();
 }
 
-/** An edit begun and not yet saved is what the person means by accepting. */
+/** Requests an action on the selected candidate. Accepting includes an unsaved edit. */
 function act(action: "accept" | "reject" | "edit", chosen: Choice | null = null): void {
   const candidate = selectedOf(model);
   if (candidate === undefined || model.restricted || model.asked.has(candidate.id)) return;
@@ -314,7 +314,7 @@ function act(action: "accept" | "reject" | "edit", chosen: Choice | null = null)
   update(ask(model, candidate.id, draft, action === "accept" ? doneText(candidate, choice) : ""));
 }
 
-/** Carries out what the person says about the selected candidate and a memory near it; to change one begins with its form. */
+/** Applies the person's answer about the selected candidate and a similar memory; "changes" opens the form first. */
 function answer(answer: NeighbourAnswer, memory: string): void {
   const candidate = selectedOf(model);
   if (candidate === undefined || draftOf(model, candidate.id) !== undefined) return;
@@ -329,7 +329,7 @@ function answer(answer: NeighbourAnswer, memory: string): void {
   detail.querySelector<HTMLElement>("#edit-title")?.focus();
 }
 
-/** The keys act on this neighbour from now on. */
+/** Makes keys act on this neighbour. */
 function choose(memory: string): void {
   model = chooseNeighbour(model, memory);
   markChosen(detail, memory);

@@ -1,4 +1,4 @@
-// What the panel knows, changed only by these functions; drawing is elsewhere.
+// The state of the panel, changed only by these functions; drawing is elsewhere.
 import type { CandidateView, Edit, LeftOutView, NeighbourView } from "../../../protocol";
 import type { ActedMessage as Answer, ListMessage } from "../messages";
 import { type Choice, neighboursOf } from "./answers";
@@ -8,47 +8,47 @@ export interface Model {
   readonly root: string;
   readonly name: string;
   readonly restricted: boolean;
-  /** undefined until the first listing came. */
+  /** undefined until the first listing. */
   readonly list: Omit<ListMessage, "type" | "changed"> | undefined;
   readonly candidates: ReadonlyMap<string, CandidateView>;
-  /** What was left out, as far as it was asked for; undefined until it came. */
+  /** The left-out items, as many as requested; undefined until they arrive. */
   readonly leftOut: readonly LeftOutView[] | undefined;
   readonly selected: string | undefined;
-  /** What is selected once it is listed. */
+  /** The candidate to select once it is listed. */
   readonly wanted: string | undefined;
-  /** Edits under way, also of other roots and of candidates that are gone: a person's text goes only when they say so. */
+  /** Unsaved edits, also of other roots and of removed candidates: a person's text is only discarded on request. */
   readonly drafts: readonly Draft[];
-  /** The neighbour that the keys act on, by its id, and of which candidate. */
+  /** The neighbour that keys act on, and its candidate. */
   readonly chosen: { readonly candidate: string; readonly memory: string } | undefined;
-  /** What was asked of the host and is not answered yet, by the candidate's id. */
+  /** Requests to the host that are not answered yet, by the candidate's id. */
   readonly asked: ReadonlyMap<string, Asked>;
-  /** Whether an undo was asked for since the last listing: what could be undone next is not known before another. */
+  /** Whether an undo was requested since the last listing: only another listing says what can be undone next. */
   readonly undoing: boolean;
   readonly sync: { readonly running: boolean; readonly text: string };
 }
 
-/** An edit under way of a candidate; kept while the panel is hidden. */
+/** An unsaved edit of a candidate; kept while the panel is hidden. */
 export interface Draft extends Edit {
   readonly root: string;
   readonly id: string;
-  /** The memory that gets these words, and the hash of its text as it was shown; undefined: the candidate itself. */
+  /** The memory that gets this text, and the hash of its text as shown; undefined: the candidate itself. */
   readonly change?: { readonly memory: string; readonly hash: string } | undefined;
 }
 
-/** Something asked of the host: the draft that was sent along, and what was done in words once it is done. */
+/** A request to the host: the draft sent with it, and the message to show on success. */
 export interface Asked {
   readonly draft: Draft | undefined;
   readonly done: string;
 }
 
-/** What survives hiding the panel. */
+/** The state kept while the panel is hidden. */
 export interface Saved {
   readonly root: string;
   readonly selected: string | undefined;
   readonly scrollTop: number;
   readonly drafts: readonly Draft[];
   readonly foot: boolean;
-  /** Whether the section of what was left out is open. */
+  /** Whether the section of left-out items is open. */
   readonly leftOut: boolean;
 }
 
@@ -76,13 +76,13 @@ export function selectedOf(model: Model): CandidateView | undefined {
   return model.selected === undefined ? undefined : model.candidates.get(model.selected);
 }
 
-/** The action an undo takes back: null is the one being asked for right now, undefined that there is none. */
+/** The action to undo: null is the one being requested right now, undefined means none. */
 export function undoOf(model: Model): string | null | undefined {
   if (model.restricted || model.undoing) return undefined;
   return model.asked.size > 0 ? null : model.list?.undo?.action;
 }
 
-/** What the Undo button says it takes back; "" while there is nothing to undo. */
+/** The title of the Undo button; "" if there is nothing to undo. */
 export function undoTitleOf(model: Model): string {
   const action = undoOf(model);
   if (action === undefined) return "";
@@ -93,19 +93,19 @@ export function draftOf(model: Model, id: string | undefined): Draft | undefined
   return model.drafts.find((draft) => draft.root === model.root && draft.id === id);
 }
 
-/** Edits of this root whose candidate is gone, decided elsewhere or withdrawn. */
+/** Edits of this root whose candidate no longer exists, because it was decided elsewhere or withdrawn. */
 export function lostDrafts(model: Model): readonly Draft[] {
   if (model.list === undefined) return [];
   return model.drafts.filter(({ root, id }) => root === model.root && !model.candidates.has(id) && !model.asked.has(id));
 }
 
-/** The panel shows another root; the selection survives only for the same one, every draft does. */
+/** Shows another root. The selection is kept only for the same root; drafts are always kept. */
 export function showRoot(model: Model, root: string, name: string, restricted: boolean): Model {
   const selected = model.root === root ? model.selected : undefined;
   return { ...emptyModel, root, name, restricted, selected, drafts: model.drafts };
 }
 
-/** Takes a listing over; the selection stays, or goes to what now replaces it. */
+/** Applies a listing. The selection is kept, or moves to the nearest remaining candidate. */
 export function applyList(model: Model, message: ListMessage): Model {
   if (message.root !== model.root) return model;
   const changed = new Map(message.changed.map((candidate) => [candidate.id, candidate]));
@@ -123,14 +123,14 @@ export function applyList(model: Model, message: ListMessage): Model {
   return { ...model, candidates, list, undoing: false, selected, wanted: wanted ? undefined : model.wanted, drafts: withoutUnchanged(model, gone) };
 }
 
-/** Takes over what was left out. */
+/** Applies a list of left-out items. */
 export function applyLeftOut(model: Model, root: string, items: readonly LeftOutView[], total: number): Model {
   if (root !== model.root) return model;
   const list = model.list === undefined ? undefined : { ...model.list, leftOut: total };
   return { ...model, list, leftOut: items };
 }
 
-/** The drafts without those of candidates that are gone in which nothing was changed. */
+/** The drafts without unchanged ones of removed candidates. */
 function withoutUnchanged(model: Model, gone: readonly CandidateView[]): readonly Draft[] {
   return model.drafts.filter((draft) => !gone.some((candidate) => draft === draftOf(model, candidate.id) && isSame(draft, candidate)));
 }
@@ -148,12 +148,12 @@ function keepSelection(model: Model, order: readonly string[]): string | undefin
   return after.find((id) => left.has(id)) ?? order.at(-1);
 }
 
-/** Something is asked of the host about a candidate, with its draft as it is now where one is sent along. */
+/** Records a request to the host about a candidate, with the draft sent along. */
 export function ask(model: Model, id: string, draft: Draft | undefined, done = ""): Model {
   return { ...model, asked: new Map(model.asked).set(id, { draft, done }) };
 }
 
-/** The host answered. What was carried out is what an undo takes back next; a draft typed on since it was sent is kept. */
+/** Applies the host's answer. A performed action becomes the one to undo; a draft edited after it was sent is kept. */
 export function answered(model: Model, answer: Answer): Model {
   const sent = model.asked.get(answer.id)?.draft;
   const asked = new Map(model.asked);
@@ -168,7 +168,7 @@ export function answered(model: Model, answer: Answer): Model {
   return answer.action === "edit" ? done : removeCandidate(done, answer.id);
 }
 
-/** What was proposed is not among the things left out any more. */
+/** Removes a proposed item from the left-out items. */
 function withoutLeftOut(model: Model, id: string): Model {
   const { list } = model;
   const left = model.leftOut?.filter((item) => item.id !== id);
@@ -184,7 +184,7 @@ function removeCandidate(model: Model, id: string): Model {
   return { ...model, candidates, list: { ...model.list, order }, selected: keepSelection(model, order), drafts: withoutUnchanged(model, [candidate]) };
 }
 
-/** The candidate to be shown: now, or as soon as it is listed. */
+/** Selects a candidate now, or as soon as it is listed. */
 export function want(model: Model, id: string): Model {
   return model.candidates.has(id) ? { ...model, selected: id, wanted: undefined } : { ...model, wanted: id };
 }
@@ -198,20 +198,20 @@ export function moveSelection(model: Model, step: number): Model {
   return { ...model, selected: order[next] };
 }
 
-/** Whether accepting a candidate writes words of its own, which a person may put otherwise first. */
-export function hasWords({ action }: CandidateView): boolean {
+/** Whether accepting a candidate writes text of its own, which a person may edit first. */
+export function isEditable({ action }: CandidateView): boolean {
   return action !== "archive" && action !== "refer" && action !== "close";
 }
 
-/** Begins to edit the selected candidate; an edit begun before goes on. */
+/** Starts editing the selected candidate, or continues an earlier edit. */
 export function startDraft(model: Model): Model {
   const candidate = selectedOf(model);
-  if (candidate === undefined || model.restricted || !hasWords(candidate) || draftOf(model, candidate.id) !== undefined) return model;
+  if (candidate === undefined || model.restricted || !isEditable(candidate) || draftOf(model, candidate.id) !== undefined) return model;
   const { id, title, body, tags } = candidate;
   return keepDraft(model, { root: model.root, id, title, body, tags: [...tags] });
 }
 
-/** The neighbour that the keys act on: the one the person chose, else the first. */
+/** The neighbour that keys act on: the one the person chose, else the first. */
 export function neighbourOf(model: Model): NeighbourView | undefined {
   const candidate = selectedOf(model);
   if (candidate === undefined) return undefined;
@@ -219,12 +219,12 @@ export function neighbourOf(model: Model): NeighbourView | undefined {
   return all.find(({ id }) => model.chosen?.candidate === candidate.id && model.chosen.memory === id) ?? all[0];
 }
 
-/** The keys act on this neighbour of the selected candidate. */
+/** Makes keys act on this neighbour of the selected candidate. */
 export function chooseNeighbour(model: Model, memory: string): Model {
   return model.selected === undefined ? model : { ...model, chosen: { candidate: model.selected, memory } };
 }
 
-/** Begins to give a memory the candidate's words; an edit begun before goes on. */
+/** Starts changing a memory to the candidate's text, unless an edit has already begun. */
 export function startChange(model: Model, { id: memory, hash }: NeighbourView): Model {
   const candidate = selectedOf(model);
   if (candidate === undefined || model.restricted || draftOf(model, candidate.id) !== undefined) return model;
@@ -232,19 +232,19 @@ export function startChange(model: Model, { id: memory, hash }: NeighbourView): 
   return keepDraft(model, { root: model.root, id, title, body, tags: [...tags], change: { memory, hash } });
 }
 
-/** The memory that a draft changes, as it is shown now. */
+/** The memory that a draft changes, in its current state. */
 export function changedMemory(draft: Draft | undefined, candidate: CandidateView | undefined): NeighbourView | undefined {
   return candidate?.neighbours.find(({ id }) => id === draft?.change?.memory);
 }
 
-/** What a draft says about a memory; null where it is of the candidate alone. */
+/** The choice that a draft implies about a memory; null if it only edits the candidate. */
 export function choiceOf(draft: Draft | undefined, candidate: CandidateView): Choice | null {
   if (draft?.change === undefined) return null;
   const { memory, hash } = draft.change;
   return { answer: "changes", memory, hash: changedMemory(draft, candidate)?.hash ?? hash };
 }
 
-/** What was typed into a draft takes the place of what it held. */
+/** Replaces a draft by its new text. */
 export function keepDraft(model: Model, draft: Draft): Model {
   return { ...model, drafts: [...dropDraft(model, draft).drafts, draft] };
 }
@@ -257,7 +257,7 @@ export function parseTags(text: string): string[] {
   return [...new Set(text.split(/[,\n]/).map((tag) => tag.trim()).filter((tag) => tag !== ""))];
 }
 
-/** What `getState` gave back; undefined when it is not what was saved. */
+/** Parses the result of `getState`; undefined if it is not a saved state. */
 export function parseSaved(value: unknown): Saved | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { root, selected, scrollTop, drafts, foot, leftOut } = value as Record<string, unknown>;

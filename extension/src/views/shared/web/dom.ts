@@ -11,7 +11,7 @@ export interface Properties {
 
 export type Child = Node | string;
 
-/** Builds an element; texts become text nodes, so nothing in them is markup. */
+/** Builds an element. Strings become text nodes, so they are never parsed as markup. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: readonly Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (properties.class !== undefined) element.className = properties.class;

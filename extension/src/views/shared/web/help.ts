@@ -1,6 +1,6 @@
 import { button, h } from "./dom";
 
-/** The list of keys; Escape or Close ends it and the focus goes back to where it was. */
+/** A dialog that lists the keys. Escape or Close closes it and restores the focus. */
 export function helpDialog(rows: readonly (readonly [string, string])[]): { readonly element: HTMLDialogElement; open(): void } {
   const element = h(
     "dialog",

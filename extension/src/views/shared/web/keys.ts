@@ -11,7 +11,7 @@ export interface Key {
   readonly repeat?: boolean;
 }
 
-// not k for keeping both: it goes to the previous candidate
+// "k" already goes to the previous candidate, so "b" keeps both
 const answers: Readonly<Record<string, KeyAction>> = { s: "same", p: "replaces", c: "changes", w: "answers", b: "keepBoth", "1": "neighbour1", "2": "neighbour2", "3": "neighbour3" };
 const letters: Readonly<Record<string, KeyAction>> = { j: "next", k: "previous", a: "accept", e: "edit", r: "reject", u: "undo", o: "openTurn", "?": "help", ...answers };
 const movement: Readonly<Record<string, KeyAction>> = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "last", PageDown: "pageDown", PageUp: "pageUp" };
@@ -20,7 +20,7 @@ const movement: Readonly<Record<string, KeyAction>> = { ArrowDown: "next", Arrow
 export function actionOf(key: Key, inDetail: boolean): KeyAction | undefined {
   if (key.ctrlKey || key.metaKey || key.altKey) return undefined;
   const action = letters[key.key];
-  // a key held down moves on, but decides about one candidate only
+  // a key held down repeats movement, but not decisions
   if (key.repeat === true && action !== undefined && action !== "next" && action !== "previous") return undefined;
   return action ?? (inDetail ? undefined : movement[key.key]);
 }

@@ -1,4 +1,4 @@
-// Text of transcripts and memories made safe to look at: what would be invisible or turn the reading order is written out.
+// Makes text of transcripts and memories safe to show: invisible and direction-changing characters are spelled out.
 
 export interface Piece {
   readonly text: string;
@@ -6,7 +6,7 @@ export interface Piece {
   readonly hidden: boolean;
 }
 
-/** A joiner between two emoji makes one of them and hides nothing. */
+/** A joiner between two emoji combines them and hides nothing. */
 const joinsEmoji = /^[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]\u200d\p{Extended_Pictographic}$/u;
 
 // zero-width, bidirectional controls, variation selectors, tag characters and control characters other than tab and newline

@@ -5,7 +5,7 @@ export interface Block {
 
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Words and fenced code of a message, in their order; a fence that is not closed reaches to the end. */
+/** Splits a message into prose and fenced code. An unclosed fence extends to the end. */
 export function blocks(text: string): Block[] {
   const found: Block[] = [];
   let lines: string[] = [];

@@ -1,19 +1,19 @@
 import { Heights } from "./heights";
 
 const spare = 800;
-/** How far below the upper edge a turn stands that was jumped to. */
+/** Space above a turn that was jumped to. */
 const margin = 8;
 
 export interface FlowContent {
   readonly count: number;
   guess(position: number): number;
-  /** The element of a position, made anew whenever what it shows is another. */
+  /** Makes the element of a position; called again whenever its content changes. */
   make(position: number): HTMLElement;
-  /** Which positions exist now. */
+  /** Reports the positions that exist now. */
   drawn(first: number, last: number): void;
 }
 
-/** Rows of any height, of which only those near what is in sight exist. What the person looks at stays where it is while heights become known. */
+/** A virtual list with rows of any height: only rows near the visible part exist. The visible part stays in place while heights are measured. */
 export class Flow {
   readonly #rows: HTMLElement;
   readonly #elements = new Map<number, HTMLElement>();
@@ -21,7 +21,7 @@ export class Flow {
   #heights = new Heights([]);
   #content: FlowContent | undefined;
   #frame = 0;
-  /** The row that was jumped to stays where it is while heights become known, until the person scrolls. */
+  /** The row that was jumped to; it stays in place while heights are measured, until the person scrolls. */
   #pinned: number | undefined;
 
   constructor(readonly scroller: HTMLElement, rows: HTMLElement) {
@@ -32,7 +32,7 @@ export class Flow {
     for (const type of ["wheel", "pointerdown", "touchstart", "keydown"]) scroller.addEventListener(type, () => (this.#pinned = undefined), { passive: true });
   }
 
-  /** Shows other content, or the same with more rows at its end: what is in sight stays. */
+  /** Shows other content, or the same with more rows at its end; the visible part stays in place. */
   show(content: FlowContent): void {
     const at = this.position;
     const known = this.#content !== undefined && content.count >= this.#heights.count;
@@ -44,7 +44,7 @@ export class Flow {
     else this.jump(at);
   }
 
-  /** Lets rows be made anew. */
+  /** Removes rows, so that they are made again. */
   clear(positions?: Iterable<number>): void {
     for (const position of positions ?? [...this.#elements.keys()]) {
       const element = this.#elements.get(position);
@@ -55,12 +55,12 @@ export class Flow {
     }
   }
 
-  /** The first row in sight. */
+  /** The first visible row. */
   get position(): number {
     return this.#heights.at(this.scroller.scrollTop + 2 * margin);
   }
 
-  /** The last row that begins in sight. */
+  /** The last row whose top is visible. */
   get last(): number {
     return this.#heights.at(this.scroller.scrollTop + this.scroller.clientHeight);
   }
@@ -69,13 +69,13 @@ export class Flow {
     return this.#elements.get(position);
   }
 
-  /** Brings a row to the upper edge. */
+  /** Scrolls a row to the top. */
   jump(position: number): void {
     this.#pinned = position;
     this.#settle(position, -margin);
   }
 
-  /** Draws what is in sight. */
+  /** Draws the visible rows. */
   draw(): void {
     if (this.#pinned !== undefined) return this.#settle(this.#pinned, -margin);
     const anchor = this.position;
@@ -90,7 +90,7 @@ export class Flow {
     });
   }
 
-  /** Draws around a row that stands so far above the edge, and measures until no height changes any more. */
+  /** Draws around a row whose top is `inside` pixels above the edge, and measures until no height changes. */
   #settle(anchor: number, inside: number): void {
     const content = this.#content;
     if (content === undefined) return;
@@ -110,7 +110,7 @@ export class Flow {
     }
   }
 
-  /** As far as can be scrolled. */
+  /** Limits a position to the scrollable range. */
   #within(top: number): number {
     return Math.max(Math.min(top, this.#heights.total - this.scroller.clientHeight), 0);
   }

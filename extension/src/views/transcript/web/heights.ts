@@ -1,4 +1,4 @@
-/** The heights of many rows, guessed until they are measured; every question is answered in steps of log n. */
+/** The heights of many rows, estimated until they are measured. All lookups take O(log n). */
 export class Heights {
   readonly #heights: Float64Array;
   /** Binary indexed sums of `#heights`. */
@@ -33,14 +33,14 @@ export class Heights {
     for (let at = position + 1; at < this.#sums.length; at += at & -at) this.#sums[at] = (this.#sums[at] ?? 0) + change;
   }
 
-  /** Where a row begins. */
+  /** The top of a row. */
   top(position: number): number {
     let sum = 0;
     for (let at = Math.min(position, this.count); at > 0; at -= at & -at) sum += this.#sums[at] ?? 0;
     return sum;
   }
 
-  /** The row at a height; the first or last one beyond the ends. */
+  /** The row at a vertical position; beyond the ends, the first or last row. */
   at(y: number): number {
     let position = 0;
     let rest = y;
@@ -55,7 +55,7 @@ export class Heights {
   }
 }
 
-/** About how high a turn is before it is drawn; `size` in characters. */
+/** Estimates the height of a turn before it is drawn; `size` is in characters. */
 export function guessedHeight(size: number): number {
   return 64 + Math.min(Math.ceil(size / 90), 250) * 20;
 }

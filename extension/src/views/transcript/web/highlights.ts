@@ -1,14 +1,14 @@
-// Marks what is looked for with the browser's own highlights: no node of the page is changed for it.
+// Marks search matches with the browser's CSS highlights, which does not change the DOM.
 
 const name = "lerim-found";
 const most = 2000;
 
-/** Whether the words stand in the text of an element, but for case. */
+/** Whether the text of an element contains the words, ignoring case. */
 export function foundIn(element: Element, words: string): boolean {
   return words !== "" && element.textContent.toLowerCase().includes(words.toLowerCase());
 }
 
-/** Marks every place of the words below an element; "" marks none. */
+/** Highlights every match of the words below an element; "" clears the highlights. */
 export function showFound(below: Element, words: string): void {
   CSS.highlights.delete(name);
   if (words === "") return;

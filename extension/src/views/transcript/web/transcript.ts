@@ -1,4 +1,4 @@
-// The transcript viewer's browser side: a whole session, of which only what is in sight exists and is asked for.
+// The webview of the transcript viewer: a whole session, of which only the visible part is loaded and drawn.
 import type { OutlineView, SessionTurn, SessionView } from "../../../protocol";
 import { durationText, momentText, secondsOf, tokensText, workText } from "../../../text/sessionwording";
 import { type FromTranscript, parseToTranscript, type ToTranscript } from "../messages";
@@ -20,15 +20,15 @@ interface Saved {
 declare function acquireVsCodeApi(): { postMessage(message: FromTranscript): void; getState(): unknown; setState(state: Saved): void };
 
 const vscode = acquireVsCodeApi();
-/** Turns asked for at once. */
-const atOnce = 60;
-/** Turns kept here; beyond it those out of sight are forgotten. */
+/** Turns per request. */
+const turnsPerRequest = 60;
+/** Turns kept in memory; beyond that, distant ones are dropped. */
 const kept = 2000;
 const typingMs = 250;
 
 let outline: OutlineView | undefined;
 let position = savedPosition(vscode.getState());
-/** The turn the keys act on, and the one that was jumped to. */
+/** The turn that keys act on, and the one that was jumped to. */
 let current = -1;
 let target = -1;
 let asking = false;
@@ -179,13 +179,13 @@ function drawn(turn: SessionTurn, at: number, place: TurnPlace): HTMLElement {
   });
 }
 
-/** Asks for the first turns in sight that are not here. */
+/** Requests the first visible turns that are not loaded. */
 function need(first: number, last: number): void {
   if (asking || outline === undefined) return;
   for (let at = first; at <= last; at++) {
     if (turns.has(at)) continue;
     asking = true;
-    vscode.postMessage({ type: "need", start: at, count: atOnce });
+    vscode.postMessage({ type: "need", start: at, count: turnsPerRequest });
     return;
   }
 }
@@ -298,7 +298,7 @@ function savedPosition(state: unknown): number {
   return typeof saved === "number" && saved >= 0 ? saved : 0;
 }
 
-/** Unfolds the call of the current turn in which what is looked for stands, if it does not stand in its words. */
+/** Unfolds the calls of the current turn that contain the searched words. */
 function unfoldFound(): void {
   const element = flow.element(current);
   if (element === undefined || words === "") return;

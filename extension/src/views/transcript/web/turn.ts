@@ -15,13 +15,13 @@ export interface TurnPlace {
   readonly position: number;
   readonly count: number;
   readonly agent: string;
-  /** When its session began: a turn of that day says the time alone. */
+  /** When its session began: turns of the same day only show the time. */
   readonly began: string;
 }
 
 const speakers: Readonly<Record<string, string>> = { prompt: "You", shell: "You ran", command: "You" };
 
-/** One turn in full: who, when, the words, and the tool calls folded. Every text becomes text nodes. */
+/** One turn in full: speaker, time, text, and folded tool calls. Every text becomes text nodes. */
 export function turnArticle(turn: SessionTurn, place: TurnPlace, actions: TurnActions): HTMLElement {
   const who = turn.role === "user" ? (speakers[turn.kind] ?? "You") : place.agent;
   const head = `turn-head-${place.position}`;
@@ -37,7 +37,7 @@ export function turnArticle(turn: SessionTurn, place: TurnPlace, actions: TurnAc
   );
 }
 
-/** The place of a turn that is not here yet. */
+/** The placeholder of a turn that is not loaded yet. */
 export function waitingArticle(place: TurnPlace, height: number): HTMLElement {
   const article = h("article", { class: "turn waiting", label: "Loading", attributes: { ...articleAttributes(place), "aria-busy": "true" } });
   article.style.height = `${height}px`;
@@ -50,7 +50,7 @@ function articleAttributes({ position, count }: TurnPlace): Record<string, strin
 
 const marks: Readonly<Record<string, string>> = { ok: "✓", error: "✗", denied: "⊘", interrupted: "◼", pending: "…" };
 
-/** "exit code 2", "failed", "denied by you"; "" where nothing is to be said. */
+/** "exit code 2", "failed", "denied by you"; "" if there is nothing to show. */
 export function callStatus({ status, exitCode }: CallView): string {
   switch (status) {
     case "error":

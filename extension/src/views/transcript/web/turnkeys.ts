@@ -11,13 +11,13 @@ export function turnKey(key: Key & { readonly shiftKey: boolean }): TurnKey | un
   return key.ctrlKey || key.metaKey || key.altKey ? undefined : letters[key.key];
 }
 
-/** The next position of `kinds` after (`step` 1) or before (-1) `from` that a person typed; undefined for none. */
+/** The next prompt after (`step` 1) or before (-1) position `from` in `kinds`; undefined if there is none. */
 export function promptFrom(kinds: string, from: number, step: 1 | -1): number | undefined {
   for (let at = from + step; at >= 0 && at < kinds.length; at += step) if (kinds[at] !== "r") return at;
   return undefined;
 }
 
-/** Which of the positions found comes next from a turn, around the end; undefined for none. */
+/** The match after or before a position, wrapping around; undefined if there is none. */
 export function foundFrom(positions: readonly number[], from: number, step: 1 | -1): number | undefined {
   if (step === 1) return positions.find((position) => position > from) ?? positions[0];
   return positions.findLast((position) => position < from) ?? positions.at(-1);
