@@ -37,7 +37,7 @@ def rendered(transcript: Transcript, label: Label) -> Rendered:
     material = Material(None, transcript.session_id, transcript.platform)
     for turn in turns:
         material.add(turn)
-    ready = material.ready(True)
+    ready = material.window_turns(True)
     whole = {turn.id: _words(turn) for turn in turns}
     seen = {turn.id: _seen(turn) for turn in ready}
     lost = tuple(one.claim for one in label.expected if not _kept(one, turn_of, whole, seen))
