@@ -155,7 +155,7 @@ def announce(at: CommandContext) -> None:
 
 def sync(at: CommandContext) -> int:
     """A sync through the functions `lerim sync` is made of, and what waits besides; returns the exit code."""
-    from lerim.cli.review import show_candidates
+    from lerim.cli.review_output import show_candidates
     from lerim.cli.sync import run_sync, show_sync_report
     from lerim.cli.terminal.interrupt import EXIT_CODES
     from lerim.jobs.sync_context import SyncOptions

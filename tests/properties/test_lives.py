@@ -159,7 +159,7 @@ class Lives(RuleBasedStateMachine):
     def every_step_came_to_its_end(self) -> None:
         if self.world.ledger.exists():
             with open_ledger(self.world.place.private) as book:
-                assert book.unfinished() == []
+                assert book.unfinished_actions() == []
 
 
 TestLives = Lives.TestCase

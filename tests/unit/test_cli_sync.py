@@ -14,7 +14,7 @@ import msgspec
 import pytest
 import typer
 
-from lerim.cli import config, memory, project, review
+from lerim.cli import config, memory, project, review, review_output
 from lerim.cli import status as cli_status
 from lerim.cli import sync as cli_sync
 from lerim.cli.app import main
@@ -234,7 +234,13 @@ def test_an_output_of_another_encoding_ends_no_command(sample: Sample):
 STRUCTS = (
     *(config.ConfigView, config.SettingView, memory.MemoriesView, project.ProjectView),
     *(project.ProjectsView, project.ProjectOutput, project.RemovedProjectOutput, review.PendingView),
-    *(review.ResultView, review.ResultsView, cli_status.StatusView, report.SyncReport, report.SessionCounts),
+    *(
+        review_output.ResultView,
+        review_output.ResultsView,
+        cli_status.StatusView,
+        report.SyncReport,
+        report.SessionCounts,
+    ),
     *(report.DroppedView, report.CandidateWithdrawn, CandidateView, MemoryView),
 )
 

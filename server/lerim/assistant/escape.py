@@ -1,4 +1,4 @@
-"""Text that a model is shown as data."""
+"""Escaping text that a model is shown as data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ _NUMBERED = re.compile(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\
 
 
 def escape_lines(text: str) -> str:
-    """Each line behind a bar; nothing in it looks like a source's number or a field of DSPy's."""
+    """Prefix each line with a bar and escape whatever looks like a source number or a DSPy field marker."""
     escaped = _NUMBERED.sub("⁅", text.replace("[[", "⟦"))
     return "\n".join(f"| {line}" for line in escaped.splitlines())

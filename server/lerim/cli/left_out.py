@@ -9,7 +9,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from lerim.cli.review import act_on_each, format_type, review_app
+from lerim.cli.review import review_app
+from lerim.cli.review_output import act_on_each, format_type
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,

@@ -98,7 +98,7 @@ def maintain_command(
     projects, problems = list_projects(find_home())
     reports: list[MaintainReport] = []
     for project in (*projects, make_personal_project(find_home())):
-        reports.append(_told(project, options, quiet=as_json))
+        reports.append(_maintain_one_of_many(project, options, quiet=as_json))
         if not as_json:
             show_maintain_report(reports[-1])
             output.print_line()
@@ -111,7 +111,7 @@ def maintain_command(
     raise typer.Exit(max(EXIT_CODES[report.state] for report in reports))
 
 
-def _told(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+def _maintain_one_of_many(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
     """One of many projects: what keeps it from being maintained is told in its report, and the others go on."""
     from lerim.jobs import MaintainReport
 

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from lerim.cli.memory import PrimitiveName, memory_app
-from lerim.cli.review import ResultView, act_on_each, make_result_view, show_result
+from lerim.cli.review_output import ResultView, act_on_each, make_result_view, show_result
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,
@@ -225,4 +225,4 @@ def merge_command(
 
 def _act(ids: list[str], act: Callable[[ReviewPaths, str], ReviewResult], repo: Path, own: bool, as_json: bool) -> None:
     place = find_review_paths(repo, own)
-    act_on_each(ids, lambda one: act(place, one), named=make_memory_id_finder(place), as_json=as_json, own=own)
+    act_on_each(ids, lambda one: act(place, one), find_id=make_memory_id_finder(place), as_json=as_json, own=own)

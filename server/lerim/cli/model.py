@@ -119,7 +119,7 @@ def use_command(
     output.print_line(f"Written to {mine.config}.")
     if role.origin != str(mine.config):
         output.print_note(f"warning: {role.origin} overrides it: provider {role.provider}.")
-    output.print_line(_told(role))
+    output.print_line(_describe_role(role))
     output.print_problems([*problems, *role.problems])
     if role.model:
         output.print_line("Try it with `lerim model test`.")
@@ -208,7 +208,7 @@ def _agreed(model: Model, *, ask: bool) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _told(role: RoleView) -> str:
+def _describe_role(role: RoleView) -> str:
     if not role.model:
         return f"{role.role}: no model is used{f', {role.why}' if role.why else ''}"
     paid = "paid by the token" if role.billed else "not paid by the token"
@@ -221,7 +221,7 @@ def _told(role: RoleView) -> str:
 
 def _show(view: ModelsView) -> None:
     for role in view.roles:
-        output.print_line(_told(role))
+        output.print_line(_describe_role(role))
     spent = (
         "The amount spent today is not known" if view.spent_today is None else f"${view.spent_today:.4f} spent today"
     )

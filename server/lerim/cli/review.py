@@ -1,14 +1,15 @@
-"""`lerim review list|show|accept|edit|reject|undo`; `dropped` and `propose` are in `cli_left_out.py`."""
+"""`lerim review list|show|accept|edit|reject|undo`; `dropped` and `propose` are in `left_out.py`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
 import typer
 
+from lerim.cli.review_output import act_on_each, show_candidate
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     CommandContext,
@@ -21,10 +22,9 @@ from lerim.cli.terminal import (
     make_memory_id_finder,
     open_command_context,
     output,
-    shortest_prefix,
     with_error_exit,
 )
-from lerim.errors import LerimError, Problem
+from lerim.errors import Problem
 from lerim.files import hash_text
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, candidate_view, queue
 
@@ -48,19 +48,6 @@ class PendingView(msgspec.Struct, frozen=True):
     problems: list[Problem]
 
 
-class ResultView(msgspec.Struct, frozen=True):
-    """The outcome for one candidate: `ReviewResult` with the id asked for; `diff` is how a file changed since."""
-
-    id: str
-    ok: bool
-    code: str
-    message: str
-    action: str | None = None
-    path: str | None = None
-    ask_quotes: bool = False
-    diff: str | None = None
-
-
 class StepsView(msgspec.Struct, frozen=True):
     """What `review undo --list --json` prints, the newest first."""
 
@@ -68,12 +55,6 @@ class StepsView(msgspec.Struct, frozen=True):
 
 
 _STATES = {"done": "done", "changed": "done, but its file has changed since", "undone": "undone"}
-
-
-class ResultsView(msgspec.Struct, frozen=True):
-    """What accept, edit, reject and undo print with `--json`."""
-
-    results: list[ResultView]
 
 
 @review_app.command("list")
@@ -115,82 +96,6 @@ def show_command(
     for near in view.neighbours:
         output.show_item(near.id, [f"{near.title} ({near.similarity * 100:.0f} % similar)", *near.body.splitlines()])
         output.print_line()
-
-
-def show_candidate(view: CandidateView) -> None:
-    """One candidate as a person reviews it: what, how sure, why, and what it would change."""
-    output.show_item(
-        view.id,
-        [
-            view.title,
-            f"{format_type(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {_does(view)}",
-            *_suggested(view),
-            *(f"similar ({one.similarity * 100:.0f} %): {one.id} “{one.title}”" for one in view.neighbours),
-            *view.body.splitlines(),
-            *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
-            *([f"files: {', '.join(view.references)}"] if view.references else []),
-            *([f"flags: {', '.join(view.flags)}"] if view.flags else []),
-            *(view.diff or "").splitlines(),
-        ],
-    )
-    output.print_line()
-
-
-def _suggested(view: CandidateView) -> list[str]:
-    """The suggested answer and its reason, or why maintaining proposes it."""
-    if view.suggested is None:
-        return [f"why: {view.reason}"] if view.reason else []
-    by = "the model" if view.suggested.by == "model" else "its words"
-    why = f": {view.suggested.reason}" if view.suggested.reason else ""
-    return [f"suggested by {by}: {view.suggested.answer} {view.suggested.memory}".rstrip() + why]
-
-
-def _does(view: CandidateView) -> str:
-    """What accepting a candidate does to the memories there are."""
-    ends = ", ".join(view.ends)
-    match view.action:
-        case "same":
-            return f"adds its evidence to {view.target}"
-        case "update" | "merge":
-            return f"changes {view.target}" + (f", ends {ends}" if ends else "")
-        case "supersede" | "consolidate":
-            return f"replaces {ends}"
-        case "resolve":
-            return f"answers {ends}"
-        case "close":
-            return f"{view.targets[-1].id} answers {ends}" if view.targets else "answers a question"
-        case "archive":
-            return f"archives {ends}"
-        case "refer":
-            return f"changes what {view.target} refers to"
-        case _:
-            return "new"
-
-
-def show_candidates(
-    views: list[CandidateView], title: str, accepted: Collection[str] = (), waiting: Collection[str] = ()
-) -> None:
-    """Candidates as a table: an id's beginning that none of the `waiting` has, what, how sure, about which files, and
-    the words it rests on; `accepted` are marked."""
-    rows = []
-    ids = {*waiting, *(view.id for view in views)}
-    for view in views:
-        said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
-        what = view.title if view.action == "add" else f"{view.title} ({_does(view)})"
-        if view.id in accepted:
-            what = f"accepted: {what}"
-        if view.scope == "global":
-            what = f"{what} (your own: --global)"
-        kind = format_type(view.primitive, view.kind)
-        rows.append(
-            (shortest_prefix(view.id, ids), kind, what, f"{view.confidence:.2f}", ", ".join(view.references), said)
-        )
-    output.show_table(("id", "kind", "title", "conf.", "files", "evidence"), rows, title=title)
-
-
-def format_type(primitive: str, kind: str | None) -> str:
-    """`learning/pitfall`, `decision`."""
-    return f"{primitive}/{kind}" if kind else primitive
 
 
 @review_app.command("accept")
@@ -253,7 +158,7 @@ def accept_command(
             result = queue.accept_candidate(place, candidate_id, quotes=quotes, choice=choice, singly=not everything)
         return result
 
-    act_on_each(ids, accept, named=make_candidate_id_finder(place), as_json=as_json, own=own)
+    act_on_each(ids, accept, find_id=make_candidate_id_finder(place), as_json=as_json, own=own)
 
 
 def _choice(
@@ -336,7 +241,7 @@ def reject_command(
     act_on_each(
         ids,
         lambda name: queue.reject_candidate(place, name),
-        named=make_candidate_id_finder(place),
+        find_id=make_candidate_id_finder(place),
         as_json=as_json,
         own=own,
     )
@@ -370,57 +275,3 @@ def undo_command(
             output.print_line("There is nothing to undo yet.")
         return
     act_on_each([action or ""], lambda name: queue.undo_last(place, name or None), as_json=as_json, own=own)
-
-
-def act_on_each(
-    ids: list[str],
-    act: Callable[[str], ReviewResult],
-    *,
-    named: Callable[[str], str] = str,
-    as_json: bool,
-    own: bool = False,
-) -> None:
-    """Acts on each id, which `named` gives for what was typed; one that fails leaves the others alone. Exits with 1 if
-    all failed, 3 if some did."""
-    results: list[ResultView] = []
-    first: LerimError | None = None
-    for typed in dict.fromkeys(ids):
-        name = typed
-        try:
-            name = named(typed)
-            results.append(make_result_view(name, act(name)))
-        except LerimError as error:
-            if len(ids) == 1:
-                raise
-            first = first or error
-            results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
-    if as_json:
-        output.show_json(ResultsView(results))
-    else:
-        for result in results:
-            show_result(result, own=own)
-    failed = sum(not result.ok for result in results)
-    if failed:
-        alone = first.exit_code if first else 1
-        raise typer.Exit(3 if failed < len(results) else alone)
-
-
-def make_result_view(name: str, result: ReviewResult) -> ResultView:
-    """The outcome for this id."""
-    return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)
-
-
-def show_result(result: ResultView, *, own: bool = False) -> None:
-    """The outcome in words, and how it is taken back."""
-    message = output.escape_controls(result.message, lines=True)
-    if not result.ok:
-        output.print_note(f"error: {f'{output.escape_controls(result.id)}: ' if result.id else ''}{message}")
-        output.show_difference(result.diff or "")
-        return
-    output.print_line(message)
-    if result.path:
-        output.print_line(f"  file: {output.escape_controls(result.path)}")
-    if result.action and result.code not in ("undone", "already"):
-        output.print_line(
-            f"  undo: lerim review undo {output.escape_controls(result.action)}{' --global' if own else ''}"
-        )

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from lerim.cli.review import Quotes, QuotesOption, show_candidates
+from lerim.cli.review import Quotes, QuotesOption
+from lerim.cli.review_output import show_candidates
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,

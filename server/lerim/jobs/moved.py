@@ -58,7 +58,7 @@ def _has_decisions(project: Project, home: Home) -> bool:
     if files.is_absent(private / "review.sqlite3"):
         return False
     with open_ledger(private) as book:
-        return book.decided()
+        return book.has_actions()
 
 
 def _remove_pending(own: ReviewPaths, kept: ReviewPaths) -> None:

@@ -1,4 +1,4 @@
-"""What decides whether a theme lives: whether its places are there, and when sessions last worked on them."""
+"""Evidence that a theme is still alive: whether its files exist and when sessions last worked on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lerim.sessions import Catalog, add_folder_times, convert_sqlite_errors, fin
 
 
 def find_theme_grounds(project: Project, home: Home, memories: Iterable[StoredMemory]) -> dict[str, ThemeActivity]:
-    """The ground of each active theme, by its id. Raises CatalogError."""
+    """The evidence for each active theme, by its id. Raises CatalogError."""
     themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
     if not themes:
         return {}

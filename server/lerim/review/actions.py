@@ -1,7 +1,7 @@
-"""Doing and undoing: one action changes some files and one claim's state, wholly or not at all.
+"""Atomic actions: an action changes some files and the state of one claim, completely or not at all.
 
-What will be done is written down first, then done in order, then ticked off. A kill in between is made good by
-whoever holds the review lock next; nothing is written over a file that is not what the action saw.
+The ledger records an action before it starts and after it ends. If the process is killed in between, the next holder
+of the review lock recovers it. A file that differs from what the action expects is never overwritten.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ _UNFINISHED = "An action was interrupted and could not be finished: {} The next 
 
 
 @contextmanager
-def locked_ledger(place: ReviewPaths) -> Iterator[Ledger]:
+def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
     """The project's ledger under the review lock, with whatever a killed process left undone made good.
 
     What cannot be made good stays unfinished, is tried again next time, and is told: `require_finished` and `pending`
     say it.
     """
-    with place.lock(), open_ledger(place.private, place.moves) as book:
-        files.sweep_leftovers(place.folders())
+    with paths.lock(), open_ledger(paths.private, paths.moves) as ledger:
+        files.sweep_leftovers(paths.folders())
         stuck: list[Problem] = []
-        for action in book.unfinished():
+        for action in ledger.unfinished_actions():
             try:
-                _recover(place, book, action)
+                _recover(paths, ledger, action)
             except LerimError as error:
                 stuck.append(Problem("unfinished", error.where, _UNFINISHED.format(error.explanation)))
-        book.keep_stuck(stuck)
-        book.commit()
-        yield book
+        ledger.save_stuck_problems(stuck)
+        ledger.commit()
+        yield ledger
 
 
-def require_finished(place: ReviewPaths, book: Ledger, concerned: Callable[[Action], bool]) -> None:
-    """Raises what keeps one of these actions from its end, if one of them has not come to it."""
-    for action in book.unfinished():
+def require_finished(paths: ReviewPaths, ledger: Ledger, concerned: Callable[[Action], bool]) -> None:
+    """Recover the unfinished actions that match `concerned`. Raises the error that prevents it."""
+    for action in ledger.unfinished_actions():
         if concerned(action):
-            _recover(place, book, action)
+            _recover(paths, ledger, action)
 
 
 def perform_action(
-    place: ReviewPaths,
-    book: Ledger,
+    paths: ReviewPaths,
+    ledger: Ledger,
     kind: ActionKind,
     label: str,
     candidate: str,
@@ -81,43 +81,43 @@ def perform_action(
         changes=tuple(changes),
     )
     _check(changes)
-    book.start(action)
+    ledger.record_start(action)
     if judged is not None:
-        book.judgments.keep(action.id, candidate, judged, now)
+        ledger.judgments.keep(action.id, candidate, judged, now)
     if answered is not None:
-        book.choices.keep(action.id, answered)
-    book.commit()
+        ledger.choices.keep(action.id, answered)
+    ledger.commit()
     try:
-        _apply(place, changes)
+        _apply(paths, changes)
     except LerimError:
-        book.set_stage(action, "reverting")
+        ledger.set_stage(action, "reverting")
         with contextlib.suppress(LerimError):
-            _recover(place, book, replace(action, stage="reverting"))
-        book.commit()
+            _recover(paths, ledger, replace(action, stage="reverting"))
+        ledger.commit()
         raise
-    _finish(book, action)
+    _finish(ledger, action)
     return action
 
 
-def undo_action(place: ReviewPaths, book: Ledger, action: Action) -> None:
+def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
     """Put every file of the action back as it was. Raises StaleError, with the difference, if one changed since."""
     backwards = _backwards(action.changes)
     _check(backwards)
-    book.set_stage(action, "undoing")
-    book.commit()
+    ledger.set_stage(action, "undoing")
+    ledger.commit()
     try:
-        _apply(place, backwards)
+        _apply(paths, backwards)
     except LerimError:
         with contextlib.suppress(LerimError):
-            _take_back(place, backwards)
-            book.set_stage(action, "done")
-        book.commit()
+            _take_back(paths, backwards)
+            ledger.set_stage(action, "done")
+        ledger.commit()
         raise
-    _finish_undo(book, action)
+    _finish_undo(ledger, action)
 
 
 def rewrite_candidate(
-    place: ReviewPaths, book: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue], body: str | None = None
+    paths: ReviewPaths, ledger: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue], body: str | None = None
 ) -> None:
     """Change keys of a waiting candidate's file, or its text; it stays ours, and edits of it can still be undone.
 
@@ -126,50 +126,50 @@ def rewrite_candidate(
     text = record.update_record_text(
         proposal.text, changes, body, str(proposal.path)
     )  # with an edit that came with the accept
-    files.replace_file(proposal.path, text, anchor=place.state_anchor, before=proposal.saved)
-    book.rewrote(proposal.id, str(proposal.path), proposal.saved, text)
-    book.commit()
+    files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved)
+    ledger.record_rewrite(proposal.id, str(proposal.path), proposal.saved, text)
+    ledger.commit()
 
 
 def _backwards(changes: Sequence[FileChange]) -> list[FileChange]:
     return [change.reversed() for change in reversed(changes)]
 
 
-def _recover(place: ReviewPaths, book: Ledger, action: Action) -> None:
-    """Take an unfinished action to its end. Raises what stands in its way; the action then stays unfinished."""
+def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
+    """Finish or revert an interrupted action. Raises LerimError if that fails; the action then stays unfinished."""
     if action.stage == "reverting":
-        _take_back(place, action.changes)
-        book.forget(action)
-        book.commit()
+        _take_back(paths, action.changes)
+        ledger.discard_action(action)
+        ledger.commit()
         return
     undoing = action.stage == "undoing"
     changes = _backwards(action.changes) if undoing else list(action.changes)
     for number, change in enumerate(changes):
         try:
-            _apply(place, [change])
+            _apply(paths, [change])
         except StaleError:
             # Somebody changed this file meanwhile. It stays as it is, and so does the candidate, to be decided again.
-            _take_back(place, changes[:number])
-            book.set_stage(action, "done") if undoing else book.forget(action)
-            book.commit()
+            _take_back(paths, changes[:number])
+            ledger.set_stage(action, "done") if undoing else ledger.discard_action(action)
+            ledger.commit()
             return
-    _finish_undo(book, action) if undoing else _finish(book, action)
+    _finish_undo(ledger, action) if undoing else _finish(ledger, action)
 
 
-def _finish(book: Ledger, action: Action) -> None:
+def _finish(ledger: Ledger, action: Action) -> None:
     if action.candidate:
-        book.set_state(action.candidate, action.becomes, action.memory)
-    book.set_stage(action, "done")
-    book.commit()
+        ledger.set_state(action.candidate, action.becomes, action.memory)
+    ledger.set_stage(action, "done")
+    ledger.commit()
 
 
-def _finish_undo(book: Ledger, action: Action) -> None:
+def _finish_undo(ledger: Ledger, action: Action) -> None:
     if action.candidate:
-        book.set_state(action.candidate, action.was)
-    book.set_stage(action, "undone")
-    book.judgments.take_back(action.id)
-    book.choices.take_back(action.id)
-    book.commit()
+        ledger.set_state(action.candidate, action.was)
+    ledger.set_stage(action, "undone")
+    ledger.judgments.take_back(action.id)
+    ledger.choices.take_back(action.id)
+    ledger.commit()
 
 
 def _check(changes: Sequence[FileChange]) -> None:
@@ -179,11 +179,11 @@ def _check(changes: Sequence[FileChange]) -> None:
             raise _stale(change, now)
 
 
-def _take_back(place: ReviewPaths, changes: Sequence[FileChange]) -> None:
-    """Undo each of these changes that was done, the last first. A file that is otherwise now stays as it is."""
+def _take_back(paths: ReviewPaths, changes: Sequence[FileChange]) -> None:
+    """Undo those of these changes that were made, the last first. Files that have changed since stay as they are."""
     for change in reversed(changes):
         if read_current_text(change) == change.after:
-            _apply(place, [change.reversed()])
+            _apply(paths, [change.reversed()])
 
 
 def _stale(change: FileChange, now: str | None) -> StaleError:
@@ -196,7 +196,7 @@ def _stale(change: FileChange, now: str | None) -> StaleError:
     )
 
 
-def _apply(place: ReviewPaths, changes: Sequence[FileChange]) -> None:
+def _apply(paths: ReviewPaths, changes: Sequence[FileChange]) -> None:
     for change in changes:
         now = read_current_text(change)
         if now == change.after:
@@ -204,28 +204,28 @@ def _apply(place: ReviewPaths, changes: Sequence[FileChange]) -> None:
         if now != change.before:
             raise _stale(change, now)
         try:
-            _write(place, change)
+            _write(paths, change)
         except StaleError as error:
             raise _stale(change, read_current_text(change)) from error
 
 
-def _write(place: ReviewPaths, change: FileChange) -> None:
+def _write(paths: ReviewPaths, change: FileChange) -> None:
     path, anchor = Path(change.path), Path(change.anchor)
     if change.after is None:
         files.remove_file(path, anchor=anchor, before=change.before)
         return
     mode = 0o666
     if change.home == "memory":
-        place.store().make_folder(path.parent)
+        paths.store().make_folder(path.parent)
     elif change.home == "global":
         mode = 0o600
-        place.personal().store().make_folder(path.parent)
+        paths.personal().store().make_folder(path.parent)
     elif change.home == "review":
-        place.make_state()
+        paths.make_state()
         files.make_folder(path.parent, anchor=anchor)
     else:
         mode = 0o600
-        place.make_private()
+        paths.make_private()
         files.make_folder(path.parent, 0o700)
     if change.before is not None:
         files.replace_file(path, change.after, mode, anchor=anchor, before=change.before)
@@ -234,7 +234,7 @@ def _write(place: ReviewPaths, change: FileChange) -> None:
 
 
 def read_current_text(change: FileChange) -> str | None:
-    """The text of the change's file now, None where it is gone. Raises MemoryError_, BoundaryError."""
+    """The current text of the changed file; None if it does not exist. Raises MemoryError_, BoundaryError."""
     try:
         return files.read_text(Path(change.path), MAX_ANY_FILE, Path(change.anchor))
     except NotFoundError:

@@ -17,10 +17,10 @@ def make_our_sentence_test(
     of the claims that were accepted into it. Raises MemoryError_ where the ledger cannot be used."""
     if files.is_absent(private / "review.sqlite3"):
         return never_written_by_lerim
-    with open_ledger(private, moves) as book:
-        if book.is_ours(text_hash):
+    with open_ledger(private, moves) as ledger:
+        if ledger.is_ours(text_hash):
             return lambda _: True
-        told = [book.told(one.id) for one in book.claims("accepted") if one.memory == memory_id]
+        told = [ledger.load_proposed(one.id) for one in ledger.claims("accepted") if one.memory == memory_id]
     texts = [text for claim in told if claim is not None for text in (claim.title, f"{claim.title}.", claim.body)]
     said = {sentence for text in texts for sentence in split_sentences(text)}
     return said.__contains__

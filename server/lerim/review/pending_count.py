@@ -1,4 +1,4 @@
-"""The review folder at a glance: how many candidates wait, and whether anything there changed. No candidate is read."""
+"""Counts the waiting candidates and detects changes in the review folder without reading a candidate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lerim.errors import BoundaryError, BusyError
 from lerim.review.review_paths import ReviewPaths
 
 
-def count_pending(place: ReviewPaths) -> int:
+def count_pending(paths: ReviewPaths) -> int:
     """How many candidates wait: files in the review folder that the ledger knows as pending.
 
     Waits for an action of another process that has changed the files and not yet the ledger.
@@ -19,24 +19,24 @@ def count_pending(place: ReviewPaths) -> int:
     """
     from lerim.review.ledger import open_ledger  # a window without candidates never needs it
 
-    if files.is_absent(place.private / "review.sqlite3"):
+    if files.is_absent(paths.private / "review.sqlite3"):
         return 0
-    with open_ledger(place.private) as book:
-        acting = book.unfinished()
+    with open_ledger(paths.private) as ledger:
+        acting = ledger.unfinished_actions()
     if acting:
-        with suppress(BusyError), place.lock():
+        with suppress(BusyError), paths.lock():
             pass
-    names = {entry.name.removesuffix(".md") for entry in _candidates(place)}
+    names = {entry.name.removesuffix(".md") for entry in _candidates(paths)}
     if not names:
         return 0
-    with open_ledger(place.private) as book:
-        return sum(state == "pending" and name in names for name, state in book.states().items())
+    with open_ledger(paths.private) as ledger:
+        return sum(state == "pending" and name in names for name, state in ledger.states().items())
 
 
-def pending_stamp(place: ReviewPaths) -> int:
+def pending_stamp(paths: ReviewPaths) -> int:
     """Differs once a candidate was added, changed or removed; 0 where none waits."""
     found: list[tuple[object, ...]] = []
-    for entry in _candidates(place):
+    for entry in _candidates(paths):
         try:
             state = entry.stat(follow_symlinks=False)
         except OSError:
@@ -45,11 +45,11 @@ def pending_stamp(place: ReviewPaths) -> int:
     return hash(frozenset(found)) if found else 0
 
 
-def _candidates(place: ReviewPaths) -> Iterator[os.DirEntry[str]]:
-    """Nothing where the folder is missing, closed or a link: the list of candidates says which."""
+def _candidates(paths: ReviewPaths) -> Iterator[os.DirEntry[str]]:
+    """The candidate files; none if the folder is missing, unreadable or a link. `load_candidates` reports why."""
     try:
-        files.resolve_inside(place.state_anchor, place.review)
-        with os.scandir(place.review) as entries:
+        files.resolve_inside(paths.state_anchor, paths.review)
+        with os.scandir(paths.review) as entries:
             for entry in entries:
                 if entry.name.endswith(".md") and entry.name[0] != "." and entry.is_file(follow_symlinks=False):
                     yield entry

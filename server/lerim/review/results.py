@@ -1,4 +1,4 @@
-"""What becomes of something that is put before the person."""
+"""Results of proposing a candidate and of review actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CandidateProposed:
 
 @dataclass(frozen=True, slots=True)
 class ClaimBlocked:
-    """The claim was rejected before; `times` is how often it came again since."""
+    """The claim was rejected earlier; `times` counts how often it has come up again."""
 
     rejected: str
     times: int
@@ -24,7 +24,7 @@ class ClaimBlocked:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyKnown:
-    """The claim waits already, or a memory says it: `id` is that candidate or memory, `reason` a sentence."""
+    """The claim is already a candidate or memory: `id` names it, `reason` is a sentence for the person."""
 
     id: str
     reason: str
@@ -33,9 +33,9 @@ class AlreadyKnown:
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """The outcome of one step. `action` undoes it; `path` is the memory's or candidate's file.
+    """The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
 
-    `ask_quotes`: nothing was done yet, the person must first say whether quotes are shared in git.
+    `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git.
     """
 
     ok: bool

@@ -96,7 +96,7 @@ class RunFolder:
     maintaining's; `spent` is what asking models took, `steps` what did not go straight then; `agent` is what the lead
     decided, `subagents` what the explorer looked at for it, clean."""
 
-    place: ReviewPaths
+    paths: ReviewPaths
     started: datetime
     extracted: list[ExtractionResult] = field(default_factory=list)
     actions: list[MemoryAction] = field(default_factory=list)
@@ -125,11 +125,11 @@ class RunFolder:
         ]
         if not (extracted or self.actions or self.summaries or self.maintained or self.agent):
             return None
-        workspace = self.place.state / "workspace"
-        self.place.make_state()
+        workspace = self.paths.state / "workspace"
+        self.paths.make_state()
         name = f"{self.kind}-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = workspace / name
-        files.make_folder(folder, anchor=self.place.state_anchor)
+        files.make_folder(folder, anchor=self.paths.state_anchor)
         if self.kind == "sync":  # what a maintaining asked stands in its log
             asked = [_asked(one) for one in self.spent]
             steps = [{"outcome": "step", **msgspec.structs.asdict(step)} for step in self.steps]
@@ -146,7 +146,7 @@ class RunFolder:
         log = [*self.log, *map(describe_spent, self.spent), *map(describe_step, self.steps)]
         if log:
             self._create(folder / "session.log", redact_secrets("\n".join(log)).text + "\n")
-        _remove_oldest(workspace, self.place.state_anchor)
+        _remove_oldest(workspace, self.paths.state_anchor)
         return folder
 
     def _write(self, path: Path, content: Sequence[object] | MaintainActionsFile) -> None:
@@ -154,7 +154,7 @@ class RunFolder:
             self._create(path, _json(content))
 
     def _create(self, path: Path, text: str) -> None:
-        files.create_file(path, text, anchor=self.place.state_anchor)
+        files.create_file(path, text, anchor=self.paths.state_anchor)
 
 
 def _json(content: object) -> str:
@@ -185,9 +185,9 @@ def _asked(spent: RoleUsage) -> dict[str, object]:
     return {"outcome": "asked", "role": spent.role, "model": spent.model, **msgspec.structs.asdict(spent.usage)}
 
 
-def list_run_folders(place: ReviewPaths) -> list[Path]:
+def list_run_folders(paths: ReviewPaths) -> list[Path]:
     """The run folders there are, oldest first."""
-    workspace = place.state / "workspace"
+    workspace = paths.state / "workspace"
     try:
         return sorted(
             (path for path in workspace.iterdir() if _NAME.fullmatch(path.name) and not path.is_symlink()),
@@ -205,10 +205,10 @@ class LastRun(msgspec.Struct, frozen=True):
     steps: list[ModelStep] = []
 
 
-def find_last_model_run(place: ReviewPaths) -> LastRun:
+def find_last_model_run(paths: ReviewPaths) -> LastRun:
     """The newest run that asked a model and extracted something; an empty one where there is none. A folder that cannot
     be read, or that somebody else wrote, is passed over."""
-    for folder in reversed(list_run_folders(place)):
+    for folder in reversed(list_run_folders(paths)):
         try:
             items = msgspec.json.decode(
                 files.read_text(folder / "extract.json", MOST_BYTES), type=list[dict[str, object]]

@@ -1,4 +1,4 @@
-"""What the command line prints and the editor shows of a review: plain structs, snake_case."""
+"""The structs in which the command line and the editor show candidates and actions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 from .accept import accept_candidate as accept_candidate
-from .accept import note_kept as note_kept
+from .accept import record_kept as record_kept
 from .automatic import auto_accept as auto_accept
 from .automatic import auto_accept_all as auto_accept_all
 from .automatic import doubt_reason as doubt_reason

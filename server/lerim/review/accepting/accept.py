@@ -1,4 +1,4 @@
-"""What a person does with a candidate: accept, edit, reject; or writes without one."""
+"""Accepting a candidate: checks, the file changes, and what is recorded about it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def accept_candidate(
-    place: ReviewPaths,
+    paths: ReviewPaths,
     candidate_id: str,
     edit: CandidateEdit | None = None,
     quotes: QuoteChoice | None = None,
@@ -55,40 +55,40 @@ def accept_candidate(
     else the new memory stands beside its neighbours. `memories`: a search the caller keeps open. Raises StaleError
     where a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
     """
-    with actions.locked_ledger(place) as book:
-        store = place.store()
-        known = load_claim(place, book, candidate_id)
+    with actions.locked_ledger(paths) as ledger:
+        store = paths.store()
+        known = load_claim(paths, ledger, candidate_id)
         if known.state in ("accepted", "known"):
             path = store.path_of(known.memory)
             return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
-        proposal = load_waiting(place, known, store)
+        proposal = load_waiting(paths, known, store)
         shared = quotes or store.quotes.read_choice()
         if shared is None:
             message = "Shall the quotes of memories be shared in git, or stay on this machine?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
         if shared != store.quotes.read_choice():
-            place.make_private()
+            paths.make_private()
             store.quotes.write_choice(shared)
         final = proposal
         if edit is not None:
             final = parse_candidate(apply_edit(proposal, edit), proposal.path, store, proposal.text)
         if choice is not None:
             final = replace(apply_choice(store, final, choice), whole=edit is not None)
-        check_lost_targets(place, book, final)
-        check_rating_stands(place, book, final)
+        check_lost_targets(paths, ledger, final)
+        check_rating_stands(paths, ledger, final)
         if final.action != "same":  # which leaves the memory's file as it is
-            check_changed_targets(place, book, final)
+            check_changed_targets(paths, ledger, final)
         kind: ActionKind = "settle" if unseen else "accept"
         if kind == "accept":
             final = replace(final, record=accepted_record(final.record))
         judged: JudgmentKind | None = None if unseen or not singly else "edited" if final.edited else "accepted"
-        near = find_kept_beside(place, book, store, final, choice, memories)
-        return _carry_out(place, book, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
+        near = find_kept_beside(paths, ledger, store, final, choice, memories)
+        return _carry_out(paths, ledger, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
 
 
 def _carry_out(
-    place: ReviewPaths,
-    book: Ledger,
+    paths: ReviewPaths,
+    ledger: Ledger,
     store: Store,
     waiting: Proposal,
     final: Proposal,
@@ -97,17 +97,17 @@ def _carry_out(
     judged: JudgmentKind | None,
     near: Sequence[str],
 ) -> ReviewResult:
-    """Do it. `near`: the neighbours that the new memory stands beside."""
+    """Perform the accept. `near`: ids of the neighbours that the new memory is kept beside."""
     effect = compute_effects(
-        store, final, partial(verify_references, place, now) if final.session else partial(_inherit_baselines, place)
+        store, final, partial(verify_references, paths, now) if final.session else partial(_inherit_baselines, paths)
     )
-    _record_unedited_texts(book, store, final, effect)
-    changes = (*effect.changes, FileChange("review", str(place.state_anchor), str(waiting.path), waiting.text, None))
+    _record_unedited_texts(ledger, store, final, effect)
+    changes = (*effect.changes, FileChange("review", str(paths.state_anchor), str(waiting.path), waiting.text, None))
     label = _describe_accepted(final)
     states: tuple[ClaimState, ClaimState] = ("pending", "known" if final.action == "same" else "accepted")
     done = actions.perform_action(
-        place,
-        book,
+        paths,
+        ledger,
         kind,
         label,
         waiting.id,
@@ -115,12 +115,12 @@ def _carry_out(
         changes,
         effect.memory_id,
         judged,
-        answer_to_record(book, final, effect, near),
+        answer_to_record(ledger, final, effect, near),
     )
     if final.action == "same":
-        Uses(place.private).record_use([effect.memory_id], "said", final.record.updated)
+        Uses(paths.private).record_use([effect.memory_id], "said", final.record.updated)
     elif final.action not in ("archive", "refer", "close"):  # these give no memory new words
-        note_kept(place, effect.memory_id, now)
+        record_kept(paths, effect.memory_id, now)
     return ReviewResult(True, "known" if final.action == "same" else "accepted", label, done.id, str(effect.path))
 
 
@@ -154,30 +154,30 @@ def _describe_accepted(final: Proposal) -> str:
 
 
 def verify_references(
-    place: ReviewPaths, now: datetime, memory: MemoryRecord, _: Sequence[MemoryRecord] = ()
+    paths: ReviewPaths, now: datetime, memory: MemoryRecord, _: Sequence[MemoryRecord] = ()
 ) -> MemoryRecord:
     """The memory with the current state of its references, which freshness checks compare with later."""
-    return verifying.verify_record(place.project, place.home, memory, now)
+    return verifying.verify_record(paths.project, paths.home, memory, now)
 
 
-def _inherit_baselines(place: ReviewPaths, memory: MemoryRecord, sources: Sequence[MemoryRecord]) -> MemoryRecord:
-    return inherit_baselines(place.project, place.home, memory, sources)
+def _inherit_baselines(paths: ReviewPaths, memory: MemoryRecord, sources: Sequence[MemoryRecord]) -> MemoryRecord:
+    return inherit_baselines(paths.project, paths.home, memory, sources)
 
 
-def note_kept(place: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
-    """A person wants this memory kept: that is a use of it, and disuse begins here."""
-    Uses(place.private).record_use([memory_id], "kept", now or datetime.now(UTC))
+def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
+    """Record that a person wants to keep this memory; its time without use starts anew."""
+    Uses(paths.private).record_use([memory_id], "kept", now or datetime.now(UTC))
 
 
-def _record_unedited_texts(book: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
-    """Remember which texts no person wrote a word of: these alone may be changed unseen."""
+def _record_unedited_texts(ledger: Ledger, store: Store, proposal: Proposal, effect: Effects) -> None:
+    """Record the texts that no person has edited; only these may be changed automatically."""
     if proposal.edited:
         return
-    unedited = all(book.is_ours(one.text_hash) for one in proposal.about)
+    unedited = all(ledger.is_ours(one.text_hash) for one in proposal.about)
     for change in effect.changes:
         if (
             change.home == "memory"
             and change.after
             and (unedited or (change is effect.changes[-1] and change.before is None))
         ):
-            book.wrote(change.after)
+            ledger.record_our_text(change.after)

@@ -1,4 +1,4 @@
-"""What an answer for a memory near a candidate makes of the candidate, and what is kept of the answer."""
+"""Applying a person's answer about a neighbouring memory to a candidate, and recording the answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
-    """The candidate as it does what the person chose.
+    """The candidate with the action and target that the person chose.
 
     Raises MemoryError_ where it cannot, StaleError where the memory is not as they saw it.
     """
@@ -41,9 +41,9 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
     return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
 
 
-def answer_to_record(book: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> RecordedAnswer | None:
-    """What to remember of the answer for a session's candidate, so that the pair is not shown again."""
-    known = book.known(final.id)
+def answer_to_record(ledger: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> RecordedAnswer | None:
+    """The answer to record for a session's candidate, so that the pair is not shown again; None if there is none."""
+    known = ledger.find_claim(final.id)
     answer = ANSWERS.get(final.action)
     memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.about)
     if not final.session or known is None or answer is None or not memories:
@@ -52,8 +52,8 @@ def answer_to_record(book: Ledger, final: Proposal, effect: Effects, beside: Seq
 
 
 def find_kept_beside(
-    place: ReviewPaths,
-    book: Ledger,
+    paths: ReviewPaths,
+    ledger: Ledger,
     store: Store,
     final: Proposal,
     choice: NeighbourChoice | None,
@@ -64,8 +64,8 @@ def find_kept_beside(
         return ()
     if choice is not None and choice.memory:
         return (choice.memory,)
-    known = book.known(final.id)
-    skip = book.choices.memories(known.print, known.source) if known is not None else set()
-    with open_memory_search(place, memories) as search:
+    known = ledger.find_claim(final.id)
+    skip = ledger.choices.answered_memories(known.print, known.source) if known is not None else set()
+    with open_memory_search(paths, memories) as search:
         near = find_neighbours(search, store, final.record.title, final.record.body, skip=skip)
     return tuple(one.stored.record.id for one in near)

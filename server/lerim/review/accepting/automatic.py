@@ -16,7 +16,7 @@ _ROUNDS = 3
 
 
 def auto_accept(
-    place: ReviewPaths, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
+    paths: ReviewPaths, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
 ) -> ReviewResult | None:
     """Accept one proposal without review. Return None if it has to wait for the person: it is flagged, rests only on a
     tool or web page, was undone once, has a near neighbour or would change a memory; or, if it comes from no session,
@@ -24,17 +24,17 @@ def auto_accept(
 
     If the person never chose about quotes, they stay on this machine. Raises MemoryError_, BusyError.
     """
-    store = place.store()
+    store = paths.store()
     for _ in range(_ROUNDS):
-        if not _may_settle(place, proposal, memories):
+        if not _may_settle(paths, proposal, memories):
             return None
         try:
             choice = quotes or store.quotes.read_choice() or "local"
-            return accept_candidate(place, proposal.id, quotes=choice, memories=memories, unseen=True)
+            return accept_candidate(paths, proposal.id, quotes=choice, memories=memories, unseen=True)
         except StaleError:
             try:
                 proposal = load_candidate(
-                    place, proposal.id, store
+                    paths, proposal.id, store
                 )  # it does something else now; that may be accepted, too
             except MemoryError_:
                 return None
@@ -42,18 +42,18 @@ def auto_accept(
 
 
 def auto_accept_all(
-    place: ReviewPaths, quotes: QuoteChoice | None = None
+    paths: ReviewPaths, quotes: QuoteChoice | None = None
 ) -> tuple[list[tuple[Proposal, ReviewResult]], list[Problem]]:
     """Call `auto_accept` for all that waits, oldest turn first, and for what comes of it; a failure is a problem."""
     done: list[tuple[Proposal, ReviewResult]] = []
     problems: list[Problem] = []
     tried: set[tuple[str, str]] = set()
-    with MemorySearch(place.project, place.home) as memories:
-        while new := [one for one in _waiting(place) if (one.id, one.text) not in tried]:
+    with MemorySearch(paths.project, paths.home) as memories:
+        while new := [one for one in _waiting(paths) if (one.id, one.text) not in tried]:
             for proposal in new:
                 tried.add((proposal.id, proposal.text))
                 try:
-                    result = auto_accept(place, proposal, quotes, memories)
+                    result = auto_accept(paths, proposal, quotes, memories)
                 except LerimError as error:
                     problems.append(Problem(error.code, proposal.id, error.explanation))
                     continue
@@ -62,10 +62,10 @@ def auto_accept_all(
     return done, problems
 
 
-def _waiting(place: ReviewPaths) -> list[Proposal]:
-    with open_ledger(place.private, place.moves) as book:
-        ours = {name for name, state in book.states().items() if state == "pending"}
-    return load_candidates(place, ours, place.store())[0]
+def _waiting(paths: ReviewPaths) -> list[Proposal]:
+    with open_ledger(paths.private, paths.moves) as ledger:
+        ours = {name for name, state in ledger.states().items() if state == "pending"}
+    return load_candidates(paths, ours, paths.store())[0]
 
 
 def doubt_reason(proposal: Proposal) -> str:
@@ -78,22 +78,22 @@ def doubt_reason(proposal: Proposal) -> str:
     return ""
 
 
-def _may_settle(place: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
+def _may_settle(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
     if doubt_reason(proposal) or proposal.edited or proposal.void:
         return False
-    if proposal.session and (proposal.action != "add" or _has_near_neighbour(place, proposal, memories)):
+    if proposal.session and (proposal.action != "add" or _has_near_neighbour(paths, proposal, memories)):
         return False
-    with open_ledger(place.private, place.moves) as book:
-        if proposal.id in book.about("accept", "undone") | book.about("settle", "undone"):
+    with open_ledger(paths.private, paths.moves) as ledger:
+        if proposal.id in ledger.ids_acted_on("accept", "undone") | ledger.ids_acted_on("settle", "undone"):
             return False
         ends = set() if proposal.session or proposal.action == "refer" else {one.record.id for one in proposal.about}
-        if ends & book.about("restore", "done"):
+        if ends & ledger.ids_acted_on("restore", "done"):
             return False
-        return all(book.is_ours(one.text_hash) for one in proposal.about)
+        return all(ledger.is_ours(one.text_hash) for one in proposal.about)
 
 
-def _has_near_neighbour(place: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
+def _has_near_neighbour(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
     title, body = proposal.record.title, proposal.record.body
-    with open_memory_search(place, memories) as search:
-        near = find_neighbours(search, place.store(), title, body, 1)
+    with open_memory_search(paths, memories) as search:
+        near = find_neighbours(search, paths.store(), title, body, 1)
     return any(one.similarity >= NEAR for one in near)

@@ -21,12 +21,12 @@ from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
 
-def edit_candidate(place: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
+def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
     """Change a waiting candidate's words; its confidence is then a person's. `seen`: the hash of the file's text that
     the person changed a copy of. Raises NotFoundError, MemoryError_, StaleError."""
-    with actions.locked_ledger(place) as book:
-        store = place.store()
-        proposal = load_waiting(place, load_claim(place, book, candidate_id), store)
+    with actions.locked_ledger(paths) as ledger:
+        store = paths.store()
+        proposal = load_waiting(paths, load_claim(paths, ledger, candidate_id), store)
         text = apply_edit(proposal, edit)
         if seen and seen != files.hash_text(proposal.text):
             todo = "Read its new text, then edit it again."
@@ -36,47 +36,47 @@ def edit_candidate(place: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         if text == proposal.text:
             return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
         parse_candidate(text, proposal.path, store)
-        change = FileChange("review", str(place.state_anchor), str(proposal.path), proposal.text, text)
+        change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, text)
         label = f"Edited: {proposal.record.title}"
         done = actions.perform_action(
-            place, book, "edit", label, proposal.id, ("pending", "pending"), [change], judged="edited"
+            paths, ledger, "edit", label, proposal.id, ("pending", "pending"), [change], judged="edited"
         )
         return ReviewResult(True, "edited", label, done.id, str(proposal.path))
 
 
-def reject_candidate(place: ReviewPaths, candidate_id: str) -> ReviewResult:
+def reject_candidate(paths: ReviewPaths, candidate_id: str) -> ReviewResult:
     """Refuse a candidate for good: its claim is not proposed again. Raises NotFoundError, MemoryError_."""
-    with actions.locked_ledger(place) as book:
-        known = load_claim(place, book, candidate_id)
+    with actions.locked_ledger(paths) as ledger:
+        known = load_claim(paths, ledger, candidate_id)
         if known.state == "rejected":
             return ReviewResult(True, "already", "It was rejected before.")
-        proposal = load_waiting(place, known, place.store())
-        change = FileChange("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
+        proposal = load_waiting(paths, known, paths.store())
+        change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, None)
         label = f"Rejected: {proposal.record.title}"
         done = actions.perform_action(
-            place, book, "reject", label, known.id, ("pending", "rejected"), [change], judged="rejected"
+            paths, ledger, "reject", label, known.id, ("pending", "rejected"), [change], judged="rejected"
         )
-        propose_orphans(place, book)
+        propose_orphans(paths, ledger)
         return ReviewResult(True, "rejected", label, done.id)
 
 
-def load_claim(place: ReviewPaths, book: Ledger, candidate_id: str) -> LedgerClaim:
+def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerClaim:
     """The ledger's entry of a candidate. Raises NotFoundError if there is none."""
-    actions.require_finished(place, book, lambda action: action.candidate == candidate_id)
-    known = book.known(candidate_id)
+    actions.require_finished(paths, ledger, lambda action: action.candidate == candidate_id)
+    known = ledger.find_claim(candidate_id)
     if known is None:
         raise NotFoundError(
-            f"There is no candidate {candidate_id[:80]!r}.", where=str(place.review), todo="Refresh the list."
+            f"There is no candidate {candidate_id[:80]!r}.", where=str(paths.review), todo="Refresh the list."
         )
     return known
 
 
-def load_waiting(place: ReviewPaths, known: LedgerClaim, store: Store) -> Proposal:
+def load_waiting(paths: ReviewPaths, known: LedgerClaim, store: Store) -> Proposal:
     """The candidate of this claim. Raises NotFoundError if it no longer waits, MemoryError_, BoundaryError."""
     if known.state != "pending":
         why = (
             f": {known.note}" if known.note and known.source.startswith(SUGGESTION_PREFIX) else ""
         )  # no words of a session
         message = f"This candidate was {known.state} before{why}."
-        raise NotFoundError(message, where=str(place.review), todo="Undo that first, or refresh the list.")
-    return load_candidate(place, known.id, store)
+        raise NotFoundError(message, where=str(paths.review), todo="Undo that first, or refresh the list.")
+    return load_candidate(paths, known.id, store)

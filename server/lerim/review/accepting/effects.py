@@ -80,7 +80,7 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
             return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
         case "same":
             kept = about[0]
-            return Effects(kept.record.id, tuple(_gaining(store, kept.record, proposal.record)), kept.path)
+            return Effects(kept.record.id, tuple(_evidence_change(store, kept.record, proposal.record)), kept.path)
         case "update" | "merge":
             return _update(store, proposal, about[0], about[1:], verify)
         case "add" if about:
@@ -107,7 +107,7 @@ def _update(
     if verified:
         after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
     changes = _ending(store, ended, kept.record)
-    changes += _private(store, kept.record.id, proposal.record)
+    changes += _quotes_change(store, kept.record.id, proposal.record)
     return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
 
 
@@ -130,7 +130,7 @@ def _addition(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], v
     sources = [one.record for one in ended]
     supersedes, resolves = name_ended(memory, sources)
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
-    changes = [*_ending(store, ended, memory), *_private(store, memory.id, memory)]
+    changes = [*_ending(store, ended, memory), *_quotes_change(store, memory.id, memory)]
     path = store.path_for(memory)
     changes.append(FileChange("memory", str(store.anchor), str(path), None, _shown(store, memory)))
     return Effects(memory.id, tuple(changes), path)
@@ -173,7 +173,7 @@ def _rewriting(store: Store, stored: StoredMemory, before: str, after: str) -> t
     return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
 
 
-def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
+def _evidence_change(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
     """The change that gives a memory the evidence of a candidate that says the same: privately, its file stays."""
     text = store.quotes.text_with_evidence(kept, again.evidence)
     if text is None:
@@ -183,7 +183,7 @@ def _gaining(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[File
     return [FileChange("private", str(store.quotes.private), str(path), before, text)]
 
 
-def _private(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
+def _quotes_change(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
     """The change that keeps the quotes in the private folder, where they stay on this machine."""
     if store.quotes.read_choice() != "local":
         return []

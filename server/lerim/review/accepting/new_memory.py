@@ -20,7 +20,7 @@ from lerim.memory import (
 )
 from lerim.redaction import redact_secrets
 from lerim.review import actions
-from lerim.review.accepting.accept import note_kept, verify_references
+from lerim.review.accepting.accept import record_kept, verify_references
 from lerim.review.candidates import (
     PERSON_CONFIDENCE,
     join_lines,
@@ -31,7 +31,7 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def add_memory(
-    place: ReviewPaths,
+    paths: ReviewPaths,
     primitive: Primitive,
     title: str,
     body: str,
@@ -57,21 +57,21 @@ def add_memory(
         kind=kind if primitive == "learning" else None,
         references=tuple(references),
     )
-    with actions.locked_ledger(place) as book:
-        store = place.store()
+    with actions.locked_ledger(paths) as ledger:
+        store = paths.store()
         there = _find_same_memory(store, memory)
         if there is not None:
             told = f"It exists already: {there.record.title} ({there.record.id})"
             return ReviewResult(True, "already", told, path=str(there.path))
-        states = book.states()
+        states = ledger.states()
         memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
         if references:
-            memory = verify_references(place, now, memory)
+            memory = verify_references(paths, now, memory)
         path = store.path_for(memory)
         change = FileChange("memory", str(store.anchor), str(path), None, render_record(memory))
         label = f"Added: {memory.title}"
-        done = actions.perform_action(place, book, "add", label, "", ("pending", "accepted"), [change], memory.id)
-        note_kept(place, memory.id)
+        done = actions.perform_action(paths, ledger, "add", label, "", ("pending", "accepted"), [change], memory.id)
+        record_kept(paths, memory.id)
         cut = sum(part.count for part in clean)
         told = f"{label}\n{cut} secret{'s were' if cut > 1 else ' was'} removed." if cut else label
         return ReviewResult(True, "added", told, done.id, str(path))

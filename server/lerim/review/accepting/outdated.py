@@ -23,17 +23,17 @@ from lerim.review.review_paths import ReviewPaths
 UNRATED_NOTE = "the rating was withdrawn"
 
 
-def check_lost_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
+def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
     """Raises StaleError where a memory the proposal is about is over; it then waits without it, or not at all."""
     if proposal.void:
-        withdraw_in_ledger(place, book, proposal, "its memories are archived or gone")
+        withdraw_in_ledger(paths, ledger, proposal, "its memories are archived or gone")
         raise StaleError(
             "The memories this was about are archived, replaced or gone. The proposal was withdrawn.",
             where=str(proposal.path),
             todo="Refresh the list.",
         )
     if proposal.lost:
-        _refresh_targets(place, book, proposal)
+        _refresh_targets(paths, ledger, proposal)
         waits = "as a new one" if proposal.action == "add" else "without it"
         raise StaleError(
             f"The memory this would change or replace is archived, replaced or gone. It now waits {waits}.",
@@ -42,17 +42,17 @@ def check_lost_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> 
         )
 
 
-def check_rating_stands(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
+def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
     """Raises StaleError where a memory is to be archived for a word of a person's that does not count any more: it was
     undone, or they kept the memory since. The proposal is then taken back."""
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
-    uses = Uses(place.private)
+    uses = Uses(paths.private)
     said, kept = uses.last_feedback(), uses.last_kept()
     counts = any(one.id in said and find_unwanted_reason(*said[one.id], kept.get(one.id)) for one in proposal.targets)
     if counts or uses.problems:  # what cannot be read denies nothing
         return
-    withdraw_in_ledger(place, book, proposal, UNRATED_NOTE)
+    withdraw_in_ledger(paths, ledger, proposal, UNRATED_NOTE)
     raise StaleError(
         "It is no longer rated wrong or outdated. The proposal was withdrawn.",
         where=str(proposal.path),
@@ -60,12 +60,12 @@ def check_rating_stands(place: ReviewPaths, book: Ledger, proposal: Proposal) ->
     )
 
 
-def check_changed_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
-    """Raises StaleError where a memory the proposal is about was changed since; it then shows the new difference."""
+def check_changed_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
+    """Raises StaleError, with the new diff, if a target memory was changed since the proposal was made."""
     as_now = {one.record.id: one for one in proposal.about}
     changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].text_hash != one.hash]
     if changed:
-        _refresh_targets(place, book, proposal)
+        _refresh_targets(paths, ledger, proposal)
         raise StaleError(
             f"{changed[0].path.name} was changed since this was proposed.",
             where=str(changed[0].path),
@@ -74,31 +74,31 @@ def check_changed_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) 
         )
 
 
-def withdraw_in_ledger(place: ReviewPaths, book: Ledger, proposal: Proposal, reason: str) -> None:
-    """Remove a waiting candidate that makes no sense any more. Raises StaleError if its file changed, MemoryError_."""
-    change = FileChange("review", str(place.state_anchor), str(proposal.path), proposal.text, None)
+def withdraw_in_ledger(paths: ReviewPaths, ledger: Ledger, proposal: Proposal, reason: str) -> None:
+    """Withdraw a waiting candidate that no longer applies. Raises StaleError if its file changed, MemoryError_."""
+    change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, None)
     label = f"Withdrawn: {proposal.record.title}"
-    actions.perform_action(place, book, "withdraw", label, proposal.id, ("pending", "withdrawn"), [change])
-    book.set_state(proposal.id, "withdrawn", note=reason)
+    actions.perform_action(paths, ledger, "withdraw", label, proposal.id, ("pending", "withdrawn"), [change])
+    ledger.set_state(proposal.id, "withdrawn", note=reason)
 
 
 def withdraw_archiving(
-    place: ReviewPaths, book: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
+    paths: ReviewPaths, ledger: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
 ) -> None:
     """Take back what would archive a memory, or what would as its file had the text of this hash; not what a person
     edited. Raises as `withdraw_in_ledger`."""
-    unfinished = {action.candidate for action in book.unfinished()}
-    for known in book.claims("pending"):
+    unfinished = {action.candidate for action in ledger.unfinished_actions()}
+    for known in ledger.claims("pending"):
         about = known.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}")
-        if about and known.id not in unfinished and not files.is_absent(place.candidate_path(known.id)):
-            proposal = load_candidate(place, known.id, place.store())
+        if about and known.id not in unfinished and not files.is_absent(paths.candidate_path(known.id)):
+            proposal = load_candidate(paths, known.id, paths.store())
             if not proposal.edited:
-                withdraw_in_ledger(place, book, proposal, reason)
+                withdraw_in_ledger(paths, ledger, proposal, reason)
 
 
-def _refresh_targets(place: ReviewPaths, book: Ledger, proposal: Proposal) -> None:
-    """Let the candidate stand against the memories as they are, so that the next accept is of what the person sees."""
+def _refresh_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
+    """Update the target hashes in the candidate file, so that the next accept applies to what the person now sees."""
     hashes = {one.record.id: one.text_hash for one in proposal.about}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)
-    actions.rewrite_candidate(place, book, proposal, {"targets": None, "reason": None, "undecided": None, **keys})
+    actions.rewrite_candidate(paths, ledger, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

@@ -1,4 +1,4 @@
-"""One memory out of two: a file in which git left both sides of a merge, or two files of one id."""
+"""Merging memory files: a file with git conflict markers, or two files with the same id."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ _FOLDER = ".lerim/memory/"
 
 @dataclass(frozen=True, slots=True)
 class ConflictMerge:
-    """How a memory's file changes when both sides become one. `result` is what was done, None for a preview."""
+    """The diff of merging both sides of a memory, and the result of doing so (None for a preview)."""
 
     diff: str
     result: ReviewResult | None = None
 
 
-def merge_conflict(place: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
+def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> ConflictMerge:
     """Join both sides of a memory's file that has conflict markers, or the files that have the id of this one.
 
     Nothing is written for a `preview`. Raises NotFoundError where there is nothing to join, ConflictError where one
     side removed it, MemoryError_ where a side is no memory, StaleError, BusyError, BoundaryError.
     """
     if preview:
-        store = place.store()
-        changes, _ = _joining(place, store, path)
-        return ConflictMerge(_difference(store, changes))
-    with actions.locked_ledger(place) as book:
-        store = place.store()
-        changes, kept = _joining(place, store, path)
+        store = paths.store()
+        changes, _ = _plan_merge(paths, store, path)
+        return ConflictMerge(_describe_changes(store, changes))
+    with actions.locked_ledger(paths) as ledger:
+        store = paths.store()
+        changes, kept = _plan_merge(paths, store, path)
         title = parse_record(changes[0].after or "", kept).title
-        result = perform_act(place, book, "join", f"Merged: {title}", changes, kept.stem, kept)
+        result = perform_act(paths, ledger, "join", f"Merged: {title}", changes, kept.stem, kept)
         conflicts = [one.path for one in changes if one.before is not None and split_conflict(one.before)]
-        conflicts += [str(one) for one, found in _in_git(place).items() if found - {0} and one.stem == kept.stem]
+        conflicts += [str(one) for one, found in _in_git(paths).items() if found - {0} and one.stem == kept.stem]
         if conflicts:
             told = format_command_line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
             result = replace(result, message=f"{result.message}. Tell git with `{told}`.")
-        return ConflictMerge(_difference(store, changes), result)
+        return ConflictMerge(_describe_changes(store, changes), result)
 
 
-def find_merged_file(place: ReviewPaths, changes: Sequence[FileChange]) -> Path | None:
-    """A file of these changes that git has as merged, where to take them back would write markers of that merge."""
+def find_merged_file(paths: ReviewPaths, changes: Sequence[FileChange]) -> Path | None:
+    """The file among these changes that git already lists as merged, if undoing them would restore conflict markers."""
     if not any(one.before and split_conflict(one.before) for one in changes):
         return None
-    known = _in_git(place)
+    known = _in_git(paths)
     found = {path: known[path] for path in (Path(one.path) for one in changes) if path in known}
     whole = [path for path, how in found.items() if how == {0}]
     return whole[0] if whole and len(whole) == len(found) else None
 
 
-def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
+def _in_git(paths: ReviewPaths) -> dict[Path, set[int]]:
     """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
-    project = place.project
+    project = paths.project
     if project.is_personal or project.private_dir:  # git has none of a person's home
         return {}
     return {
@@ -72,9 +72,9 @@ def _in_git(place: ReviewPaths) -> dict[Path, set[int]]:
     }
 
 
-def find_unmerged_problems(place: ReviewPaths) -> list[Problem]:
-    """A problem for each memory that one branch changed and the other removed, where git waits to be told which."""
-    project = place.project
+def find_unmerged_problems(paths: ReviewPaths) -> list[Problem]:
+    """A problem for each memory that one branch changed and the other removed, while git waits for a decision."""
+    project = paths.project
     if project.is_personal or project.private_dir:
         return []
     found = find_half_removed_paths(project.root, project.common_dir, _FOLDER)
@@ -91,37 +91,39 @@ def _removed(path: Path) -> ConflictError:
     return ConflictError(message, where=str(path), todo=todo)
 
 
-def _joining(place: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
-    """What joins all there is of an id: the change of the file that stays first, and that file."""
+def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[FileChange], Path]:
+    """The changes that merge all files of an id, with the remaining file first, and the path of that file."""
     store.relative_name(path)
-    paths = store.paths_of(path.stem)
-    if not paths:
+    memory_files = store.paths_of(path.stem)
+    if not memory_files:
         raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="Refresh the list.")
-    texts = {one: store.read_text(one) for one in paths}
-    found = [(one, side) for one in paths for side in split_conflict(texts[one]) or (texts[one],)]
+    texts = {one: store.read_text(one) for one in memory_files}
+    found = [(one, side) for one in memory_files for side in split_conflict(texts[one]) or (texts[one],)]
     if len(found) == 1:
-        if any(one.path == str(paths[0]) for one in find_unmerged_problems(place)):
-            raise _removed(paths[0])
+        if any(one.path == str(memory_files[0]) for one in find_unmerged_problems(paths)):
+            raise _removed(memory_files[0])
         todo = "There is nothing to merge."
-        raise MemoryError_("Only one file has this id, and git left no conflict in it.", where=str(paths[0]), todo=todo)
+        raise MemoryError_(
+            "Only one file has this id, and git left no conflict in it.", where=str(memory_files[0]), todo=todo
+        )
     kept, text = found[0]
     for other, side in found[1:]:
         if is_older(parse_record(text, kept), parse_record(side, other)):
             kept = other
         text = merge_file_texts(text, side, kept)
     record = parse_record(text, kept)
-    live = [one for one in paths if not one.is_relative_to(store.memory_dir / "archived")]
+    live = [one for one in memory_files if not one.is_relative_to(store.memory_dir / "archived")]
     if record.superseded_by or record.resolved_by:
         kept = store.path_for(record, archived=True)
     elif live and kept not in live:
         kept = live[0]
     changes = [file_change(store, kept, texts.get(kept), text)]
-    changes += [file_change(store, one, texts[one], None) for one in paths if one != kept]
+    changes += [file_change(store, one, texts[one], None) for one in memory_files if one != kept]
     return changes, kept
 
 
-def _difference(store: Store, changes: Sequence[FileChange]) -> str:
-    """The change of the file that stays; of the others only that they go."""
+def _describe_changes(store: Store, changes: Sequence[FileChange]) -> str:
+    """The diff of the remaining file, and a line for each file that is removed."""
     kept, *others = changes
     parts = [redacted_diff(kept.before or "", kept.after or "", store.relative_name(Path(kept.path)))]
     parts += [f"{store.relative_name(Path(one.path))} is removed; the file above has its text." for one in others]

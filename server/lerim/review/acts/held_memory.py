@@ -21,7 +21,7 @@ from lerim.memory import (
     status_of,
 )
 from lerim.review import actions
-from lerim.review.accepting import note_kept
+from lerim.review.accepting import record_kept
 from lerim.review.ledger import Action, ActionKind, FileChange, Ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -29,15 +29,15 @@ from lerim.review.review_paths import ReviewPaths
 UNCHANGED_MESSAGE = "Nothing was changed."
 _MAX_TRIES = 4
 _KEEPING_ACTS: tuple[ActionKind, ...] = ("change", "restore", "kind", "verify", "join")
-"""What a person does only with a memory that shall stay."""
+"""Actions that show that the person wants to keep the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldMemory:
-    """A memory's file while the review lock is held. `text` is the file's, `record` what it says."""
+    """A memory under the review lock: the `text` of its file and the `record` parsed from it."""
 
-    place: ReviewPaths
-    book: Ledger
+    paths: ReviewPaths
+    ledger: Ledger
     store: Store
     path: Path
     text: str
@@ -51,45 +51,47 @@ class HeldMemory:
     def status(self) -> Status:
         return status_of(self.record, self.archived)
 
-    def may(self, status: Status, primitive: Primitive | None = None) -> bool:
-        """Whether it can come to be in this status, by the table of the lives of memories."""
+    def can_become(self, status: Status, primitive: Primitive | None = None) -> bool:
+        """Whether the lifecycle allows a transition to this status."""
         return lifecycle.is_transition_allowed(self.status, status, primitive or self.record.primitive)
 
-    def rewritten(self, text: str) -> FileChange:
-        """The change of its text."""
+    def rewrite_change(self, text: str) -> FileChange:
+        """The file change that replaces its text."""
         return file_change(self.store, self.path, self.text, text)
 
-    def moved(self, to: Path, text: str | None = None) -> list[FileChange]:
-        """The change of its place: the new file first, so that no instant is without it."""
+    def move_changes(self, to: Path, text: str | None = None) -> list[FileChange]:
+        """The file changes that move it. The new file is written first, so that the memory always exists."""
         if to == self.path:
-            return [self.rewritten(self.text if text is None else text)]
+            return [self.rewrite_change(self.text if text is None else text)]
         return [
             file_change(self.store, to, None, self.text if text is None else text),
             file_change(self.store, self.path, self.text, None),
         ]
 
-    def updated(self, changes: dict[str, HeaderValue], body: str | None = None) -> str:
-        """Its text with other values of these keys. Raises MemoryError_."""
+    def updated_text(self, changes: dict[str, HeaderValue], body: str | None = None) -> str:
+        """Its text with these keys changed. Raises MemoryError_."""
         return record.update_record_text(self.text, changes, body, str(self.path))
 
-    def do(self, kind: ActionKind, label: str, changes: Sequence[FileChange], path: Path | None = None) -> ReviewResult:
-        """Perform it. Raises StaleError, MemoryError_."""
-        return perform_act(self.place, self.book, kind, label, changes, self.record.id, path or self.path)
+    def perform(
+        self, kind: ActionKind, label: str, changes: Sequence[FileChange], path: Path | None = None
+    ) -> ReviewResult:
+        """Perform an action on this memory. Raises StaleError, MemoryError_."""
+        return perform_act(self.paths, self.ledger, kind, label, changes, self.record.id, path or self.path)
 
 
 def perform_act(
-    place: ReviewPaths,
-    book: Ledger,
+    paths: ReviewPaths,
+    ledger: Ledger,
     kind: ActionKind,
     label: str,
     changes: Sequence[FileChange],
     memory: str,
     path: Path,
 ) -> ReviewResult:
-    """Perform an act by hand and say so."""
-    action = actions.perform_action(place, book, kind, label, "", ("accepted", "accepted"), changes, memory)
+    """Perform a manual action and return its result."""
+    action = actions.perform_action(paths, ledger, kind, label, "", ("accepted", "accepted"), changes, memory)
     if kind in _KEEPING_ACTS:
-        note_kept(place, memory)
+        record_kept(paths, memory)
     return ReviewResult(True, kind, label, action.id, str(path))
 
 
@@ -99,32 +101,32 @@ def file_change(store: Store, path: Path, before: str | None, after: str | None)
 
 
 @contextmanager
-def hold_memory(place: ReviewPaths, memory_id: str) -> Iterator[HeldMemory]:
-    """A memory by its id, and the review lock. Raises NotFoundError, MemoryError_, BusyError."""
-    with actions.locked_ledger(place) as book:
-        store = place.store()
-        paths = store.paths_of(memory_id)
-        names = {str(path) for path in paths}
-        actions.require_finished(place, book, _changes_any_of(names))
-        if not paths:
-            raise _unknown_memory(place, memory_id)
-        if len(paths) > 1:
+def hold_memory(paths: ReviewPaths, memory_id: str) -> Iterator[HeldMemory]:
+    """Hold the review lock and load a memory by its id. Raises NotFoundError, MemoryError_, BusyError."""
+    with actions.locked_ledger(paths) as ledger:
+        store = paths.store()
+        memory_files = store.paths_of(memory_id)
+        names = {str(path) for path in memory_files}
+        actions.require_finished(paths, ledger, _changes_any_of(names))
+        if not memory_files:
+            raise _unknown_memory(paths, memory_id)
+        if len(memory_files) > 1:
             todo = f"Merge them with `lerim memory merge {memory_id}`, or move one away."
-            raise MemoryError_("Two files have this id.", where=str(paths[0]), todo=todo)
-        text = store.read_text(paths[0])
-        yield HeldMemory(place, book, store, paths[0], text, parse_record(text, paths[0]))
+            raise MemoryError_("Two files have this id.", where=str(memory_files[0]), todo=todo)
+        text = store.read_text(memory_files[0])
+        yield HeldMemory(paths, ledger, store, memory_files[0], text, parse_record(text, memory_files[0]))
 
 
 def _changes_any_of(names: set[str]) -> Callable[[Action], bool]:
     return lambda action: any(one.path in names for one in action.changes)
 
 
-def _unknown_memory(place: ReviewPaths, memory_id: str) -> NotFoundError:
+def _unknown_memory(paths: ReviewPaths, memory_id: str) -> NotFoundError:
     todo = "See `lerim memory list`."
-    own = place.personal()
-    if not place.project.is_personal and own.store().path_of(memory_id):
+    own = paths.personal()
+    if not paths.project.is_personal and own.store().path_of(memory_id):
         todo = "It is one of your own, which belong to no repository: add --global."
-    return NotFoundError(f"There is no memory {memory_id[:80]!r}.", where=str(place.project.memory_dir), todo=todo)
+    return NotFoundError(f"There is no memory {memory_id[:80]!r}.", where=str(paths.project.memory_dir), todo=todo)
 
 
 def current_second() -> datetime:
@@ -132,10 +134,10 @@ def current_second() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def retry_if_stale(place: ReviewPaths, memory_id: str, act: Callable[[HeldMemory], ReviewResult]) -> ReviewResult:
-    """Does what goes for a memory whatever its text says: if a person saves it meanwhile, it starts over."""
+def retry_if_stale(paths: ReviewPaths, memory_id: str, act: Callable[[HeldMemory], ReviewResult]) -> ReviewResult:
+    """Perform an action that does not depend on the memory's text; retries if a person saves the file meanwhile."""
     for _ in range(_MAX_TRIES):
-        with suppress(StaleError), hold_memory(place, memory_id) as memory:
+        with suppress(StaleError), hold_memory(paths, memory_id) as memory:
             return act(memory)
-    with hold_memory(place, memory_id) as memory:
+    with hold_memory(paths, memory_id) as memory:
         return act(memory)

@@ -28,30 +28,30 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def change_kind(
-    place: ReviewPaths, memory_id: str, primitive: Primitive, kind: LearningKind | None = None
+    paths: ReviewPaths, memory_id: str, primitive: Primitive, kind: LearningKind | None = None
 ) -> ReviewResult:
     """Make a memory another primitive (its file moves, its id stays) or a learning of another kind (where none
     is given the one it has, or had before it was made another primitive, else "insight"). Raises as `edit_memory`."""
     if primitive == "summary" or (kind is not None and primitive != "learning"):
         message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
         raise MemoryError_(message, where=memory_id, todo="Name a decision, learning, question or theme.")
-    with hold_memory(place, memory_id) as memory:
-        if memory.status != "active" and not memory.may("active", primitive):
+    with hold_memory(paths, memory_id) as memory:
+        if memory.status != "active" and not memory.can_become("active", primitive):
             message = f"It is {memory.status}, which a {primitive} cannot be."
             raise MemoryError_(message, where=str(memory.path), todo="Restore it first.")
         if primitive == "learning":
             kind = kind or memory.record.kind or _find_earlier_kind(memory) or "insight"
-        text = memory.updated({"kind": kind})
+        text = memory.updated_text({"kind": kind})
         to = memory.store.path_for(replace(memory.record, primitive=primitive), archived=memory.archived)
         if (text, to) == (memory.text, memory.path):
             return ReviewResult(True, "unchanged", UNCHANGED_MESSAGE, path=str(to))
         what = f"{primitive}/{kind}" if kind else primitive
-        return memory.do("kind", f"Now a {what}: {memory.record.title}", memory.moved(to, text), to)
+        return memory.perform("kind", f"Now a {what}: {memory.record.title}", memory.move_changes(to, text), to)
 
 
 def _find_earlier_kind(memory: HeldMemory) -> LearningKind | None:
     """The kind a memory had as a learning, before it was made something else."""
-    for step in memory.book.steps("done"):
+    for step in memory.ledger.list_actions("done"):
         if (step.kind, step.memory) == ("kind", memory.record.id):
             texts = [(change.before, Path(change.path)) for change in step.changes if change.before is not None]
             for text, path in texts:
@@ -62,13 +62,13 @@ def _find_earlier_kind(memory: HeldMemory) -> LearningKind | None:
 
 
 def promote_question(
-    place: ReviewPaths, memory_id: str, title: str | None = None, body: str | None = None
+    paths: ReviewPaths, memory_id: str, title: str | None = None, body: str | None = None
 ) -> ReviewResult:
     """Answer a question with a decision of this title, or its own, and this text alone: what a question says is that it
     is open. The decision resolves it, and it is archived. Raises as `edit_memory`, and where it is no open question."""
-    with hold_memory(place, memory_id) as memory:
+    with hold_memory(paths, memory_id) as memory:
         old = memory.record
-        if not memory.may("resolved"):
+        if not memory.can_become("resolved"):
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is not an open question.", where=str(memory.path), todo=todo)
         now = current_second()
@@ -76,7 +76,7 @@ def promote_question(
             redact_secrets(join_lines(title or old.title)).text,
             redact_secrets(path_to_text(body or "").strip()).text,
         ]
-        states = memory.book.states()
+        states = memory.ledger.states()
         decision = MemoryRecord(
             *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),
             references=old.references,
@@ -84,25 +84,25 @@ def promote_question(
         )
         decision = replace(decision, id=memory.store.new_id(decision, lambda name: name in states))
         if decision.references:
-            decision = verifying.verify_record(place.project, place.home, decision, now)
+            decision = verifying.verify_record(paths.project, paths.home, decision, now)
         path = memory.store.path_for(decision)
-        over = memory.updated({"resolved_by": decision.id})
+        over = memory.updated_text({"resolved_by": decision.id})
         changes = [
             file_change(memory.store, path, None, render_record(decision)),
-            *memory.moved(memory.store.path_for(old, archived=True), over),
+            *memory.move_changes(memory.store.path_for(old, archived=True), over),
         ]
-        return memory.do("promote", f"Decided: {decision.title}", changes, path)
+        return memory.perform("promote", f"Decided: {decision.title}", changes, path)
 
 
-def globalize_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
+def globalize_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
     """Put a copy of an active memory among the person's own, found from every repository; the project's file stays.
 
     What names files or other memories of this repository is left out of the copy. Raises as `edit_memory`.
     """
-    own = place.personal()
-    if place.project.is_personal:
+    own = paths.personal()
+    if paths.project.is_personal:
         raise MemoryError_("It is already one of your own memories.", where=memory_id, todo="There is nothing to do.")
-    with hold_memory(place, memory_id) as memory, own.lock():
+    with hold_memory(paths, memory_id) as memory, own.lock():
         old = memory.record
         if memory.status != "active":
             raise MemoryError_("It is over.", where=str(memory.path), todo="Restore it first.")
@@ -111,7 +111,7 @@ def globalize_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
             message = f"It no longer holds: “{join_lines(by.record.title)}” ({by.record.id}) replaces it."
             raise MemoryError_(message, where=str(memory.path), todo="Copy that one instead.")
         store = own.store()
-        text = memory.updated(
+        text = memory.updated_text(
             {
                 **dict.fromkeys(("references", "verified", "supersedes", "resolves"), None),
                 **dict.fromkeys(("superseded_by", "resolved_by", "related"), None),
@@ -127,4 +127,4 @@ def globalize_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
             text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
         path = store.path_for(copy)
         made = FileChange("global", str(store.anchor), str(path), None, text)
-        return memory.do("globalize", f"Copied to your own memories: {old.title}", [made], path)
+        return memory.perform("globalize", f"Copied to your own memories: {old.title}", [made], path)

@@ -18,20 +18,22 @@ from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
 
-def archive_memory(place: ReviewPaths, memory_id: str, reason: str = "") -> ReviewResult:
-    """Put a memory away: its file moves to `archived/` as it is. Raises as `edit_memory`."""
+def archive_memory(paths: ReviewPaths, memory_id: str, reason: str = "") -> ReviewResult:
+    """Archive a memory: its file moves to `archived/` unchanged. Raises as `edit_memory`."""
 
     def put_away(memory: HeldMemory) -> ReviewResult:
-        if not memory.may("archived"):
+        if not memory.can_become("archived"):
             return ReviewResult(True, "already", f"It is {memory.status} already.", path=str(memory.path))
         to = memory.store.path_for(memory.record, archived=True)
-        return memory.do("archive", archived_label(memory.record.title, join_lines(reason)), memory.moved(to), to)
+        return memory.perform(
+            "archive", archived_label(memory.record.title, join_lines(reason)), memory.move_changes(to), to
+        )
 
-    return retry_if_stale(place, memory_id, put_away)
+    return retry_if_stale(paths, memory_id, put_away)
 
 
-def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Bring back a memory that was archived, superseded or resolved: what ended it does not any more, on either side.
+def restore_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
+    """Restore a memory that was archived, superseded or resolved; the links that ended it are removed on both sides.
 
     Raises as `edit_memory`.
     """
@@ -39,7 +41,7 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
     def bring_back(memory: HeldMemory) -> ReviewResult:
         old = memory.record
         enders = links.find_enders(links.find_linked_memories(memory.store), memory_id)
-        if not memory.may("active") and not enders:
+        if not memory.can_become("active") and not enders:
             return ReviewResult(True, "already", "It is active.", path=str(memory.path))
         to = memory.store.path_for(old)
         changes = [_unlink(memory.store, ender, memory_id) for ender in enders if ender.record.id != memory_id]
@@ -48,24 +50,24 @@ def restore_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
             "resolved_by": None,
             **links.changes_without_link(old, memory_id),
         }
-        changes += memory.moved(to, memory.updated(ended))
-        return memory.do("restore", f"Restored: {old.title}", changes, to)
+        changes += memory.move_changes(to, memory.updated_text(ended))
+        return memory.perform("restore", f"Restored: {old.title}", changes, to)
 
-    return retry_if_stale(place, memory_id, bring_back)
+    return retry_if_stale(paths, memory_id, bring_back)
 
 
 def _unlink(store: Store, ender: StoredMemory, memory_id: str) -> FileChange:
-    """The change by which a memory does not end another any more."""
+    """The file change that removes the link by which `ender` ended the memory."""
     text = store.read_text(ender.path)
     gone = links.changes_without_link(ender.record, memory_id)
     return file_change(store, ender.path, text, record.update_record_text(text, gone, where=str(ender.path)))
 
 
-def delete_theme(place: ReviewPaths, memory_id: str) -> ReviewResult:
+def delete_theme(paths: ReviewPaths, memory_id: str) -> ReviewResult:
     """Delete a theme's file; everything else is archived, not deleted. Raises as `edit_memory`."""
-    with hold_memory(place, memory_id) as memory:
+    with hold_memory(paths, memory_id) as memory:
         if memory.record.primitive != "theme":
             todo = f"Archive it: `lerim memory archive {memory_id}`."
             raise MemoryError_("Only themes are deleted.", where=str(memory.path), todo=todo)
         gone = file_change(memory.store, memory.path, memory.text, None)
-        return memory.do("delete", f"Deleted: {memory.record.title}", [gone])
+        return memory.perform("delete", f"Deleted: {memory.record.title}", [gone])

@@ -25,33 +25,33 @@ class RepairResult:
     problems: tuple[Problem, ...] = ()
 
 
-def repair_links(place: ReviewPaths) -> RepairResult:
+def repair_links(paths: ReviewPaths) -> RepairResult:
     """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed is a
     problem. Where the index says that all agree no file is read but those that changed since it was brought up.
 
     Raises MemoryError_ where the ledger cannot be used, BusyError.
     """
-    known = memory_search.load_links(place.project, place.home)
+    known = memory_search.load_links(paths.project, paths.home)
     if known is not None and not links.find_memories_to_repair(known):
         return RepairResult()
-    if known is None and not links.plan_link_repairs(links.find_linked_memories(place.store())):
+    if known is None and not links.plan_link_repairs(links.find_linked_memories(paths.store())):
         return RepairResult()
-    with actions.locked_ledger(place) as book:
-        store = place.store()
+    with actions.locked_ledger(paths) as ledger:
+        store = paths.store()
         changes: list[FileChange] = []
         problems: list[Problem] = []
         for one in links.plan_link_repairs(links.find_linked_memories(store)):
             try:
                 memory = HeldMemory(
-                    place, book, store, one.stored.path, store.read_text(one.stored.path), one.stored.record
+                    paths, ledger, store, one.stored.path, store.read_text(one.stored.path), one.stored.record
                 )
                 to = store.path_for(memory.record, archived=True) if one.should_archive else memory.path
-                changes += memory.moved(to, memory.updated(dict(one.changes)))
+                changes += memory.move_changes(to, memory.updated_text(dict(one.changes)))
             except LerimError as error:
                 problems.append(error.problem(code="memory-links"))
         count = len({change.path for change in changes if change.before is not None})
         if not changes:
             return RepairResult(0, None, tuple(problems))
         label = f"Links between memories corrected: {count}"
-        action = actions.perform_action(place, book, "repair", label, "", ("accepted", "accepted"), changes)
+        action = actions.perform_action(paths, ledger, "repair", label, "", ("accepted", "accepted"), changes)
         return RepairResult(count, action.id, tuple(problems))

@@ -19,7 +19,7 @@ from lerim.memory import (
     verifying,
 )
 from lerim.redaction import redact_secrets
-from lerim.review.accepting import note_kept, withdraw_archiving
+from lerim.review.accepting import record_kept, withdraw_archiving
 from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory
 from lerim.review.candidates import PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
 from lerim.review.results import ReviewResult
@@ -27,19 +27,21 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def edit_memory(
-    place: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
+    paths: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
 ) -> ReviewResult:
     """Change a memory's words, tags or references, secrets cut out. With other words it is as sure as a person is, of
     now, and as verified as by `verify_memory`. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
-    with hold_memory(place, memory_id) as memory:
+    with hold_memory(paths, memory_id) as memory:
         text = _edited_text(memory, edit, None if references is None else parse_references(references))
         if text == memory.text:
             return ReviewResult(True, "unchanged", UNCHANGED_MESSAGE, path=str(memory.path))
-        return memory.do("change", f"Edited: {parse_record(text, memory.path).title}", [memory.rewritten(text)])
+        return memory.perform(
+            "change", f"Edited: {parse_record(text, memory.path).title}", [memory.rewrite_change(text)]
+        )
 
 
 def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str, ...] | None) -> str:
-    """The text with what was said otherwise. What was sent back as it was shown, without its secrets, stays."""
+    """The edited text. A part that was sent back as shown (with secrets removed) is left unchanged."""
     old = memory.record
     words = clean_edit(edit, memory.path)
     changes: dict[str, HeaderValue] = {}
@@ -55,51 +57,51 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
         changes["references"] = named.references or None
     said = "updated" in changes and named.references  # in the words of now, as an update that was accepted
     if said or "references" in changes:
-        place = memory.place
+        paths = memory.paths
         before = None if said else old
         changes["verified"] = (
-            verifying.verify_record(place.project, place.home, named, current_second(), before=before).verified or None
+            verifying.verify_record(paths.project, paths.home, named, current_second(), before=before).verified or None
         )
     parts = split_header(memory.text)
     newline = parts.newline if parts else "\n"
-    return memory.updated(changes, None if new_body is None else new_body.replace("\n", newline))
+    return memory.updated_text(changes, None if new_body is None else new_body.replace("\n", newline))
 
 
-def verify_memory(place: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Say that a memory is still true: what it refers to is from now on compared with how it is now. Raises as
-    `edit_memory`, and where that cannot be kept."""
-    with hold_memory(place, memory_id) as memory:
+def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
+    """Confirm that a memory is still true: its references are compared with their current state from now on. Raises as
+    `edit_memory`, and MemoryError_ if that state cannot be saved."""
+    with hold_memory(paths, memory_id) as memory:
         verified = verifying.verify_record(
-            place.project, place.home, replace(memory.record, verified=""), current_second()
+            paths.project, paths.home, replace(memory.record, verified=""), current_second()
         ).verified
         if not verified:
             todo = "Free some space or make the folder writable, then try again."
-            raise MemoryError_("The state of its references could not be saved.", where=str(place.private), todo=todo)
-        text = memory.updated({"verified": verified})
+            raise MemoryError_("The state of its references could not be saved.", where=str(paths.private), todo=todo)
+        text = memory.updated_text({"verified": verified})
         label = f"Verified: {memory.record.title}"
         if text == memory.text:
-            note_kept(place, memory_id)
+            record_kept(paths, memory_id)
             return ReviewResult(True, "verify", label, path=str(memory.path))
-        return memory.do("verify", label, [memory.rewritten(text)])
+        return memory.perform("verify", label, [memory.rewrite_change(text)])
 
 
-def give_feedback(place: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
+def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
     """What the person thinks of a memory: it moves the confidence by the rule of `lifecycle.fed_back`, and is kept.
 
     Called useful, it is not proposed to be archived any more. Raises as `edit_memory`.
     """
-    with hold_memory(place, memory_id) as memory:
+    with hold_memory(paths, memory_id) as memory:
         old = memory.record
         now = lifecycle.confidence_after_feedback(old.confidence, said)
-        uses, at = Uses(place.private), datetime.now(UTC)
+        uses, at = Uses(paths.private), datetime.now(UTC)
         uses.record_feedback(memory_id, said, at)
         if said == "useful":
             uses.record_use([memory_id], "useful", at)
-            withdraw_archiving(place, memory.book, memory_id, "it was rated useful since")
-        text = memory.updated({"confidence": now})
+            withdraw_archiving(paths, memory.ledger, memory_id, "it was rated useful since")
+        text = memory.updated_text({"confidence": now})
         if text == memory.text:
             return ReviewResult(True, "unchanged", f"Saved; its confidence stays {now:.2f}.", path=str(memory.path))
         label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
-        if said != "useful" and memory.book.is_ours(hash_text(memory.text)):
-            memory.book.wrote(text)  # no word of it is a person's, and this one does not want it kept
-        return memory.do("feedback", label, [memory.rewritten(text)])
+        if said != "useful" and memory.ledger.is_ours(hash_text(memory.text)):
+            memory.ledger.record_our_text(text)  # no word of it is a person's, and this one does not want it kept
+        return memory.perform("feedback", label, [memory.rewrite_change(text)])

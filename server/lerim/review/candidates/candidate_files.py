@@ -38,14 +38,14 @@ from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Platform
 
 
-def load_candidate(place: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
+def load_candidate(paths: ReviewPaths, candidate_id: str, store: Store) -> Proposal:
     """A waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
-    path = place.candidate_path(candidate_id)
-    return parse_candidate(files.read_text(path, MAX_FILE_BYTES, place.state_anchor), path, store)
+    path = paths.candidate_path(candidate_id)
+    return parse_candidate(files.read_text(path, MAX_FILE_BYTES, paths.state_anchor), path, store)
 
 
 def load_candidates(
-    place: ReviewPaths, ours: Collection[str], store: Store, unfinished: Collection[str] = ()
+    paths: ReviewPaths, ours: Collection[str], store: Store, unfinished: Collection[str] = ()
 ) -> tuple[list[Proposal], list[Problem]]:
     """The candidates in the review folder, oldest turn first. Files we did not make are problems and stay unread.
 
@@ -54,18 +54,18 @@ def load_candidates(
     found: list[Proposal] = []
     problems: list[Problem] = []
     try:
-        files.resolve_inside(place.state_anchor, place.review)
+        files.resolve_inside(paths.state_anchor, paths.review)
         names = sorted(
-            path.name for path in place.review.iterdir() if path.name.endswith(".md") and path.name[0] != "."
+            path.name for path in paths.review.iterdir() if path.name.endswith(".md") and path.name[0] != "."
         )
     except FileNotFoundError:
         return found, problems
     except BoundaryError as error:
         return found, [error.problem()]
     except OSError as error:
-        return found, [Problem("folder-unreadable", str(place.review), f"Cannot be listed: {reason_of(error)}.")]
+        return found, [Problem("folder-unreadable", str(paths.review), f"Cannot be listed: {reason_of(error)}.")]
     for name in names:
-        path = place.review / name
+        path = paths.review / name
         if path.stem in unfinished:
             continue
         if path.stem not in ours:
@@ -76,7 +76,7 @@ def load_candidates(
             problems.append(Problem("foreign-candidate", files.path_to_text(path), message))
             continue
         try:
-            found.append(load_candidate(place, path.stem, store))
+            found.append(load_candidate(paths, path.stem, store))
         except NotFoundError:
             continue  # decided meanwhile
         except (MemoryError_, BoundaryError) as error:

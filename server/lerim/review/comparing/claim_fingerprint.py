@@ -1,4 +1,4 @@
-"""Claims without their text: salted hashes, compared as the texts would be."""
+"""Fingerprints of claims: salted hashes that allow comparing claims without storing their text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SIZE = 6
 """Bytes of a word's hash."""
 _TEXT_SIZE = 16
 _REWORDED = word_stems("not never no instead rather use uses used using prefer simply")
-"""Words that a second reading of a turn puts otherwise; they don't tell two claims of one turn apart."""
+"""Words that often differ between two readings of a turn; they do not distinguish two claims."""
 SAME_TURN_FROM = 0.5
-"""The overlap of their words (Dice's coefficient) from which two claims of one turn are one claim, read twice."""
+"""Minimum word overlap (Dice's coefficient) for two claims of one turn to count as the same claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
 
 
 def pack(hashes: frozenset[bytes]) -> bytes:
-    """The hashes as one value of the ledger."""
+    """The hashes as one blob for the ledger, sorted."""
     return b"".join(sorted(hashes))
 
 
 def unpack(blob: bytes) -> frozenset[bytes]:
-    """The hashes of a value of the ledger."""
+    """The hashes in a blob written by `pack`."""
     return frozenset(blob[at : at + SIZE] for at in range(0, len(blob), SIZE))

@@ -74,7 +74,7 @@ class ChoiceTable:
         """Forget the answers of an action that is undone."""
         self._sql.execute("DELETE FROM choices WHERE action=?", (action,))
 
-    def memories(self, claim: Fingerprint, source: str) -> set[str]:
+    def answered_memories(self, claim: Fingerprint, source: str) -> set[str]:
         """The memories that are not shown again beside a claim of this source: a claim with its text was answered
         for, or one of the same turn with most of its words."""
         query = "SELECT claim, title, words, memory FROM choices WHERE (claim=? AND claim!=x'') OR source=?"
@@ -85,7 +85,7 @@ class ChoiceTable:
             if text == claim.text or is_reread(Fingerprint(text, unpack(title), unpack(words)), claim)
         }
 
-    def kept_apart(self) -> set[frozenset[str]]:
+    def pairs_kept_apart(self) -> set[frozenset[str]]:
         """The pairs of memories that a person keeps beside each other."""
         rows: Iterable[tuple[str, str]] = self._sql.execute("SELECT memory, made FROM choices WHERE answer='keep'")
         return {frozenset(pair) for pair in rows}

@@ -21,9 +21,9 @@ from lerim.review.comparing.neighbour_choices import NeighbourAnswer
 SHOWN = 3
 """How many neighbours of a candidate are shown."""
 LOOKED_AT = 10
-"""How many neighbours are looked at for one with the same text."""
+"""How many neighbours are searched for one with the same text."""
 NEAR = 0.3
-"""From this similarity on, a neighbour keeps a candidate from being accepted automatically."""
+"""Minimum similarity at which a neighbour prevents automatic acceptance of a candidate."""
 
 _GIVES_UP = re.compile(
     r"\b(?:instead of|rather than|in place of|(?:don['’]?t|do not|not) use"
@@ -33,13 +33,13 @@ _GIVES_UP = re.compile(
     r" +(?P<what>[^.,;:()\n]{1,80})",
     re.IGNORECASE,
 )
-"""Words before what is given up."""
+"""Matches phrases that come before the thing given up."""
 _GIVEN_UP = re.compile(
     r"(?P<what>[^.,;:()\n]{1,80}?) +(?:is|are|was|were|has been|have been) +(?:now +)?"
     r"(?:no longer\b|replaced (?:by|with)\b|superseded by\b|obsolete\b|retired\b|dropped\b|gone\b)",
     re.IGNORECASE,
 )
-"""Words after what is given up."""
+"""Matches phrases that come after the thing given up."""
 _ENDS_THERE = re.compile(
     r" +(?:to|with|by|in favou?r of|because|since|for|and|but|when|where|so|in|on|any ?more|any longer)\b.*",
     re.IGNORECASE,
@@ -58,7 +58,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class SuggestedAnswer:
-    """An answer for a memory, and why, as a sentence."""
+    """A suggested answer for a memory, with its reason as a sentence."""
 
     answer: NeighbourAnswer
     memory: MemoryRecord

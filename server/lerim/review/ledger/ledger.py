@@ -138,7 +138,7 @@ class Ledger:
         """The claims in these states, or all."""
         return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
 
-    def known(self, claim_id: str) -> LedgerClaim | None:
+    def find_claim(self, claim_id: str) -> LedgerClaim | None:
         return next(iter(self._claims(" WHERE id=?", claim_id)), None)
 
     def _claims(self, where: str, *values: str) -> list[LedgerClaim]:
@@ -184,16 +184,16 @@ class Ledger:
             ),
         )
 
-    def told(self, claim_id: str) -> Candidate | None:
+    def load_proposed(self, claim_id: str) -> Candidate | None:
         """The claim as it was proposed; None where it was by an earlier version."""
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (claim_id,)).fetchone()
         return decode_candidate(row[0]) if row and row[0] else None
 
-    def set_said(self, claim_id: str, said: datetime) -> None:
+    def update_said_time(self, claim_id: str, said: datetime) -> None:
         """A turn of that time says the claim, too."""
         self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
 
-    def orphans(self) -> list[str]:
+    def orphaned_claims(self) -> list[str]:
         """The outdated claims in whose place a claim stood that was rejected or taken back."""
         return [
             row[0]
@@ -203,7 +203,7 @@ class Ledger:
             )
         ]
 
-    def drop(self, claim_id: str) -> None:
+    def delete_claim(self, claim_id: str) -> None:
         """Forget a claim that is about to be proposed again."""
         self._sql.execute("DELETE FROM claims WHERE id=?", (claim_id,))
 
@@ -218,11 +218,11 @@ class Ledger:
         """Whether Lerim itself wrote the text of a memory's file that has this hash, no word of it a person's."""
         return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash,)).fetchone() is not None
 
-    def wrote(self, text: str) -> None:
+    def record_our_text(self, text: str) -> None:
         """Remember a memory file's text as Lerim's own."""
         self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (hash_text(text),))
 
-    def rewrote(self, candidate: str, path: str, before: str, after: str) -> None:
+    def record_rewrite(self, candidate: str, path: str, before: str, after: str) -> None:
         """Take note that we changed a candidate's file: it is still ours, and edits of it can still be undone."""
         self._sql.execute(
             "UPDATE claims SET written=? WHERE id=? AND written=?", (hash_text(after), candidate, hash_text(before))
@@ -238,18 +238,18 @@ class Ledger:
     def set_state(self, claim_id: str, state: ClaimState, memory: str = "", note: str = "") -> None:
         self._sql.execute("UPDATE claims SET state=?, memory=?, note=? WHERE id=?", (state, memory, note, claim_id))
 
-    def count_block(self, claim_id: str) -> int:
+    def record_blocked(self, claim_id: str) -> int:
         """Count that a rejected claim came again; returns how often it did."""
         self._sql.execute("UPDATE claims SET blocked=blocked+1 WHERE id=?", (claim_id,))
         row = self._sql.execute("SELECT blocked FROM claims WHERE id=?", (claim_id,)).fetchone()
         return int(row[0]) if row else 0
 
-    def blocked(self) -> int:
+    def count_blocked(self) -> int:
         """How often rejected claims came again, all together."""
         found = self._sql.execute("SELECT coalesce(sum(blocked), 0) FROM claims WHERE state='rejected'")
         return int(found.fetchone()[0])
 
-    def start(self, action: Action) -> None:
+    def record_start(self, action: Action) -> None:
         """Write down what is about to be done, before it is done."""
         columns = (action.id, action.kind, action.label, action.candidate, action.memory, action.was, action.becomes)
         self._sql.execute(
@@ -265,34 +265,34 @@ class Ledger:
     def set_stage(self, action: Action, stage: ActionStage) -> None:
         self._sql.execute("UPDATE actions SET stage=? WHERE id=?", (stage, action.id))
 
-    def forget(self, action: Action) -> None:
+    def discard_action(self, action: Action) -> None:
         """Forget a step that could not be done, and what it said of its candidate."""
         self.judgments.take_back(action.id)
         self.choices.take_back(action.id)
         self._sql.execute("DELETE FROM actions WHERE id=?", (action.id,))
 
-    def action(self, action_id: str) -> Action | None:
+    def find_action(self, action_id: str) -> Action | None:
         return next(self._actions("WHERE id=?", action_id), None)
 
-    def named(self, beginning: str) -> str:
+    def complete_action_id(self, beginning: str) -> str:
         """The id of the one action that begins so; what was given where none does, or several do."""
         query = "SELECT id FROM actions WHERE substr(id, 1, length(:given))=:given LIMIT 2"
         found = self._sql.execute(query, {"given": beginning}).fetchall()
         return str(found[0][0]) if len(found) == 1 and beginning else beginning
 
-    def steps(self, *stages: ActionStage) -> Iterator[Action]:
+    def list_actions(self, *stages: ActionStage) -> Iterator[Action]:
         """What a person did that is at one of these stages, the last first."""
         marks = ", ".join("?" * len(stages))
         return self._actions(
             f"WHERE stage IN ({marks}) AND kind NOT IN ('withdraw', 'repair') ORDER BY number DESC", *stages
         )
 
-    def about(self, kind: ActionKind, stage: ActionStage) -> set[str]:
+    def ids_acted_on(self, kind: ActionKind, stage: ActionStage) -> set[str]:
         """The candidates and memories that actions of this kind and stage were about."""
         found = self._sql.execute("SELECT candidate, memory FROM actions WHERE kind=? AND stage=?", (kind, stage))
         return {name for row in found for name in row}
 
-    def taken_in(self) -> dict[str, datetime]:
+    def acceptance_times(self) -> dict[str, datetime]:
         """When each memory was accepted or added here last."""
         found = self._sql.execute(
             "SELECT a.memory, max(time) FROM actions AS a LEFT JOIN claims ON claims.id=candidate WHERE stage='done'"
@@ -300,43 +300,43 @@ class Ledger:
         )
         return {memory: datetime.fromisoformat(at) for memory, at in found}
 
-    def decided(self) -> bool:
+    def has_actions(self) -> bool:
         """Whether a person ever did something here."""
-        return next(self.steps("done", "undone", "undoing", "started", "reverting"), None) is not None
+        return next(self.list_actions("done", "undone", "undoing", "started", "reverting"), None) is not None
 
-    def keep_stuck(self, problems: Sequence[Problem]) -> None:
+    def save_stuck_problems(self, problems: Sequence[Problem]) -> None:
         """Remember, for those who only look, what keeps unfinished actions from their end."""
-        if problems != self.stuck():
-            self._note("stuck", problems)
+        if problems != self.stuck_problems():
+            self._set_meta("stuck", problems)
 
-    def stuck(self) -> list[Problem]:
-        return msgspec.json.decode(self._noted("stuck"), type=list[Problem])
+    def stuck_problems(self) -> list[Problem]:
+        return msgspec.json.decode(self._get_meta("stuck"), type=list[Problem])
 
     def pass_over(self, action: Action) -> None:
         """Remember that plain undo goes past this step, as a person changed its files."""
-        passed = dict.fromkeys((*self.passed(), action.id))
-        self._note("passed", list(passed)[-_KEPT_ACTIONS:])
+        passed = dict.fromkeys((*self.passed_over_ids(), action.id))
+        self._set_meta("passed", list(passed)[-_KEPT_ACTIONS:])
 
-    def passed(self) -> list[str]:
-        return msgspec.json.decode(self._noted("passed"), type=list[str])
+    def passed_over_ids(self) -> list[str]:
+        return msgspec.json.decode(self._get_meta("passed"), type=list[str])
 
-    def _note(self, key: str, value: object) -> None:
+    def _set_meta(self, key: str, value: object) -> None:
         self._sql.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, msgspec.json.encode(value)))
 
-    def _noted(self, key: str) -> bytes:
+    def _get_meta(self, key: str) -> bytes:
         row = self._sql.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
         return row[0] if row else b"[]"
 
-    def unfinished(self) -> list[Action]:
+    def unfinished_actions(self) -> list[Action]:
         return list(self._actions("WHERE stage NOT IN ('done', 'undone') ORDER BY number"))
 
     def _actions(self, where: str, *values: str) -> Iterator[Action]:
         query = "SELECT id, kind, label, candidate, memory, was, becomes, stage, time, changes FROM actions "
         for row in self._sql.execute(query + where, values):
-            changes = tuple(self._moved(FileChange(*change)) for change in json.loads(row[9]))
+            changes = tuple(self._at_current_folder(FileChange(*change)) for change in json.loads(row[9]))
             yield Action(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], changes)
 
-    def _moved(self, change: FileChange) -> FileChange:
+    def _at_current_folder(self, change: FileChange) -> FileChange:
         """The change where its files are now: what lay in `.lerim` of a folder the project was in lies in its own."""
         path = Path(change.path)
         for before, now in self._moves:

@@ -94,7 +94,7 @@ class LeftOutTable:
             (MAX_LEFT_OUT,),
         )
 
-    def listed(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
+    def list_open(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
         """What is not proposed, of all sessions or of one by the beginning of its id: what was said last first."""
         query = f"SELECT {_COLUMNS} {_OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
         return [_row(row) for row in self._sql.execute(query, {"session": session, "most": most})]
@@ -104,7 +104,7 @@ class LeftOutTable:
         query = f"SELECT count(*) {_OPEN} {_OF_SESSION}"
         return int(self._sql.execute(query, {"session": session}).fetchone()[0])
 
-    def named(self, beginning: str) -> LeftOut:
+    def find_by_prefix(self, beginning: str) -> LeftOut:
         """The one whose id begins so. Raises NotFoundError, UsageError where several do."""
         query = f"SELECT {_COLUMNS} FROM left_out AS l WHERE substr(l.id, 1, length(:given))=:given LIMIT 2"
         found = [_row(row) for row in self._sql.execute(query, {"given": beginning})] if beginning else []
@@ -120,7 +120,7 @@ class LeftOutTable:
         """Remember which candidate was made of it."""
         self._sql.execute("UPDATE left_out SET proposed=? WHERE id=?", (candidate_id, left_out_id))
 
-    def take_in(self, candidate: Candidate, candidate_id: str) -> None:
+    def mark_proposed(self, candidate: Candidate, candidate_id: str) -> None:
         """What a later sync proposes after all is left out no more."""
         self.set_proposed(_id_of(candidate), candidate_id)
 

@@ -19,7 +19,7 @@ _ARCHIVE = f"{SUGGESTION_PREFIX}archive:"
 
 
 def find_archived_by_rule(
-    place: ReviewPaths, book: Ledger, store: Store, claims: Sequence[LedgerClaim], said: datetime
+    paths: ReviewPaths, ledger: Ledger, store: Store, claims: Sequence[LedgerClaim], said: datetime
 ) -> StoredMemory | None:
     """The memory that a rule archived and that a claim of this time says again; `claims` are those with its text."""
     for known in claims:
@@ -28,21 +28,21 @@ def find_archived_by_rule(
         except (MemoryError_, BoundaryError):
             continue
         later = max(stored.record.updated, known.said) < said
-        if later and stored.status == "archived" and _by_rule(book, stored) and not _unwanted(place, known.memory):
+        if later and stored.status == "archived" and _by_rule(ledger, stored) and not _unwanted(paths, known.memory):
             return stored
     return None
 
 
-def _by_rule(book: Ledger, stored: StoredMemory) -> bool:
+def _by_rule(ledger: Ledger, stored: StoredMemory) -> bool:
     """Whether what put a memory where it is was a suggestion of maintaining, and no person of their own accord."""
-    for step in book.steps("done"):
+    for step in ledger.list_actions("done"):
         if any(one.path == str(stored.path) and one.before is None for one in step.changes):
-            known = book.known(step.candidate)
+            known = ledger.find_claim(step.candidate)
             return known is not None and known.source.startswith(_ARCHIVE)
     return False
 
 
-def _unwanted(place: ReviewPaths, memory_id: str) -> bool:
-    uses = Uses(place.private)
+def _unwanted(paths: ReviewPaths, memory_id: str) -> bool:
+    uses = Uses(paths.private)
     said = uses.last_feedback().get(memory_id)
     return said is not None and find_unwanted_reason(*said, uses.last_kept().get(memory_id)) is not None

@@ -13,38 +13,38 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def suggest_answer(
-    place: ReviewPaths, proposal_id: str, answer: NeighbourAnswer | None, memory_id: str = "", reason: str = ""
+    paths: ReviewPaths, proposal_id: str, answer: NeighbourAnswer | None, memory_id: str = "", reason: str = ""
 ) -> Proposal:
     """Let a waiting candidate suggest a model's answer for a memory; with no answer it stays as it is, and is marked as
     one that a model was asked about.
 
     Raises NotFoundError where it waits no more, MemoryError_ where a person changed it or the memory cannot be read.
     """
-    with actions.locked_ledger(place) as book:
-        store = place.store()
-        known = book.known(proposal_id)
+    with actions.locked_ledger(paths) as ledger:
+        store = paths.store()
+        known = ledger.find_claim(proposal_id)
         if known is None or known.state != "pending":
             raise NotFoundError("This candidate no longer waits.", where=proposal_id[:80], todo="Refresh the list.")
-        proposal = load_candidate(place, proposal_id, store)
+        proposal = load_candidate(paths, proposal_id, store)
         if proposal.edited or not proposal.session:
             raise MemoryError_(
                 "This candidate was edited, or comes from no session.", where=str(proposal.path), todo="Leave it."
             )
         if answer is None:
-            actions.rewrite_candidate(place, book, proposal, {"asked": "model"})
+            actions.rewrite_candidate(paths, ledger, proposal, {"asked": "model"})
         elif answer == "keep":
             back = proposal.targets if proposal.action == "add" else ()
-            _rewrite(place, proposal, book, action_fields("add", back, reason, "lead"))
+            _rewrite(paths, proposal, ledger, action_fields("add", back, reason, "lead"))
         else:
             stored = store.load_by_id(memory_id)
             target = Target(stored.record.id, stored.text_hash)
-            _rewrite(place, proposal, book, action_fields(ACTIONS[answer], (target,), reason, "lead"))
-        return load_candidate(place, proposal_id, store)
+            _rewrite(paths, proposal, ledger, action_fields(ACTIONS[answer], (target,), reason, "lead"))
+        return load_candidate(paths, proposal_id, store)
 
 
-def _rewrite(place: ReviewPaths, proposal: Proposal, book: Ledger, keys: dict[str, HeaderValue]) -> None:
+def _rewrite(paths: ReviewPaths, proposal: Proposal, ledger: Ledger, keys: dict[str, HeaderValue]) -> None:
     keys = {"targets": None, "reason": None, "undecided": None, "asked": "model", **keys}
-    actions.rewrite_candidate(place, book, proposal, keys)
+    actions.rewrite_candidate(paths, ledger, proposal, keys)
 
 
 def to_candidate(proposal: Proposal) -> Candidate:

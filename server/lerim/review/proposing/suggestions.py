@@ -42,54 +42,54 @@ class Suggestion:
     flags: tuple[str, ...] = ()
 
 
-def propose_suggestion(place: ReviewPaths, suggestion: Suggestion) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
+def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
     """Put a suggestion before the person, unless it waits or was rejected, and its memories' texts are the same still.
 
     Raises MemoryError_ where the review folder cannot be written, BusyError.
     """
-    with actions.locked_ledger(place) as book:
-        return put_suggestion(place, book, suggestion)
+    with actions.locked_ledger(paths) as ledger:
+        return put_suggestion(paths, ledger, suggestion)
 
 
-def find_earlier_result(place: ReviewPaths, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
+def find_earlier_result(paths: ReviewPaths, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
     """What `propose_suggestion` would say of a suggestion that waits already or was rejected; writes nothing."""
-    return make_earlier_result_lookup(place)(suggestion)
+    return make_earlier_result_lookup(paths)(suggestion)
 
 
-def make_earlier_result_lookup(place: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
+def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
     """`find_earlier_result` for many suggestions: the ledger is read once."""
-    if files.is_absent(place.private / "review.sqlite3"):
+    if files.is_absent(paths.private / "review.sqlite3"):
         return lambda _: None
     known: dict[str, list[LedgerClaim]] = defaultdict(list)
-    with open_ledger(place.private, place.moves) as book:
-        for one in book.claims("pending", "rejected"):
+    with open_ledger(paths.private, paths.moves) as ledger:
+        for one in ledger.claims("pending", "rejected"):
             known[one.source].append(one)
 
     def met(suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
         source = _source(suggestion)
-        return _met(place, known.get(source, ()), source)
+        return _met(paths, known.get(source, ()), source)
 
     return met
 
 
-def preview_suggestion(place: ReviewPaths, suggestion: Suggestion) -> Proposal:
+def preview_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> Proposal:
     """The proposal a suggestion would be; writes nothing. Its id may be another once it is written."""
     name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), lambda _: False)
-    return parse_candidate(_text(suggestion, name), place.review / f"{name}.md", place.store())
+    return parse_candidate(_text(suggestion, name), paths.review / f"{name}.md", paths.store())
 
 
 def put_suggestion(
-    place: ReviewPaths, book: Ledger, suggestion: Suggestion
+    paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
     """`propose_suggestion` for who holds the ledger already."""
     source = _source(suggestion)
-    known = _met(place, book.claims("pending", "rejected"), source)
+    known = _met(paths, ledger.claims("pending", "rejected"), source)
     if isinstance(known, ClaimBlocked):
-        return replace(known, times=book.count_block(known.rejected))
+        return replace(known, times=ledger.record_blocked(known.rejected))
     if known is not None:
         return known
-    _drop_older(place, book, suggestion)
-    return CandidateProposed(_write(place, book, suggestion, source))
+    _drop_older(paths, ledger, suggestion)
+    return CandidateProposed(_write(paths, ledger, suggestion, source))
 
 
 def _source(suggestion: Suggestion) -> str:
@@ -107,52 +107,52 @@ def _targets(suggestion: Suggestion) -> list[Target]:
     return [Target(one.record.id, one.text_hash) for one in suggestion.targets]
 
 
-def _met(place: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> ClaimBlocked | AlreadyKnown | None:
+def _met(paths: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> ClaimBlocked | AlreadyKnown | None:
     for known in claims:
         if known.source == source and known.state == "rejected":
             return ClaimBlocked(known.id, known.blocked)
-        if known.source == source and known.state == "pending" and not files.is_absent(place.candidate_path(known.id)):
+        if known.source == source and known.state == "pending" and not files.is_absent(paths.candidate_path(known.id)):
             return AlreadyKnown(known.id, "It already waits for review.")
     return None
 
 
-def _drop_older(place: ReviewPaths, book: Ledger, suggestion: Suggestion) -> None:
+def _drop_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> None:
     """The same suggestion of an earlier day waits no more: it was of texts that changed since."""
     about = {stored.record.id for stored in suggestion.targets}
     prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"
-    for known in book.claims("pending"):
+    for known in ledger.claims("pending"):
         if not known.source.startswith(prefix):
             continue
         if {one.partition("@")[0] for one in known.source.removeprefix(prefix).split(",")} != about:
             continue
-        path = place.candidate_path(known.id)
+        path = paths.candidate_path(known.id)
         if files.is_absent(path):
             continue
-        text = files.read_text(path, actions.MAX_ANY_FILE, place.state_anchor)
+        text = files.read_text(path, actions.MAX_ANY_FILE, paths.state_anchor)
         if files.hash_text(text) == known.written:
             with suppress(StaleError):  # a person saved it at this very moment: it stays
-                files.remove_file(path, anchor=place.state_anchor, before=text)
-                book.set_state(known.id, "withdrawn", note="its memories changed")
+                files.remove_file(path, anchor=paths.state_anchor, before=text)
+                ledger.set_state(known.id, "withdrawn", note="its memories changed")
 
 
-def _write(place: ReviewPaths, book: Ledger, suggestion: Suggestion, source: str) -> Proposal:
-    store = place.store()
+def _write(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion, source: str) -> Proposal:
+    store = paths.store()
 
     def taken(name: str) -> bool:
         return (
-            book.known(name) is not None
+            ledger.find_claim(name) is not None
             or store.path_of(name) is not None
-            or not files.is_absent(place.candidate_path(name))
+            or not files.is_absent(paths.candidate_path(name))
         )
 
     name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), taken)
     text = _text(suggestion, name)
-    book.register(name, source, _NO_CLAIM, "pending", written=files.hash_text(text))
-    book.commit()
-    place.make_state()
-    path = place.candidate_path(name)
-    files.make_folder(path.parent, anchor=place.state_anchor)
-    files.create_file(path, text, anchor=place.state_anchor)
+    ledger.register(name, source, _NO_CLAIM, "pending", written=files.hash_text(text))
+    ledger.commit()
+    paths.make_state()
+    path = paths.candidate_path(name)
+    files.make_folder(path.parent, anchor=paths.state_anchor)
+    files.create_file(path, text, anchor=paths.state_anchor)
     return parse_candidate(text, path, store)
 
 

@@ -1,0 +1,161 @@
+"""How the command line shows candidates and the results of commands that change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import output, shortest_prefix
+from lerim.errors import LerimError
+from lerim.review import CandidateView, ReviewResult
+
+
+class ResultView(msgspec.Struct, frozen=True):
+    """The outcome for one candidate: `ReviewResult` with the id asked for; `diff` is how a file changed since."""
+
+    id: str
+    ok: bool
+    code: str
+    message: str
+    action: str | None = None
+    path: str | None = None
+    ask_quotes: bool = False
+    diff: str | None = None
+
+
+class ResultsView(msgspec.Struct, frozen=True):
+    """What accept, edit, reject and undo print with `--json`."""
+
+    results: list[ResultView]
+
+
+def show_candidate(view: CandidateView) -> None:
+    """Print one candidate for review: its text, confidence, evidence, and what accepting it would change."""
+    output.show_item(
+        view.id,
+        [
+            view.title,
+            f"{format_type(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {_describe_effect(view)}",
+            *_describe_suggestion(view),
+            *(f"similar ({one.similarity * 100:.0f} %): {one.id} “{one.title}”" for one in view.neighbours),
+            *view.body.splitlines(),
+            *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
+            *([f"files: {', '.join(view.references)}"] if view.references else []),
+            *([f"flags: {', '.join(view.flags)}"] if view.flags else []),
+            *(view.diff or "").splitlines(),
+        ],
+    )
+    output.print_line()
+
+
+def _describe_suggestion(view: CandidateView) -> list[str]:
+    """The suggested answer and its reason, or why maintaining proposes it."""
+    if view.suggested is None:
+        return [f"why: {view.reason}"] if view.reason else []
+    by = "the model" if view.suggested.by == "model" else "its words"
+    why = f": {view.suggested.reason}" if view.suggested.reason else ""
+    return [f"suggested by {by}: {view.suggested.answer} {view.suggested.memory}".rstrip() + why]
+
+
+def _describe_effect(view: CandidateView) -> str:
+    """Describe what accepting a candidate does to existing memories."""
+    ends = ", ".join(view.ends)
+    match view.action:
+        case "same":
+            return f"adds its evidence to {view.target}"
+        case "update" | "merge":
+            return f"changes {view.target}" + (f", ends {ends}" if ends else "")
+        case "supersede" | "consolidate":
+            return f"replaces {ends}"
+        case "resolve":
+            return f"answers {ends}"
+        case "close":
+            return f"{view.targets[-1].id} answers {ends}" if view.targets else "answers a question"
+        case "archive":
+            return f"archives {ends}"
+        case "refer":
+            return f"changes what {view.target} refers to"
+        case _:
+            return "new"
+
+
+def show_candidates(
+    views: list[CandidateView], title: str, accepted: Collection[str] = (), waiting: Collection[str] = ()
+) -> None:
+    """Candidates as a table: an id's beginning that none of the `waiting` has, what, how sure, about which files, and
+    the words it rests on; `accepted` are marked."""
+    rows = []
+    ids = {*waiting, *(view.id for view in views)}
+    for view in views:
+        said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
+        what = view.title if view.action == "add" else f"{view.title} ({_describe_effect(view)})"
+        if view.id in accepted:
+            what = f"accepted: {what}"
+        if view.scope == "global":
+            what = f"{what} (your own: --global)"
+        kind = format_type(view.primitive, view.kind)
+        rows.append(
+            (shortest_prefix(view.id, ids), kind, what, f"{view.confidence:.2f}", ", ".join(view.references), said)
+        )
+    output.show_table(("id", "kind", "title", "conf.", "files", "evidence"), rows, title=title)
+
+
+def format_type(primitive: str, kind: str | None) -> str:
+    """`learning/pitfall`, `decision`."""
+    return f"{primitive}/{kind}" if kind else primitive
+
+
+def act_on_each(
+    ids: list[str],
+    act: Callable[[str], ReviewResult],
+    *,
+    find_id: Callable[[str], str] = str,
+    as_json: bool,
+    own: bool = False,
+) -> None:
+    """Act on each id and print the results; `find_id` completes what was typed. A failure does not stop the others.
+    Exits with 1 if all failed, 3 if some did."""
+    results: list[ResultView] = []
+    first: LerimError | None = None
+    for typed in dict.fromkeys(ids):
+        name = typed
+        try:
+            name = find_id(typed)
+            results.append(make_result_view(name, act(name)))
+        except LerimError as error:
+            if len(ids) == 1:
+                raise
+            first = first or error
+            results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
+    if as_json:
+        output.show_json(ResultsView(results))
+    else:
+        for result in results:
+            show_result(result, own=own)
+    failed = sum(not result.ok for result in results)
+    if failed:
+        alone = first.exit_code if first else 1
+        raise typer.Exit(3 if failed < len(results) else alone)
+
+
+def make_result_view(name: str, result: ReviewResult) -> ResultView:
+    """Return the outcome for this id."""
+    return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)
+
+
+def show_result(result: ResultView, *, own: bool = False) -> None:
+    """Print the outcome and the command that undoes it."""
+    message = output.escape_controls(result.message, lines=True)
+    if not result.ok:
+        output.print_note(f"error: {f'{output.escape_controls(result.id)}: ' if result.id else ''}{message}")
+        output.show_difference(result.diff or "")
+        return
+    output.print_line(message)
+    if result.path:
+        output.print_line(f"  file: {output.escape_controls(result.path)}")
+    if result.action and result.code not in ("undone", "already"):
+        output.print_line(
+            f"  undo: lerim review undo {output.escape_controls(result.action)}{' --global' if own else ''}"
+        )
