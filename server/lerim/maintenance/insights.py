@@ -53,7 +53,7 @@ def insight_in_words(
 
 
 def ask_for_insight(lm: dspy.LM, inputs: Mapping[str, str]) -> ParsedAnswer[Insight]:
-    """Put one question to a model. Raises what `extraction.asking.ask` does."""
+    """Put one question to a model. Raises what `extraction.ask_signature` does."""
     from lerim.extraction import ask_signature
     from lerim.maintenance.insight_signature import Insight, InsightSignature
 

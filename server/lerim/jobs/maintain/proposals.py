@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lerim.errors import LerimError
-from lerim.jobs.maintain_job import MaintainJob
+from lerim.jobs.maintain.maintenance_job import MaintainJob
 from lerim.jobs.model_session import ModelSession
 from lerim.maintenance import OWN_WORDS, PlannedSuggestion, ask_for_insight, insight_in_words, is_in_source_words
 from lerim.models import ModelChoice
