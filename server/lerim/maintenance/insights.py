@@ -40,7 +40,7 @@ def insight_in_words(
         answer = ask(_inputs(sources, notes))
         if answer is None:
             return None
-        if not answer.items or answer.cut:
+        if not answer.items or answer.is_truncated:
             note("unread", "its insight cannot be read")
             return None
         told = _told(answer.items[0], plain)
