@@ -150,12 +150,12 @@ def accept_command(
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
-        result = queue.accept_candidate(place, candidate_id, quotes=quotes, choice=choice, singly=not everything)
+        result = queue.accept_candidate(place, candidate_id, quotes=quotes, choice=choice, in_bulk=everything)
         if result.ask_quotes:
             quotes = (
                 "shared" if own else _ask_quotes(open_command_context(repo), ask=not as_json)
             )  # your own lie in no repository
-            result = queue.accept_candidate(place, candidate_id, quotes=quotes, choice=choice, singly=not everything)
+            result = queue.accept_candidate(place, candidate_id, quotes=quotes, choice=choice, in_bulk=everything)
         return result
 
     act_on_each(ids, accept, find_id=make_candidate_id_finder(place), as_json=as_json, own=own)

@@ -126,8 +126,8 @@ def rewrite_candidate(
     text = record.update_record_text(
         proposal.text, changes, body, str(proposal.path)
     )  # with an edit that came with the accept
-    files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved)
-    ledger.record_rewrite(proposal.id, str(proposal.path), proposal.saved, text)
+    files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved_text)
+    ledger.record_rewrite(proposal.id, str(proposal.path), proposal.saved_text, text)
     ledger.commit()
 
 
@@ -158,14 +158,14 @@ def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
 
 def _finish(ledger: Ledger, action: Action) -> None:
     if action.candidate:
-        ledger.set_state(action.candidate, action.becomes, action.memory)
+        ledger.set_state(action.candidate, action.state_after, action.memory)
     ledger.set_stage(action, "done")
     ledger.commit()
 
 
 def _finish_undo(ledger: Ledger, action: Action) -> None:
     if action.candidate:
-        ledger.set_state(action.candidate, action.was)
+        ledger.set_state(action.candidate, action.state_before)
     ledger.set_stage(action, "undone")
     ledger.judgments.take_back(action.id)
     ledger.choices.take_back(action.id)

@@ -85,7 +85,7 @@ def load_candidates(
     return found, problems
 
 
-def parse_candidate(text: str, path: Path, store: Store, saved: str | None = None) -> Proposal:
+def parse_candidate(text: str, path: Path, store: Store, saved_text: str | None = None) -> Proposal:
     """A candidate file's text as a proposal, its difference to the target computed now. `saved` is what the file holds,
     where that is another text. Raises MemoryError_."""
     parts = split_header(text)
@@ -111,40 +111,46 @@ def parse_candidate(text: str, path: Path, store: Store, saved: str | None = Non
         else None,
         flags=_texts(fields, "flags"),
         replaces=_texts(fields, "replaces"),
-        asked=fields.get("asked") == "model" or fields.get("maker") == "lead",
+        model_asked=fields.get("asked") == "model" or fields.get("maker") == "lead",
         edited=fields.get("status") == "edited",
         path=path,
         text=text,
-        saved=text if saved is None else saved,
+        saved_text=text if saved_text is None else saved_text,
     )
     return _against(proposal, store)
 
 
 def _against(proposal: Proposal, store: Store) -> Proposal:
     """A proposal as it stands against its memories now: what a session said of memories that are over is new."""
-    about: list[StoredMemory] = []
-    left: list[Target] = []
+    target_memories: list[StoredMemory] = []
+    remaining_targets: list[Target] = []
     for target in proposal.targets:
         try:
             stored = store.load_by_id(target.id)
         except NotFoundError:
             continue
         except (MemoryError_, BoundaryError):
-            left.append(target)  # it is reported with the memories; accepting says so again
+            remaining_targets.append(target)  # it is reported with the memories; accepting says so again
             continue
         if stored.status == ("archived" if proposal.action == "add" else "active"):
-            about.append(stored)
-            left.append(target)
-    lost = tuple(one.id for one in proposal.targets if one not in left)
-    now = replace(proposal, targets=tuple(left), about=tuple(about), lost=lost)
-    if lost and proposal.session:
-        records = [one.record for one in about]
+            target_memories.append(stored)
+            remaining_targets.append(target)
+    lost_targets = tuple(one.id for one in proposal.targets if one not in remaining_targets)
+    now = replace(
+        proposal, targets=tuple(remaining_targets), target_memories=tuple(target_memories), lost_targets=lost_targets
+    )
+    if lost_targets and proposal.session:
+        records = [one.record for one in target_memories]
         kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target
         action = choose_action(proposal.record.primitive, *((records[0], records[1:]) if kept else (None, records)))
         now = replace(now, action=action)
-    elif lost:
-        least = {"merge": 2, "consolidate": 2, "close": 2}.get(proposal.action, 1)
-        now = replace(now, void=len(left) < least or (proposal.action == "merge" and left[0] != proposal.targets[0]))
+    elif lost_targets:
+        min_targets = {"merge": 2, "consolidate": 2, "close": 2}.get(proposal.action, 1)
+        now = replace(
+            now,
+            is_obsolete=len(remaining_targets) < min_targets
+            or (proposal.action == "merge" and remaining_targets[0] != proposal.targets[0]),
+        )
     with suppress(MemoryError_, BoundaryError):
         return replace(now, diff=_rewritten(now, store))
     return now
@@ -162,18 +168,18 @@ def choose_action(primitive: str, kept: MemoryRecord | None, ended: Sequence[Mem
 def _rewritten(proposal: Proposal, store: Store) -> str:
     """The change of the memory that a proposal rewrites, as it would be; "" where it rewrites none."""
     kept = {"update": 0, "merge": 0, "refer": 0, "close": 1}.get(proposal.action)
-    if kept is None or len(proposal.about) <= kept or len(proposal.about) < len(proposal.targets):
+    if kept is None or len(proposal.target_memories) <= kept or len(proposal.target_memories) < len(proposal.targets):
         return ""
-    stored = proposal.about[kept]
+    stored = proposal.target_memories[kept]
     before = store.read_text(stored.path)
-    others = [one.record for one in proposal.about if one is not stored]
+    others = [one.record for one in proposal.target_memories if one is not stored]
     if proposal.action == "refer":
         after = referring_text(before, stored.path, proposal.record.references)
     elif proposal.action == "close":
         after = naming_text(before, stored.path, others)
     else:
         record = accepted_record(proposal.record)
-        after = updated_text(record, before, stored.path, store, others, whole=proposal.whole)
+        after = updated_text(record, before, stored.path, store, others, overwrite_body=proposal.overwrites_body)
     return redacted_diff(before, after, stored.path.name)
 
 

@@ -41,7 +41,7 @@ def updated_text(
     store: Store,
     ended: Sequence[MemoryRecord] = (),
     *,
-    whole: bool = False,
+    overwrite_body: bool = False,
 ) -> str:
     """A memory's text after an update: the new words, and what both know of tags, places and evidence.
 
@@ -62,7 +62,7 @@ def updated_text(
         "evidence": evidence_entries(_both(new.evidence, old, store.quotes)),
         **_named(old, ended),
     }
-    body = merge_bodies(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not whole else new.body
+    body = merge_bodies(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not overwrite_body else new.body
     return record.update_record_text(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 

@@ -12,7 +12,7 @@ from lerim.memory import (
     MemoryRecord,
     StoredMemory,
 )
-from lerim.review.comparing import Near
+from lerim.review.comparing import NearMemory
 from lerim.sessions import Platform
 
 PERSON_CONFIDENCE = 0.95
@@ -60,22 +60,17 @@ class Proposal:
     signal: Signal | None
     flags: tuple[str, ...]
     replaces: tuple[str, ...]
-    asked: bool
+    model_asked: bool
     edited: bool
     path: Path
     text: str
-    saved: str
+    saved_text: str
     diff: str = ""
-    about: tuple[StoredMemory, ...] = ()
-    neighbours: tuple[Near, ...] = ()
-    lost: tuple[str, ...] = ()
-    void: bool = False
-    whole: bool = False
-
-    @property
-    def concerns(self) -> tuple[StoredMemory, ...]:
-        """The active memories it changes or ends; an addition that brings one back concerns none."""
-        return () if self.action == "add" else self.about
+    target_memories: tuple[StoredMemory, ...] = ()
+    neighbours: tuple[NearMemory, ...] = ()
+    lost_targets: tuple[str, ...] = ()
+    is_obsolete: bool = False
+    overwrites_body: bool = False
 
     @property
     def target(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from lerim.review.comparing.claim_fingerprint import Fingerprint, is_reread, pack, unpack
+from lerim.review.comparing.claim_fingerprint import Fingerprint, is_reread, pack_hashes, unpack_hashes
 
 NeighbourAnswer = Literal["same", "replaces", "changes", "answers", "keep"]
 """What a candidate is to a memory: it says the same, replaces it, changes it, answers it (a question), or stands
@@ -63,7 +63,12 @@ class ChoiceTable:
             "INSERT INTO choices (action, claim, title, words, source, memory, made, answer) VALUES (?,?,?,?,?,?,?,?)",
             [
                 (
-                    *(action, answered.claim.text, pack(answered.claim.title), pack(answered.claim.words)),
+                    *(
+                        action,
+                        answered.claim.text,
+                        pack_hashes(answered.claim.title),
+                        pack_hashes(answered.claim.words),
+                    ),
                     *(answered.source, memory, answered.made, answered.answer),
                 )
                 for memory in answered.memories
@@ -82,7 +87,7 @@ class ChoiceTable:
         return {
             memory
             for text, title, words, memory in rows
-            if text == claim.text or is_reread(Fingerprint(text, unpack(title), unpack(words)), claim)
+            if text == claim.text or is_reread(Fingerprint(text, unpack_hashes(title), unpack_hashes(words)), claim)
         }
 
     def pairs_kept_apart(self) -> set[frozenset[str]]:

@@ -18,11 +18,11 @@ from lerim.extraction import Candidate
 from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, normalise_claim, strip_boilerplate, word_stems
 from lerim.review.comparing.neighbour_choices import NeighbourAnswer
 
-SHOWN = 3
+MAX_SHOWN_NEIGHBOURS = 3
 """How many neighbours of a candidate are shown."""
-LOOKED_AT = 10
+MAX_SEARCHED_NEIGHBOURS = 10
 """How many neighbours are searched for one with the same text."""
-NEAR = 0.3
+MIN_NEAR_SIMILARITY = 0.3
 """Minimum similarity at which a neighbour prevents automatic acceptance of a candidate."""
 
 _GIVES_UP = re.compile(
@@ -49,7 +49,7 @@ _DENIES = re.compile(r"\b(?:not|never|no(?!,)|without|avoid|instead of|rather th
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearMemory:
     """An active memory near a candidate. `similarity` is from 0 to 1."""
 
     stored: StoredMemory
@@ -66,16 +66,21 @@ class SuggestedAnswer:
 
 
 def find_neighbours(
-    memories: MemorySearch, store: Store, title: str, body: str, most: int = SHOWN, skip: Container[str] = ()
-) -> tuple[Near, ...]:
+    memories: MemorySearch,
+    store: Store,
+    title: str,
+    body: str,
+    most: int = MAX_SHOWN_NEIGHBOURS,
+    skip: Container[str] = (),
+) -> tuple[NearMemory, ...]:
     """The active memories of this store near a claim, the most similar first; those in `skip` are left out."""
-    found: list[Near] = []
+    found: list[NearMemory] = []
     for one in memories.nearest(title, strip_boilerplate(body), most, skip, own=True):
         path = store.path_of(one.id)
         if path is not None:
             with suppress(MemoryError_, BoundaryError):  # it is reported with the memories
                 stored = store.load(path)[0]
-                found += [Near(stored, one.similarity)] if stored.status == "active" else []
+                found += [NearMemory(stored, one.similarity)] if stored.status == "active" else []
     return tuple(found)
 
 

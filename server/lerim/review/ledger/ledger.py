@@ -22,7 +22,7 @@ from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction import Candidate, decode_candidate
 from lerim.files import hash_text
-from lerim.review.comparing import ChoiceTable, Fingerprint, fingerprint, pack, unpack
+from lerim.review.comparing import ChoiceTable, Fingerprint, fingerprint, pack_hashes, unpack_hashes
 from lerim.review.ledger.judgments import JudgmentTable
 from lerim.review.ledger.left_out import LeftOutTable
 from lerim.review.ledger.schema import LEDGER_VERSION, migrate_ledger
@@ -65,13 +65,13 @@ class LedgerClaim:
 
     id: str
     source: str
-    print: Fingerprint
+    fingerprint: Fingerprint
     state: ClaimState
     memory: str
     note: str
     blocked: int
     written: str
-    said: datetime
+    last_said: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class Action:
     label: str
     candidate: str
     memory: str
-    was: ClaimState
-    becomes: ClaimState
+    state_before: ClaimState
+    state_after: ClaimState
     stage: ActionStage
     time: str
     changes: tuple[FileChange, ...]
@@ -147,13 +147,13 @@ class Ledger:
             LedgerClaim(
                 id=row[0],
                 source=row[1],
-                print=Fingerprint(row[2], unpack(row[3]), unpack(row[4])),
+                fingerprint=Fingerprint(row[2], unpack_hashes(row[3]), unpack_hashes(row[4])),
                 state=row[5],
                 memory=row[6],
                 note=row[7],
                 blocked=row[8],
                 written=row[9],
-                said=_EPOCH + row[10] * _MICRO,
+                last_said=_EPOCH + row[10] * _MICRO,
             )
             for row in self._sql.execute(query + where, values)
         ]
@@ -170,17 +170,17 @@ class Ledger:
         state: ClaimState,
         memory: str = "",
         written: str = "",
-        said: datetime | None = None,
-        told: Candidate | None = None,
+        last_said: datetime | None = None,
+        proposed: Candidate | None = None,
     ) -> None:
         """Remember a claim; one of the same id is replaced."""
-        words = b"" if told is None else msgspec.json.encode(told)
+        words = b"" if proposed is None else msgspec.json.encode(proposed)
         self._sql.execute(
             "INSERT OR REPLACE INTO claims (id, source, text, title, words, state, memory, written, said, told)"
             " VALUES (?,?,?,?,?,?,?,?,?,?)",
             (
-                *(claim_id, source, fingerprint.text, pack(fingerprint.title), pack(fingerprint.words)),
-                *(state, memory, written, _micros(said) if said else 0, words),
+                *(claim_id, source, fingerprint.text, pack_hashes(fingerprint.title), pack_hashes(fingerprint.words)),
+                *(state, memory, written, _micros(last_said) if last_said else 0, words),
             ),
         )
 
@@ -251,7 +251,15 @@ class Ledger:
 
     def record_start(self, action: Action) -> None:
         """Write down what is about to be done, before it is done."""
-        columns = (action.id, action.kind, action.label, action.candidate, action.memory, action.was, action.becomes)
+        columns = (
+            action.id,
+            action.kind,
+            action.label,
+            action.candidate,
+            action.memory,
+            action.state_before,
+            action.state_after,
+        )
         self._sql.execute(
             "INSERT INTO actions (id, kind, label, candidate, memory, was, becomes, stage, time, changes) "
             "VALUES (?,?,?,?,?,?,?,?,?,?)",

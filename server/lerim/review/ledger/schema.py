@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 
 from lerim.extraction import decode_candidate
-from lerim.review.comparing import fingerprint, pack
+from lerim.review.comparing import fingerprint, pack_hashes
 
 LEDGER_VERSION = 6
 _LEFT_OUT = """
@@ -80,7 +80,7 @@ def _add_text_hashes(connection: sqlite3.Connection) -> None:
     for claim_id, told in connection.execute("SELECT id, told FROM claims WHERE told!=x''").fetchall():
         if (candidate := decode_candidate(told)) is not None:
             known = fingerprint(salt, candidate.title, candidate.body)
-            hashes = (known.text, pack(known.title), pack(known.words))
+            hashes = (known.text, pack_hashes(known.title), pack_hashes(known.words))
             connection.execute("UPDATE claims SET text=?, title=?, words=? WHERE id=?", (*hashes, claim_id))
     connection.execute("ALTER TABLE claims RENAME TO claims_before")
     connection.execute(_CLAIMS)

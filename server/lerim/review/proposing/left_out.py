@@ -78,8 +78,8 @@ def _propose(paths: ReviewPaths, ledger: Ledger, item: LeftOut, candidate: Candi
     ledger.register(
         *(candidate_id, candidate.source, mark, states[0]),
         written=files.hash_text(text),
-        said=candidate.time,
-        told=candidate,
+        last_said=candidate.time,
+        proposed=candidate,
     )
     ledger.left_out.set_proposed(item.id, candidate_id)
     path = paths.candidate_path(candidate_id)
