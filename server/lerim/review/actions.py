@@ -83,9 +83,9 @@ def perform_action(
     _check(changes)
     ledger.record_start(action)
     if judged is not None:
-        ledger.judgments.keep(action.id, candidate, judged, now)
+        ledger.judgments.add(action.id, candidate, judged, now)
     if answered is not None:
-        ledger.choices.keep(action.id, answered)
+        ledger.choices.add(action.id, answered)
     ledger.commit()
     try:
         _apply(paths, changes)
@@ -167,8 +167,8 @@ def _finish_undo(ledger: Ledger, action: Action) -> None:
     if action.candidate:
         ledger.set_state(action.candidate, action.state_before)
     ledger.set_stage(action, "undone")
-    ledger.judgments.take_back(action.id)
-    ledger.choices.take_back(action.id)
+    ledger.judgments.delete(action.id)
+    ledger.choices.delete(action.id)
     ledger.commit()
 
 

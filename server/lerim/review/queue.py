@@ -227,7 +227,7 @@ def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) ->
                 continue
             dropped = drop_candidate(told, "model-read", "", told.score)
             # `withdraw_in_ledger` commits this with its own first step: a kill leaves both or neither
-            ledger.left_out.keep((dropped,), datetime.now(UTC))
+            ledger.left_out.save((dropped,), datetime.now(UTC))
             ledger.left_out.mark_proposed(told, known.id)
             withdraw_in_ledger(paths, ledger, proposal, DROP_REASON_TEXTS["model-read"])
             taken.append((known.id, dropped))

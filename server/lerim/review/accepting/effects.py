@@ -29,11 +29,11 @@ from lerim.memory import (
 )
 from lerim.review.candidates import (
     Proposal,
+    ended_ids,
     ended_text,
     is_answered,
-    name_ended,
-    naming_text,
-    referring_text,
+    linked_text,
+    text_with_references,
     updated_text,
 )
 from lerim.review.ledger import FileChange
@@ -71,14 +71,14 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
         case "refer":
             kept = target_memories[0]
             before = store.read_text(kept.path)
-            after = referring_text(before, kept.path, proposal.record.references)
+            after = text_with_references(before, kept.path, proposal.record.references)
             verify(parse_record(after, kept.path), [kept.record])
             return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
         case "close":
             question, kept = target_memories
             before = store.read_text(kept.path)
             changes = _ending(store, [question], kept.record)
-            after = naming_text(before, kept.path, [question.record])
+            after = linked_text(before, kept.path, [question.record])
             return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
         case "same":
             kept = target_memories[0]
@@ -130,7 +130,7 @@ def _addition(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], v
     if not proposal.session or store.path_of(memory.id) is not None:
         memory = replace(memory, id=store.new_id(memory))
     sources = [one.record for one in ended]
-    supersedes, resolves = name_ended(memory, sources)
+    supersedes, resolves = ended_ids(memory, sources)
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
     changes = [*_ending(store, ended, memory), *_quotes_change(store, memory.id, memory)]
     path = store.path_for(memory)

@@ -18,8 +18,8 @@ MIN_REREAD_OVERLAP = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """A claim without its text: the hash of its normalised text, empty where nobody knows it, and of each word of its
-    title and of the whole."""
+    """The hashes of a claim: of its normalised text (empty if unknown), of each word of its title, and of each word of
+    title and body."""
 
     text: bytes
     title: frozenset[bytes]
@@ -27,7 +27,7 @@ class Fingerprint:
 
 
 def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
-    """The fingerprint of a claim. Sentences that Lerim puts around what was said don't count."""
+    """The fingerprint of a claim, without the sentences that Lerim itself adds to a body."""
     text = normalise_claim(title, strip_boilerplate(body))
     said = claim_words(title, body)
     title_words, words = (
@@ -42,8 +42,8 @@ def _hash(salt: bytes, text: str, size: int) -> bytes:
 
 
 def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
-    """Whether two claims that rest on one turn are the same claim in slightly other words: half of their words are the
-    same, and not each title has a word that the other lacks. Otherwise, they are two claims of one turn."""
+    """Whether two claims of the same turn are the same claim in slightly different words: at least half of their words
+    are the same, and all words of one title are in the other."""
     within = one.title <= other.title or other.title <= one.title
     return within and overlap(one.words, other.words) >= MIN_REREAD_OVERLAP
 
