@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lerim.config.schema import MaintenanceRules
 from lerim.jobs import maintain
-from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.maintenance.merges import MERGE_SIMILARITY
 from lerim.maintenance.pairs import find_near_pairs
 from lerim.maintenance.plan import plan_maintenance

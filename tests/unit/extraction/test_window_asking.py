@@ -11,7 +11,7 @@ from dspy import lm15
 
 from hang import HANG
 from lerim.errors import ModelAwayError, Problem, WindowTooLargeError
-from lerim.extraction.model.answered import WindowAnswerCache
+from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.extractor import ExtractionCallStarted, ModelResult, TurnsSent, extract_candidates
 from lerim.extraction.model.material import Material
 from lerim.models import tokens

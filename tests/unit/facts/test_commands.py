@@ -1,7 +1,7 @@
 import pytest
 
 from lerim.extraction.facts.commands import command_outcome, parse_command
-from lerim.extraction.facts.printed import error_line, error_name
+from lerim.extraction.facts.output_lines import error_line, error_name
 from lerim.sessions.model import ToolCall
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from lerim.extraction.facts.printed import FAILED_PATTERN, PASSED_PATTERN
+from lerim.extraction.facts.output_lines import FAILED_PATTERN, PASSED_PATTERN
 from lerim.extraction.facts.wording import squeeze_spaces
 from lerim.sessions import ToolCall
 

@@ -17,15 +17,15 @@ import dspy
 
 from lerim.errors import Problem, WindowTooLargeError
 from lerim.extraction.candidate import Candidate, DroppedSignal
-from lerim.extraction.model.answered import WindowAnswerCache
-from lerim.extraction.model.asking import ask_signature
+from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.grounding import EarlierClaim, ground_candidates, make_earlier_claim
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.merge import JoinedCandidates, join_with_model
+from lerim.extraction.model.model_call import ask_signature
+from lerim.extraction.model.prefilter import is_worth_asking
 from lerim.extraction.model.repair import has_lost_quotes, repair_quotes
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.extraction.model.windows import CountTokens, Window, cut_windows, halve_window, shrink_window
-from lerim.extraction.model.worth import is_worth_asking
 from lerim.models import ModelStep, StepKind, attribute_calls, tokens
 
 MAX_PARALLEL_CALLS = 4

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lerim.extraction.bearing import Utterance, attribute_claim
+from lerim.extraction.attribution import attribute_claim
 from lerim.extraction.candidate import Candidate, DroppedSignal, drop_candidate
+from lerim.extraction.claims import content_words
+from lerim.extraction.contradictions import flag_contradiction
 from lerim.extraction.facts import MAX_TITLE_CHARS, find_artifacts, full_sentence, make_title, shorten, squeeze_spaces
 from lerim.extraction.gate import (
     EPOCH,
@@ -20,10 +22,9 @@ from lerim.extraction.gate import (
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.quotes import FoundQuote, MissingQuote, is_overlapping, locate_quote
 from lerim.extraction.model.signatures import MemoryCandidate
-from lerim.extraction.opposite import flag_opposite
-from lerim.extraction.said import content_words
 from lerim.extraction.signals import Draft, Quote
 from lerim.extraction.transcript import THOUGHT, ShownTurn
+from lerim.extraction.utterances import Utterance
 from lerim.memory import LearningKind
 from lerim.redaction import clean_text, find_flags, find_redaction_marks, strip_markup
 from lerim.sessions import Turn
@@ -80,7 +81,7 @@ def ground_candidates(
     for item in items:
         result = _judge_item(item, turns, material, source)
         if isinstance(result, Candidate):
-            result = flag_opposite(attribute_claim(result, heard), heard)
+            result = flag_contradiction(attribute_claim(result, heard), heard)
         if isinstance(result, DroppedSignal):
             out.append(result)
         elif (

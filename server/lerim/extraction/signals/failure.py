@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from lerim.extraction.facts import printed
+from lerim.extraction.facts import output_lines
 from lerim.extraction.signals.draft import Basis, Draft, Quote
 from lerim.memory import LearningKind
 from lerim.sessions import Turn
@@ -52,7 +52,7 @@ def draft_lesson(
 ) -> Draft:
     """Returns the lesson from `turn`, in which the command passed. Its quotes are the error, `said`, and the line of
     `output` that reports success."""
-    passed = printed.pass_line(output)
+    passed = output_lines.pass_line(output)
     return Draft(
         signal="fixed-command",
         basis=basis,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.extraction.facts import Command, printed, prose
+from lerim.extraction.facts import Command, output_lines, prose
 from lerim.extraction.signals.draft import Draft
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.sessions import ToolCall, Turn
@@ -39,7 +39,7 @@ def hook_refusal(call: ToolCall) -> str:
         return ""
     if not _HOOK.search(call.output):
         return ""
-    line = printed.error_line(call.output)
+    line = output_lines.error_line(call.output)
     said = _SAID.search(call.output[:20_000])
     return line if line and not _PUSHED.search(line) else said.group().strip() if said else line
 

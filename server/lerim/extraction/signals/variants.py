@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.extraction.facts import Command, printed, wording
+from lerim.extraction.facts import Command, output_lines, wording
 from lerim.extraction.signals.draft import Draft, Quote, Scene
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.sessions import ToolCall, Turn
@@ -35,7 +35,7 @@ _USAGE = re.compile(
 
 def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure) -> Draft | None:
     """Returns the draft for a command that passed in place of `failure`, or None if it is not a variant of it."""
-    if not (printed.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
+    if not (output_lines.ENVIRONMENT.search(failure.output) or _USAGE.search(failure.error)):
         return None
     if command.text == failure.command:
         form = _find_variable_change(scene, turn, command, failure)

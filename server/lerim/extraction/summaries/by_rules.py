@@ -8,13 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from lerim.extraction.summaries.deeds import (
+from lerim.extraction.summaries.actions import (
     CommandRun,
     Deed,
     Locate,
     SummaryExchange,
     find_last_runs,
     split_exchanges,
+)
+from lerim.extraction.summaries.excerpts import (
+    find_report_sentence,
+    has_substance,
+    one_line,
+    summarize_request,
+    title_request,
 )
 from lerim.extraction.summaries.facts import (
     SummaryFacts,
@@ -24,13 +31,6 @@ from lerim.extraction.summaries.facts import (
     is_request,
     make_file_statements,
     make_summary_tags,
-)
-from lerim.extraction.summaries.gist import (
-    find_report_sentence,
-    has_substance,
-    one_line,
-    summarize_request,
-    title_request,
 )
 from lerim.extraction.summaries.summary import (
     HAPPENED_WORDS,

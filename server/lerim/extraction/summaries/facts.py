@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePosixPath
 
-from lerim.extraction.summaries.deeds import SummaryExchange
-from lerim.extraction.summaries.gist import one_line
+from lerim.extraction.summaries.actions import SummaryExchange
+from lerim.extraction.summaries.excerpts import one_line
 from lerim.extraction.summaries.summary import Statement, list_names
 from lerim.sessions import Platform, SummaryTurn
 

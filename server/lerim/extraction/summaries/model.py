@@ -30,7 +30,6 @@ from lerim.extraction.model import (
     take_overlap,
 )
 from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts
-from lerim.extraction.summaries.shown import show_summary_turns
 from lerim.extraction.summaries.signatures import SessionPart, SummaryPart, SummaryReduce, Told
 from lerim.extraction.summaries.summary import (
     DESCRIPTION_WORDS,
@@ -41,6 +40,7 @@ from lerim.extraction.summaries.summary import (
     Summary,
     fit_statements,
 )
+from lerim.extraction.summaries.transcript import show_summary_turns
 from lerim.models import ModelStep, StepKind
 from lerim.redaction import clean_text, strip_markup
 from lerim.sessions import summary_turns

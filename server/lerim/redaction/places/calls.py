@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from lerim.redaction.places.positional import is_odd_value, is_token
 from lerim.redaction.values import (
     PLACEHOLDER,
-    SHAM,
+    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -201,17 +201,17 @@ _HEADERS = NameGroup(
 )
 _ALL_CALLS = NameGroup((*_CALLS, *_WEAK))
 _PROGRAMS = NameGroup(_WORDS)
-LOOKED_FOR = (*_HEADERS, *_WORDS, *_ALL_CALLS)
+SEARCHED_NAMES = (*_HEADERS, *_WORDS, *_ALL_CALLS)
 
 
-def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields every secret in a call, an option or a header; `low` is the text in lower case, of the same length."""
-    called = select_found_names(_ALL_CALLS, found)
+    called = select_found_names(_ALL_CALLS, found_parts)
     if called:
-        yield from _arguments(text, low, frozenset(called))
-    yield from _options(text, low, found)
-    for name in select_found_names(_HEADERS, found):
-        for at in find_places(low, name):
+        yield from _arguments(text, lowered, frozenset(called))
+    yield from _options(text, lowered, found_parts)
+    for name in select_found_names(_HEADERS, found_parts):
+        for at in find_places(lowered, name):
             match = _SCHEME.match(text, at + len(name))
             if match is None:
                 continue
@@ -222,7 +222,7 @@ def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
                 yield Span(match.start("value"), match.start("value") + len(value), "authorization")
 
 
-def _arguments(text: str, low: str, called: frozenset[str]) -> Iterator[Span]:
+def _arguments(text: str, lowered: str, called: frozenset[str]) -> Iterator[Span]:
     """Yields literals that look random, if the call before them takes a secret."""
     sure_ones, weak_ones = called & _CALLS, called & _WEAK
     for literal in _LITERAL.finditer(text):
@@ -232,7 +232,7 @@ def _arguments(text: str, low: str, called: frozenset[str]) -> Iterator[Span]:
             letters or _TOTP.match(value) or looks_like_password(value) or is_punctuated_key(value)
         ):
             continue
-        before = low[max(0, literal.start() - 200) : literal.start() + 1]
+        before = lowered[max(0, literal.start() - 200) : literal.start() + 1]
         before = before[max(before.rfind("\n"), before.rfind("; "), before.rfind("})")) + 1 :]
         if "otp(" in before and _TOTP.match(value):
             yield Span(*literal.span("value"), "totp-key")
@@ -241,20 +241,20 @@ def _arguments(text: str, low: str, called: frozenset[str]) -> Iterator[Span]:
             yield Span(*literal.span("value"), "password")
 
 
-def _options(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def _options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     for option in _OPTION.finditer(text):
         value = option["value"].rstrip(_TRIMMED)
         if not _good(value):
             continue
-        line = low[max(0, option.start() - 201) : option.start()]
+        line = lowered[max(0, option.start() - 201) : option.start()]
         line = line[line.rfind("\n") + 1 :]
         for program, names in SECRET_OPTIONS.items():
             if option["name"] == "--token" or (option["name"] in names and program in line):
                 yield Span(option.start("value"), option.start("value") + len(value), "password")
                 break
-    for program, pattern in [(name, _WORDS[name]) for name in select_found_names(_PROGRAMS, found)]:
+    for program, pattern in [(name, _WORDS[name]) for name in select_found_names(_PROGRAMS, found_parts)]:
         done = 0
-        for at in find_places(low, program):
+        for at in find_places(lowered, program):
             if at < done:
                 continue
             start = max(text.rfind("\n", max(0, at - 200), at) + 1, at - 200)
@@ -268,6 +268,6 @@ def _options(text: str, low: str, found: Set[str]) -> Iterator[Span]:
 
 
 def _good(value: str) -> bool:
-    if PLACEHOLDER.search(value[:80]) or SHAM.search(value):
+    if PLACEHOLDER.search(value[:80]) or SAMPLE.search(value):
         return False
     return looks_like_password(value) or is_uuid(value) or bool(_TOTP.match(value))

@@ -9,7 +9,7 @@ from functools import cache
 
 from lerim.redaction.values import (
     PLACEHOLDER,
-    SHAM,
+    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -84,7 +84,7 @@ _IDIOMS = {
 _CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
 _UNCOMMON = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
 """Literals that are searched in the text itself, because no word contains them, or too many do."""
-LOOKED_FOR = NameGroup(literal for literal in _IDIOMS if literal not in _UNCOMMON)
+SEARCHED_NAMES = NameGroup(literal for literal in _IDIOMS if literal not in _UNCOMMON)
 _WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
 _WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
 _SURE = frozenset(
@@ -136,12 +136,12 @@ def _pattern(literal: str) -> re.Pattern[str]:
     return re.compile(_IDIOMS[literal].replace("NAME", _NAME).replace("FIELD", _FIELD).replace("VALUE", _VALUE))
 
 
-def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields every secret in such an idiom; `low` is the text in lower case, of the same length."""
     if "0x" in text:
-        yield from _wallets(text, low)
-    for literal in (*select_found_names(LOOKED_FOR, found), *_UNCOMMON):
-        hay = text if literal in _CAPITALS else low
+        yield from _wallets(text, lowered)
+    for literal in (*select_found_names(SEARCHED_NAMES, found_parts), *_UNCOMMON):
+        hay = text if literal in _CAPITALS else lowered
         if literal not in hay:
             continue
         pattern, done = _pattern(literal), 0
@@ -157,16 +157,16 @@ def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
 
 
-def _wallets(text: str, low: str) -> Iterator[Span]:
+def _wallets(text: str, lowered: str) -> Iterator[Span]:
     """Yields private keys of wallets. A hash has the same form, so a keyword on the same line is required."""
     for match in _WALLET.finditer(text):
-        before = low[max(0, match.start() - 90) : match.start()]
+        before = lowered[max(0, match.start() - 90) : match.start()]
         if _WALLETS.search(before[before.rfind("\n") + 1 :]):
             yield Span(match.start("value"), match.end("value"), "named-secret")
 
 
 def _good(value: str) -> bool:
-    if PLACEHOLDER.search(value[:80]) or SHAM.search(value):
+    if PLACEHOLDER.search(value[:80]) or SAMPLE.search(value):
         return False
     parts = value.split("-")
     mixed = all(any(map(kind, value)) for kind in (str.isdigit, str.islower, str.isupper)) and "/" not in value

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from lerim.redaction.values import (
     PLACEHOLDER,
-    SHAM,
+    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -70,7 +70,7 @@ _PROGRAMS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (" -a", ("redis-cli",), re.compile(rf" -a\s{{1,3}}{_VALUE}")),
 )
 _NAMED_PROGRAMS = NameGroup(("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli", "mosquitto"))
-LOOKED_FOR = (*PASSWORDS, *_WORDS, *_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
+SEARCHED_NAMES = (*PASSWORDS, *_WORDS, *_NAMED_PROGRAMS, *_QUERY, "authorization", "bearer", "cookie")
 _AUTHORITY = re.compile(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
 _SLASHED = re.compile(
     r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?!\d{1,5}[/?#])(?P<value>[^\s@\"'<>`]{1,200}(?:@[^\s/\"'<>`]{1,100}(?=@))?)@"
@@ -106,39 +106,39 @@ _ORDINARY = (
 _NO_PASSWORD = frozenset((*_ORDINARY.split(), "passwort", "kennwort", "contraseña", "wachtwoord", "hasło", "lösenord"))
 
 
-def find_unnamed_values(text: str, low: str, found: Set[str]) -> list[Span]:
+def find_unnamed_values(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     """Finds secrets without a name: in URLs, headers, cookies and commands; `low` is the text in lower case."""
     out: list[Span] = []
     if "://" in text:
         out += _addresses(text)
-    if "authorization" in found or "bearer" in found:
-        out += _headers(text, low)
-    if "cookie" in found:
-        out += _cookies(text, low)
-    if select_found_names(_NAMED_PROGRAMS, found):
-        out += _commands(text, low)
+    if "authorization" in found_parts or "bearer" in found_parts:
+        out += _headers(text, lowered)
+    if "cookie" in found_parts:
+        out += _cookies(text, lowered)
+    if select_found_names(_NAMED_PROGRAMS, found_parts):
+        out += _commands(text, lowered)
     if "=" in text:
-        out += _queries(text, low, found)
+        out += _queries(text, lowered, found_parts)
     return out
 
 
-def find_named_values(text: str, low: str, found: Set[str]) -> list[Span]:
+def find_named_values(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     """Finds secrets that are assigned to a name."""
     out: list[Span] = []
-    for word in select_found_names(PASSWORDS, found):
+    for word in select_found_names(PASSWORDS, found_parts):
         done = 0
-        for at in find_places(low, word):
-            if at >= done and (password := _password(text, low, at, word)):
+        for at in find_places(lowered, word):
+            if at >= done and (password := _password(text, lowered, at, word)):
                 out.append(password)
                 done = password.end
-    for word in select_found_names(_WORDS, found):
+    for word in select_found_names(_WORDS, found_parts):
         done, kind = 0, WORDS[word]
-        for at in find_places(low, word):
+        for at in find_places(lowered, word):
             if at < done:
                 continue
             end = at + len(word)
             match = _ASSIGNED.match(text, end)
-            if match is None and low.startswith("--", max(0, at - 2)):
+            if match is None and lowered.startswith("--", max(0, at - 2)):
                 match = _OPTION.match(text, end)
             if match is None:
                 continue
@@ -163,12 +163,12 @@ def is_token(value: str, suffix: str = "") -> bool:
     if len(value) < 12 or value.isdigit() or " " in value:
         return False
     if value.isalpha() and value.isascii():
-        return is_unlike_words(value) and not SHAM.search(value)
+        return is_unlike_words(value) and not SAMPLE.search(value)
     if not _UNUSUAL.search(value):
-        return len(value) >= 24 and is_unlike_words(value) and not SHAM.search(value) and not _NAME.match(value)
+        return len(value) >= 24 and is_unlike_words(value) and not SAMPLE.search(value) and not _NAME.match(value)
     if _NAME.match(value) and not any(map(_jumbled, re.split(r"[.\[:-]", value))):
         return False
-    if SHAM.search(value) or _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
+    if SAMPLE.search(value) or _ADDRESS.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
         return False  # neither a token's id nor its URL is a token
     return looks_random(value)
 
@@ -179,7 +179,7 @@ def _jumbled(part: str) -> bool:
     return len(part) >= 16 and sum(map(str.isdigit, part)) >= 3 and (mixed or is_unlike_words(part))
 
 
-def _password(text: str, low: str, at: int, word: str) -> Span | None:
+def _password(text: str, lowered: str, at: int, word: str) -> Span | None:
     """Returns the value of the password name that begins at `at`, None if it has none."""
     before = text[at - 1] if at else ""
     end = at + len(word)
@@ -206,21 +206,21 @@ def _password(text: str, low: str, at: int, word: str) -> Span | None:
                 return None  # the number of passed tests in a report
         loud = compound or text[at:end].isupper() or bool(_STAGE.match(match["suffix"]))
         return Span(*match.span(group), "password") if _assigned(text, match, group, loud=loud) else None
-    match = _beside(text, low, at, end) if whole else None
+    match = _beside(text, lowered, at, end) if whole else None
     if match is None:
-        option = low.rfind("--", max(0, at - 30), at)
-        match = _OPTION.match(text, end) if option >= 0 and _WORDS_JOINED.match(low, option + 2, at) else None
+        option = lowered.rfind("--", max(0, at - 30), at)
+        match = _OPTION.match(text, end) if option >= 0 and _WORDS_JOINED.match(lowered, option + 2, at) else None
         if match is None or not is_odd_value(match["bare"], False):
             return None
     return Span(*match.span(_group(match)), "password")
 
 
-def _beside(text: str, low: str, at: int, end: int) -> re.Match[str] | None:
+def _beside(text: str, lowered: str, at: int, end: int) -> re.Match[str] | None:
     """Matches a password without an assignment sign: in a sentence, in quotes, in an XML element, in a netrc file."""
     match = _SPOKEN.match(text, end)
     if match is not None:
         return match if is_odd_value(match["bare"], False) else None
-    login = low.rfind("login", max(0, at - 160), at)
+    login = lowered.rfind("login", max(0, at - 160), at)
     match = _BESIDE.match(text, end)
     if match is None and text.startswith(">", end) and "<" in text[max(0, at - 24) : at]:
         match = _ELEMENT.match(text, end)
@@ -281,10 +281,10 @@ def is_odd_value(value: str, quoted: bool) -> bool:
 
 def _guessable(value: str) -> bool:
     """Returns whether a value may be a password however ordinary it looks, because its name says so."""
-    low = value.strip("\"'`.,!?;:)*").lower()
-    if len(low) < 4 or low in _NO_PASSWORD or PLACEHOLDER.search(value[:80]) or _PATHLIKE.match(value):
+    lowered = value.strip("\"'`.,!?;:)*").lower()
+    if len(lowered) < 4 or lowered in _NO_PASSWORD or PLACEHOLDER.search(value[:80]) or _PATHLIKE.match(value):
         return False
-    return not (re.fullmatch(r"[\w.-]{1,200}", low) and re.search(r"pass(?:word|wd|phrase)|(?:^|_)pwd", low))
+    return not (re.fullmatch(r"[\w.-]{1,200}", lowered) and re.search(r"pass(?:word|wd|phrase)|(?:^|_)pwd", lowered))
 
 
 def _addresses(text: str) -> list[Span]:
@@ -304,12 +304,12 @@ def _addresses(text: str) -> list[Span]:
     return out
 
 
-def _headers(text: str, low: str) -> list[Span]:
+def _headers(text: str, lowered: str) -> list[Span]:
     out = []
     for word in ("bearer ", "basic ", "token "):
-        for at in find_places(low, word):
+        for at in find_places(lowered, word):
             match = _BEARER.match(text, at)
-            named = "authorization" in low[max(0, at - 24) : at]
+            named = "authorization" in lowered[max(0, at - 24) : at]
             if match is None or not (named or word == "bearer "):
                 continue
             value = match["value"]
@@ -319,10 +319,10 @@ def _headers(text: str, low: str) -> list[Span]:
     return out
 
 
-def _cookies(text: str, low: str) -> list[Span]:
+def _cookies(text: str, lowered: str) -> list[Span]:
     out = []
     done = 0
-    for at in find_places(low, "cookie"):
+    for at in find_places(lowered, "cookie"):
         head = _COOKIE.match(text, at + 6)
         if head is None or at < done:
             continue
@@ -341,16 +341,16 @@ def _cookies(text: str, low: str) -> list[Span]:
     return out
 
 
-def _commands(text: str, low: str) -> list[Span]:
+def _commands(text: str, lowered: str) -> list[Span]:
     out = []
     for flag, programs, pattern in _PROGRAMS:
-        if not any(program in low for program in programs):
+        if not any(program in lowered for program in programs):
             continue
         for at in find_places(text, flag):
             match = pattern.match(text, at)
             if match is None:
                 continue
-            line = low[max(0, at - 200) : at].replace("\\\n", "  ")
+            line = lowered[max(0, at - 200) : at].replace("\\\n", "  ")
             line = re.split(r"[\n;|&]", line)[-1]
             group = _group(match)
             value = match[group]
@@ -364,15 +364,15 @@ def _nothing(value: str) -> bool:
     return value.lower() in _NO_PASSWORD or bool(PLACEHOLDER.search(value[:80])) or bool(_PATHLIKE.match(value))
 
 
-def _queries(text: str, low: str, found: Set[str]) -> list[Span]:
+def _queries(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     """Finds keys and signatures in the queries of URLs."""
     out = []
-    for word in select_found_names(_QUERY, found):
-        for at in find_places(low, word):
+    for word in select_found_names(_QUERY, found_parts):
+        for at in find_places(lowered, word):
             start = at
-            while start > at - 30 and start and (low[start - 1].isalnum() or low[start - 1] in "_-"):
+            while start > at - 30 and start and (lowered[start - 1].isalnum() or lowered[start - 1] in "_-"):
                 start -= 1
-            if not start or low[start - 1] not in "?&;":
+            if not start or lowered[start - 1] not in "?&;":
                 continue
             match = _QUERY_VALUE.match(text, at + len(word))
             if match and looks_random(unquote(match.group())):

@@ -101,18 +101,18 @@ def _before(text: str, at: int, end: int, done: int) -> Span | None:
     """Returns the block that this last line ends, if the first line is missing."""
     line = text.rfind("-----END", max(done, at - 60), at)
     first = line if line >= 0 else at
-    low = max(done, first - _LOOKED_BACK)
-    start, found = first, False
-    for piece in reversed(list(_PIECE.finditer(text, low, first))):
+    earliest = max(done, first - _LOOKED_BACK)
+    start, has_body = first, False
+    for piece in reversed(list(_PIECE.finditer(text, earliest, first))):
         word = piece.group()
         if not _SEPARATOR.match(text[piece.end() : start]):
             break
         if len(word) >= 16:
-            found = True
+            has_body = True
         elif not word.isdigit() and start != first:  # line numbers and the last line may be short
             break
         start = piece.start()
-    return Span(start, end, "private-key") if found else None
+    return Span(start, end, "private-key") if has_body else None
 
 
 def _packed(text: str) -> list[Span]:

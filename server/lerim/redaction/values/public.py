@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.redaction.values.chance import is_scrambled
+from lerim.redaction.values.appearance import is_scrambled
 from lerim.redaction.values.rules import Span
 
 _NAMED = re.compile(

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lerim.config import Settings
 from lerim.errors import LerimError, Problem, StoppedError
-from lerim.jobs.maintain_report import EmitMaintain, MaintainOptions, MaintainProgress, MaintainStage, StaleMemory
+from lerim.jobs.maintain.report import EmitMaintain, MaintainOptions, MaintainProgress, MaintainStage, StaleMemory
 from lerim.jobs.report import SyncState
 from lerim.models import EditorBridge
 from lerim.paths import Home

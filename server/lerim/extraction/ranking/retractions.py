@@ -43,16 +43,16 @@ def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> boo
     return after is not None and _CALLED_OFF.match(after.text.replace("’", "'")) is not None
 
 
-def find_corrections(text: str) -> tuple[str, ...]:
+def find_retractions(text: str) -> tuple[str, ...]:
     """Returns the sentences in which the agent says that it was wrong, each with the text after it."""
     said = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
     return tuple(f"{one} {text[end : end + FOLLOWING]}" for one, end in said if _TOOK_BACK.match(one))
 
 
-def is_corrected(statement: str, said_wrong: Iterable[str]) -> bool:
-    """Returns whether one of these texts from `find_corrections` is about the statement."""
+def is_retracted(statement: str, retractions: Iterable[str]) -> bool:
+    """Returns whether one of these texts from `find_retractions` is about the statement."""
     words = _content_words(statement)
-    return bool(words) and any(len(words & _content_words(text)) >= HALF * len(words) for text in said_wrong)
+    return bool(words) and any(len(words & _content_words(text)) >= HALF * len(words) for text in retractions)
 
 
 def _content_words(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 
 from lerim.redaction.values import (
     PLACEHOLDER,
-    SHAM,
+    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -108,24 +108,24 @@ _ENTRY = re.compile(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}"
     r"(?=\r?\n|\Z)"
 )
-LOOKED_FOR = (*_WORDS, *_TOLD, *_COMMANDS)
+SEARCHED_NAMES = (*_WORDS, *_TOLD, *_COMMANDS)
 
 
-def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields every secret that a line above identifies; `low` is the text in lower case, of the same length."""
     if "\n" not in text:
         return
-    if select_found_names(_WORDS, found):
-        yield from _tables(text, low, found)
-        for word in select_found_names(_TOLD, found):
-            for at in find_places(low, word):
+    if select_found_names(_WORDS, found_parts):
+        yield from _tables(text, lowered, found_parts)
+        for word in select_found_names(_TOLD, found_parts):
+            for at in find_places(lowered, word):
                 match = _BELOW.match(text, at + len(word)) or _AFTER.match(text, at + len(word))
                 yield from _told(match, "password")
-    for word in select_found_names(_COMMANDS, found):
-        for at in find_places(low, word):
+    for word in select_found_names(_COMMANDS, found_parts):
+        for at in find_places(lowered, word):
             yield from _told(_PRINTED.match(text, at), "secret")
-    for at in find_places(low, "kind: secret\n"):
-        yield from _entries(text, low, at)
+    for at in find_places(lowered, "kind: secret\n"):
+        yield from _entries(text, lowered, at)
 
 
 def _told(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
@@ -137,23 +137,23 @@ def _good(value: str) -> bool:
     return looks_like_password(value) and value[-1] != ")" and not is_uuid(value) and not PLACEHOLDER.search(value[:80])
 
 
-def _entries(text: str, low: str, at: int) -> Iterator[Span]:
+def _entries(text: str, lowered: str, at: int) -> Iterator[Span]:
     end = text.find("\n---", at, at + 8000)
     for part in ("\ndata:", "\nstringdata:"):
-        start = low.find(part, at, at + 2000)
+        start = lowered.find(part, at, at + 2000)
         if start < 0:
             continue
         done = start + len(part)
         while (match := _ENTRY.match(text, done)) and (end < 0 or match.end() <= end):
             done = match.end()
-            if not SHAM.search(match["value"][:400]):
+            if not SAMPLE.search(match["value"][:400]):
                 yield Span(*match.span("value"), "secret")
 
 
-def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def _tables(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields secrets in the cells below a heading such as "Password", separated by bars, commas, tabs or spaces."""
     done = 0
-    for start, line in _headings(text, low, found):
+    for start, line in _headings(text, lowered, found_parts):
         if start < done or len(line) > _WIDTH:
             continue
         mark = next(
@@ -188,12 +188,12 @@ def _tables(text: str, low: str, found: Set[str]) -> Iterator[Span]:
         done = at
 
 
-def _headings(text: str, low: str, found: Set[str]) -> Iterator[tuple[int, str]]:
+def _headings(text: str, lowered: str, found_parts: Set[str]) -> Iterator[tuple[int, str]]:
     """Yields the lines that contain a keyword for a secret, each once per keyword, with their positions."""
     seen = -1
-    for word in select_found_names(_WORDS, found):
+    for word in select_found_names(_WORDS, found_parts):
         seen = -1
-        for at in find_places(low, word):
+        for at in find_places(lowered, word):
             if at <= seen:
                 continue
             start = text.rfind("\n", max(0, at - _WIDTH), at) + 1

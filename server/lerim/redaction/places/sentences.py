@@ -9,7 +9,7 @@ from collections.abc import Iterator, Set
 from lerim.redaction.places.positional import is_odd_value
 from lerim.redaction.values import (
     PLACEHOLDER,
-    SHAM,
+    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -139,7 +139,7 @@ KEYS_ELSEWHERE = (
 _ALL_PASSWORDS = NameGroup((*PASSWORDS, *PASSWORDS_ELSEWHERE))
 _ALL_KEYS = NameGroup((*KEYS, *KEYS_ELSEWHERE))
 _LOGINS = NameGroup(("log in", "login", "sign in", "creds", "credential"))
-LOOKED_FOR = (*_ALL_PASSWORDS, *_ALL_KEYS, *_LOGINS)
+SEARCHED_NAMES = (*_ALL_PASSWORDS, *_ALL_KEYS, *_LOGINS)
 WORDS = 4
 """The most longer words between the keyword and the secret."""
 _SIGN = (
@@ -181,19 +181,19 @@ _APPS = re.compile(r"2fa|mfa|otp|authenticator|two-factor", re.IGNORECASE)
 _BASE32 = re.compile(r"[A-Z2-7]{16,64}\Z")
 
 
-def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields every secret that a sentence states; `low` is the text in lower case, of the same length."""
-    for word in select_found_names(_ALL_PASSWORDS, found):
-        for at in find_places(low, word):
+    for word in select_found_names(_ALL_PASSWORDS, found_parts):
+        for at in find_places(lowered, word):
             yield from _told(text, at, at + len(word.rstrip(" :")), key=False)
-    for word in select_found_names(_ALL_KEYS, found):
-        for at in find_places(low, word):
+    for word in select_found_names(_ALL_KEYS, found_parts):
+        for at in find_places(lowered, word):
             yield from _told(text, at, at + len(word), key=True)
-    for word in select_found_names(_LOGINS, found):
-        for at in find_places(low, word):
+    for word in select_found_names(_LOGINS, found_parts):
+        for at in find_places(lowered, word):
             yield from _one(_LOGGED.match(text, at + len(word) - 1))
             start = max(text.rfind("\n", max(0, at - 80), at) + 1, at - 80)
-            for pair in list(re.finditer(r"\b(?:use|with|creds)\b", low[start : at + 6]))[:3]:
+            for pair in list(re.finditer(r"\b(?:use|with|creds)\b", lowered[start : at + 6]))[:3]:
                 yield from _one(_PAIR.match(text, start + pair.start()))
 
 
@@ -231,7 +231,7 @@ def _told(text: str, at: int, end: int, *, key: bool) -> Iterator[Span]:
     ):
         return
     value = _trimmed(match["value"])
-    if PLACEHOLDER.search(value[:80]) or SHAM.search(value):
+    if PLACEHOLDER.search(value[:80]) or SAMPLE.search(value):
         return
     if text[end : end + 6].lower() == "phrase" and _PHRASE.match(value):
         yield Span(match.start("value"), match.start("value") + len(value), "password")

@@ -29,7 +29,7 @@ _ALSO = re.compile(
 )
 
 
-def is_outright(passage: TurnPassage, prompt: str) -> bool:
+def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
     """Returns whether a passage of a person's message `prompt`, or of their feedback on a tool call, states a rule."""
     if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
         return False
@@ -37,7 +37,7 @@ def is_outright(passage: TurnPassage, prompt: str) -> bool:
     return not said.endswith(("?", "？")) and any(form.search(said) for form in (_ALWAYS, _CHOICE, _ALSO))
 
 
-def outright_type(passage: TurnPassage) -> PassageType | None:
+def explicit_type(passage: TurnPassage) -> PassageType | None:
     """Returns the type that a person's words themselves indicate: a decision if they use one thing or prefer it to
     another, a rule if it applies always, None if they do not indicate a type."""
     if not passage.is_persons:

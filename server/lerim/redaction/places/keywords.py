@@ -14,7 +14,7 @@ from collections.abc import Iterator, Set
 from lerim.redaction.places.positional import is_odd_value, is_token
 from lerim.redaction.values import (
     PLACEHOLDER,
-    SHAM,
+    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -61,7 +61,7 @@ _COOKIES = NameGroup(
 _ALL_PASSWORDS = NameGroup((*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE))
 _ALL_TOKENS = NameGroup((*_TOKEN_WORDS, *_KEY_WORDS, *_TOKEN_WORDS_ELSEWHERE))
 _PORTS = NameGroup((":5432:", ":5433:", ":6432:", ":*:"))
-LOOKED_FOR = (*_COOKIES, *_PORTS, *_ALL_PASSWORDS, *_ALL_TOKENS, "key", "auth")
+SEARCHED_NAMES = (*_COOKIES, *_PORTS, *_ALL_PASSWORDS, *_ALL_TOKENS, "key", "auth")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
 _OPEN = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
@@ -149,42 +149,42 @@ _MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1
 _TRIMMED = ".,!?:;)*_”’»"
 
 
-def find_spans(text: str, low: str, found: Set[str]) -> list[Span]:
+def find_spans(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     """Finds every secret that a keyword introduces; `low` is the text in lower case, of the same length."""
     out: list[Span] = []
-    for word in select_found_names(_ALL_PASSWORDS, found):
-        for at in find_places(low, word):
+    for word in select_found_names(_ALL_PASSWORDS, found_parts):
+        for at in find_places(lowered, word):
             out += _password(text, at + len(word))
             out += _before(text, at)
-    for at in find_places(low, "pw"):
-        if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and low[at - 1].isalnum()):
-            out += _password(text, at + 2 + low.startswith("d", at + 2))
-    for word in select_found_names(_ALL_TOKENS, found):
-        for at in find_places(low, word):
+    for at in find_places(lowered, "pw"):
+        if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and lowered[at - 1].isalnum()):
+            out += _password(text, at + 2 + lowered.startswith("d", at + 2))
+    for word in select_found_names(_ALL_TOKENS, found_parts):
+        for at in find_places(lowered, word):
             out += _token(text, at + len(word))
             out += _token_before(text, at, at + len(word))
-    if "key" in found:
-        out += _keyed(text, low)
+    if "key" in found_parts:
+        out += _keyed(text, lowered)
     if "-" in text:
-        out += _flags(text, low)
+        out += _flags(text, lowered)
     return out
 
 
-def find_cookies_and_files(text: str, low: str, found: Set[str]) -> list[Span]:
+def find_cookies_and_files(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     """Finds secrets that no keyword introduces: cookies, password files, URLs with credentials."""
-    return [*_sessions(text, low, found), *_files(text, low, found)]
+    return [*_sessions(text, lowered, found_parts), *_files(text, lowered, found_parts)]
 
 
 def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
     if match is None or not good:
         return
     value = match["value"].rstrip(_TRIMMED)
-    if value and not _sham(value):
+    if value and not _is_sample(value):
         yield Span(match.start("value"), match.start("value") + len(value), kind)
 
 
-def _sham(value: str) -> bool:
-    return bool(PLACEHOLDER.search(value[:80]) or SHAM.search(value[:400]) or _MAIL.match(value))
+def _is_sample(value: str) -> bool:
+    return bool(PLACEHOLDER.search(value[:80]) or SAMPLE.search(value[:400]) or _MAIL.match(value))
 
 
 def _value(match: re.Match[str]) -> str:
@@ -259,10 +259,10 @@ def _token(text: str, end: int) -> Iterator[Span]:
             return
 
 
-def _keyed(text: str, low: str) -> Iterator[Span]:
+def _keyed(text: str, lowered: str) -> Iterator[Span]:
     """Yields the values of names that end with `key`, if they are long and look random."""
     done = 0
-    for at in find_places(low, "key"):
+    for at in find_places(lowered, "key"):
         if at < done:
             continue
         match = _KEYED.match(text, at)
@@ -282,7 +282,7 @@ def _keyed(text: str, low: str) -> Iterator[Span]:
             done = match.end()
 
 
-def _flags(text: str, low: str) -> Iterator[Span]:
+def _flags(text: str, lowered: str) -> Iterator[Span]:
     for at in find_places(text, " -"):
         match = _FLAG.match(text, at + 1)
         if match is not None and _FLAGGED.search(match["name"]) and not _FLAG_ABOUT.search(match["name"]):
@@ -294,10 +294,10 @@ def _flags(text: str, low: str) -> Iterator[Span]:
         if login is not None and is_odd_value(_value(login), False):
             yield from _found(login, "password")
     for word in ("pass:", "chpasswd", "sudo -s", "password-stdin", "--stdin"):
-        for at in find_places(low, word):
+        for at in find_places(lowered, word):
             if word == "pass:":
                 match = re.compile(r"pass:(?P<value>[^\s\"']{4,200})").match(text, at)
-                if low.startswith("-pass", max(0, low.rfind(" -", max(0, at - 12), at) + 1)):
+                if lowered.startswith("-pass", max(0, lowered.rfind(" -", max(0, at - 12), at) + 1)):
                     yield from _found(match, "password")
                 continue
             line = max(text.rfind("\n", max(0, at - 300), at) + 1, at - 300)
@@ -306,13 +306,13 @@ def _flags(text: str, low: str) -> Iterator[Span]:
                 yield from _found(_PIPED.match(text[:at], start), "password")
 
 
-def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def _sessions(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields session cookies, in any place."""
     if "=" not in text and ":" not in text:
         return
-    for name in select_found_names(_COOKIES, found):
+    for name in select_found_names(_COOKIES, found_parts):
         done = 0
-        for at in find_places(low, name):
+        for at in find_places(lowered, name):
             match = _COOKIE.match(text, at + len(name)) if at >= done else None
             done = match.end() if match else done
             if match is None or (name in ("session", "sid") and len(match["value"]) < 24):
@@ -325,10 +325,10 @@ def _sessions(text: str, low: str, found: Set[str]) -> Iterator[Span]:
                 yield from _found(match, "cookie")
 
 
-def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def _files(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields secrets in password files (`.pgpass`, docker's `config.json`, `.npmrc`) and in URLs that begin with a
     token."""
-    for literal in select_found_names(_PORTS, found):
+    for literal in select_found_names(_PORTS, found_parts):
         for at in find_places(text, literal):
             start = (
                 max(
@@ -340,9 +340,9 @@ def _files(text: str, low: str, found: Set[str]) -> Iterator[Span]:
                 + 1
             )
             yield from _found(_PGPASS.match(text, max(start, at - 120)), "password")
-    for at in find_places(low, "auth") if "auth" in found else ():
-        match = _AUTH.match(low, at)
-        named = low.startswith("_", at - 1) or '"auths' in low[max(0, at - 300) : at]
+    for at in find_places(lowered, "auth") if "auth" in found_parts else ():
+        match = _AUTH.match(lowered, at)
+        named = lowered.startswith("_", at - 1) or '"auths' in lowered[max(0, at - 300) : at]
         if match is not None and (named or _is_login(text[match.start("value") : match.end("value")])):
             yield Span(match.start("value"), match.end("value"), "authorization")
     for at in find_places(text, "://") if "://" in text and "@" in text else ():

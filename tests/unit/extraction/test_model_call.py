@@ -7,7 +7,7 @@ import json
 import dspy
 from pydantic import BaseModel
 
-from lerim.extraction.model.asking import ask_signature, salvage_items
+from lerim.extraction.model.model_call import ask_signature, salvage_items
 from lerim.extraction.model.signatures import MemoryCandidate
 from scripted_lm import Script, item
 

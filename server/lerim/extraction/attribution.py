@@ -30,10 +30,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from lerim.extraction.candidate import Candidate
-from lerim.memory import Evidence, Speaker
+from lerim.extraction.utterances import Utterance
+from lerim.memory import Evidence
 from lerim.redaction import clean_text, show_hidden
 from lerim.words import STOP_WORDS, split_words
 
@@ -67,14 +67,6 @@ _SAID_OF_ALL = """
     write yeah yep yes
 """
 _COMMON = frozenset(_SAID_OF_ALL.split())
-
-
-class Utterance(NamedTuple):
-    """Something one speaker said in one turn."""
-
-    who: Speaker
-    turn: str
-    text: str
 
 
 @lru_cache(maxsize=512)  # every claim asks for the same utterances again

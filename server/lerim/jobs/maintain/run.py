@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 from lerim.config import load
 from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, reason_of
-from lerim.jobs.activity import append_activity, log_maintain
-from lerim.jobs.last_maintained import record_maintenance
-from lerim.jobs.maintain_job import MaintainJob
-from lerim.jobs.maintain_proposals import SuggestionProposer
-from lerim.jobs.maintain_report import (
+from lerim.jobs.activity_log import append_activity
+from lerim.jobs.maintain.last_run import record_maintenance
+from lerim.jobs.maintain.maintenance_job import MaintainJob
+from lerim.jobs.maintain.proposals import SuggestionProposer
+from lerim.jobs.maintain.report import (
     EmitMaintain,
     MaintainOptions,
     MaintainReport,
@@ -47,7 +48,7 @@ from lerim.memory import (
     unused_since,
     with_current_status,
 )
-from lerim.models import EditorBridge
+from lerim.models import EditorBridge, total_usage
 from lerim.paths import Home
 from lerim.project import Project, hold_project_lock, open_git
 from lerim.review import (
@@ -104,7 +105,7 @@ def maintain_project(
         raise
     report = job.report(time.monotonic() - began)
     if not options.dry_run:
-        report.problems.extend(log_maintain(home, clock(), report))
+        report.problems.extend(_log_maintenance(home, clock(), report))
     return report
 
 
@@ -266,3 +267,18 @@ def find_stale_memories(live: Iterable[StoredMemory], drift_by_memory: Mapping[s
         if at is not None and (at.state == "drifted" or at.state == "gone"):
             found.append(StaleMemory(record.id, record.title, at.state, at.reference, at.moved_to, at.detail, at.since))
     return found
+
+
+def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
+    """Notes how a maintaining ended; a problem where that cannot be written."""
+    counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
+    asked = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
+    try:
+        cost = total_usage(report.spent).cost
+        append_activity(
+            home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
+        )
+    except OSError as error:
+        message = f"The maintenance could not be logged: {reason_of(error)}."
+        return [Problem("activity-log", str(home.activity_log), message)]
+    return []

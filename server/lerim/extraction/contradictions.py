@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lerim.extraction.bearing import Utterance, telling_stems
+from lerim.extraction.attribution import telling_stems
 from lerim.extraction.candidate import Candidate
+from lerim.extraction.utterances import Utterance
 
 TURNED = "may-say-otherwise"
 """Flag: a word that reverses the meaning is in the claim or in the quote, but not in both."""
@@ -45,7 +46,7 @@ _COMMANDS = re.compile(
 """Words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions."""
 
 
-def flag_opposite(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
+def flag_contradiction(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
     """Returns the candidate, flagged if its title or body may say something different from the quoted sentences."""
     said = [_surrounding_sentences(one.quote, one.turn, heard) for one in candidate.evidence if one.who == "user"]
     if candidate.primitive == "question" or not said:

@@ -3,7 +3,7 @@
 import pytest
 
 from lerim.extraction.facts.extract import extract_from_prompt, extract_from_response
-from lerim.extraction.facts.given_up import find_given_up_names
+from lerim.extraction.facts.superseded_names import find_superseded_names
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from lerim.extraction.facts.given_up import find_given_up_names
     ],
 )
 def test_names_that_are_given_up(sentence: str, names: tuple[str, ...]) -> None:
-    assert tuple(sorted(find_given_up_names(sentence))) == names
+    assert tuple(sorted(find_superseded_names(sentence))) == names
 
 
 def test_they_are_what_a_persons_fact_supersedes() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lerim.errors import LerimError
-from lerim.jobs.maintain_job import MaintainJob
+from lerim.jobs.maintain.maintenance_job import MaintainJob
 from lerim.jobs.model_session import ModelSession
 from lerim.maintenance import OWN_WORDS_FLAG, PlannedSuggestion, ask_for_insight, is_in_source_words, word_insight
 from lerim.models import ModelChoice

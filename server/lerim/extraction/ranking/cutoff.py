@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-PROMPTS_A_PROPOSAL: Final = 2
-AT_LEAST: Final = 3
+PROMPTS_PER_PROPOSAL: Final = 2
+MIN_PROPOSALS: Final = 3
 
 
 def max_proposals(prompts: int) -> int:
     """Returns the maximum number of proposals for a session with this many prompts."""
-    return AT_LEAST + prompts // PROMPTS_A_PROPOSAL
+    return MIN_PROPOSALS + prompts // PROMPTS_PER_PROPOSAL
 
 
 def select_above_cut(scores: Iterable[float], prompts: int, first: float, further: float) -> frozenset[int]:

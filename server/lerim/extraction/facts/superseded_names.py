@@ -39,7 +39,7 @@ _WORDS = """
 _NOT_NAMES = frozenset(_WORDS.split())
 
 
-def find_given_up_names(sentence: str) -> tuple[str, ...]:
+def find_superseded_names(sentence: str) -> tuple[str, ...]:
     """Returns up to three names that a sentence gives up, as written: `yarn` in "we don't use yarn any more", "pnpm
     replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" do not count, as they may refer to something
     never used."""

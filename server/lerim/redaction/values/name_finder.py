@@ -35,11 +35,11 @@ class NameFinder:
     def _least(self) -> re.Pattern[str]:
         return re.compile(f"(?=({self._any.pattern}))")
 
-    def found(self, low: str) -> Set[str]:
+    def find_parts(self, lowered: str) -> Set[str]:
         """Returns the name parts that occur in a text."""
         out: set[str] = set()
         known = self._held
-        for word in set(low.split()):
+        for word in set(lowered.split()):
             held = known.get(word)
             if held is None:
                 held = self._look(word)
@@ -73,9 +73,9 @@ class NameGroup(tuple[str, ...]):
         return out
 
 
-def select_found_names(names: NameGroup, found: Set[str]) -> list[str]:
+def select_found_names(names: NameGroup, found_parts: Set[str]) -> list[str]:
     """Returns the names that may occur in a text in which these parts were found, in their order."""
-    if not found or not (parts := found & names.by_part.keys()):
+    if not found_parts or not (parts := found_parts & names.by_part.keys()):
         return []
     return [name for _, name in sorted([named for part in parts for named in names.by_part[part]])]
 

@@ -7,7 +7,7 @@ import re
 
 from lerim.redaction.values.entropy import looks_random
 from lerim.redaction.values.letters import is_unlike_words
-from lerim.redaction.values.rules import PLACEHOLDER, SHAM
+from lerim.redaction.values.rules import PLACEHOLDER, SAMPLE
 
 _MARKS = re.compile(r"[!@#$%^&*?+=~]")
 _CODE = re.compile(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
@@ -26,7 +26,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECA
 def is_scrambled(value: str) -> bool:
     """Returns whether letters and digits, or upper and lower case, are mixed as in no name: `7pEYBamw`, not
     `PBKDF2WithHmac`."""
-    if SHAM.search(value) or _NOT.match(value) or PLACEHOLDER.search(value[:80]):
+    if SAMPLE.search(value) or _NOT.match(value) or PLACEHOLDER.search(value[:80]):
         return False
     digits = sum(map(str.isdigit, value))
     share = sum(map(str.isalnum, value)) / max(1, len(_PIECES.findall(value)))
@@ -56,7 +56,7 @@ def looks_like_password(value: str) -> bool:
         return True
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
     digits += bool(re.search(r"[a-z].*[A-Z]", value))
-    return letters >= 3 and digits >= 1 and bool(_MARKS.search(value)) and not SHAM.search(value) and value[0] != "#"
+    return letters >= 3 and digits >= 1 and bool(_MARKS.search(value)) and not SAMPLE.search(value) and value[0] != "#"
 
 
 def looks_chosen(value: str, digits: int = 2) -> bool:
@@ -69,7 +69,7 @@ def looks_chosen(value: str, digits: int = 2) -> bool:
 def is_punctuated_key(value: str) -> bool:
     """Returns whether this is a key of letters, digits and special characters, as frameworks generate them; it may
     contain spaces."""
-    if not 16 <= len(value) <= 200 or _CODE.search(value) or SHAM.search(value):
+    if not 16 <= len(value) <= 200 or _CODE.search(value) or SAMPLE.search(value):
         return False
     letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
     marks = len(value) - letters - digits - sum(value.count(mark) for mark in " _./:-")

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from lerim.errors import Problem, reason_of
 from lerim.files import check_regular, read_regular_file
-from lerim.jobs.maintain_report import MaintainReport
 from lerim.jobs.report import SyncReport
-from lerim.models import total_usage
 from lerim.paths import Home
 from lerim.project import replace_file
 from lerim.redaction import redact_secrets
@@ -62,19 +60,4 @@ def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
         append_activity(home, when, "sync", Path(report.project).name, stats, report.seconds, spent.cost)
     except OSError as error:
         return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {reason_of(error)}.")]
-    return []
-
-
-def log_maintain(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
-    """Notes how a maintaining ended; a problem where that cannot be written."""
-    counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
-    asked = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
-    try:
-        cost = total_usage(report.spent).cost
-        append_activity(
-            home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
-        )
-    except OSError as error:
-        message = f"The maintenance could not be logged: {reason_of(error)}."
-        return [Problem("activity-log", str(home.activity_log), message)]
     return []

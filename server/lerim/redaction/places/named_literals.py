@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 
 from lerim.redaction.values import (
     PLACEHOLDER,
-    SHAM,
+    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -90,14 +90,14 @@ _APP = NameGroup(
         "totp",
     )
 )
-LOOKED_FOR = (*NAMES, *_APP)
+SEARCHED_NAMES = (*NAMES, *_APP)
 
 
-def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
+def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields every literal after the name of a secret; `low` is the text in lower case, of the same length."""
     quoted = '"' in text or "'" in text or "`" in text
-    for name in select_found_names(NAMES, found):
-        for at in find_places(low, name):
+    for name in select_found_names(NAMES, found_parts):
+        for at in find_places(lowered, name):
             end = at + len(name) - (name[-1] in "'\"")
             if quoted:
                 yield from _literals(text, end)
@@ -110,8 +110,8 @@ def find_spans(text: str, low: str, found: Set[str]) -> Iterator[Span]:
             match = _WRAPPED.match(text, at)
             if match is not None:
                 yield Span(*match.span("value"), "password")
-    for name in select_found_names(_APP, found):
-        for at in find_places(low, name):
+    for name in select_found_names(_APP, found_parts):
+        for at in find_places(lowered, name):
             match = _APP_PASSWORD.search(text, at, at + 120)
             if match is not None and "\n\n" not in text[at : match.start()] and _sounds(match["value"]):
                 yield Span(*match.span("value"), "password")
@@ -130,7 +130,7 @@ def _sounds(value: str) -> bool:
 def _passphrase(match: re.Match[str] | None) -> Iterator[Span]:
     """Yields a network's passphrase: a person chose it, so it may look like words."""
     value = match["value"] if match is not None else ""
-    sham = not value or is_uuid(value) or PLACEHOLDER.search(value) or SHAM.search(value)
+    sham = not value or is_uuid(value) or PLACEHOLDER.search(value) or SAMPLE.search(value)
     if match is not None and not sham and (looks_like_password(value) or match["quoted"]):
         yield Span(*match.span("value"), "password")
 

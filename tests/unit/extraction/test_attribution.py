@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lerim.extraction.bearing import REPEATED, UNBORNE, Utterance, attribute_claim, is_quote_supporting, telling_stems
+from lerim.extraction.attribution import REPEATED, UNBORNE, attribute_claim, is_quote_supporting, telling_stems
 from lerim.extraction.candidate import Candidate
+from lerim.extraction.utterances import Utterance
 from lerim.memory.record import Evidence, Speaker
 
 TITLE = "Use pnpm for the web workspace"
