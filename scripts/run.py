@@ -147,7 +147,7 @@ def announce(at: CommandContext) -> None:
     stores = [root for roots in find_platform_roots(os.environ, at.home).values() for root in roots if root.is_dir()]
     say("reads   " + "\n        ".join(map(str, stores)))
     say(f"        {at.project.root} (only whether files are there)")
-    say(f"writes  {at.place.state} (candidates to review; memories when you accept them)")
+    say(f"writes  {at.review_paths.state} (candidates to review; memories when you accept them)")
     say(f"        {at.home.root} (the catalog of sessions, the activity log)")
     provider = at.settings.roles["extract"].provider
     say(f"sends   {'nothing' if provider == 'none' else f'sessions, without secrets, to the model of {provider}'}\n")
@@ -163,8 +163,8 @@ def sync(at: CommandContext) -> int:
     from lerim.review.views import candidate_view
 
     report = run_sync(at, SyncOptions(), quiet=False)
-    show_sync_report(report, "", queue.claim_states(at.place))
-    waiting = [candidate_view(proposal) for proposal in queue.list_pending(at.place)[0]]
+    show_sync_report(report, "", queue.claim_states(at.review_paths))
+    waiting = [candidate_view(proposal) for proposal in queue.list_pending(at.review_paths)[0]]
     if len(waiting) > len(report.candidates):
         show_candidates(waiting, "Waiting for review, with those of earlier runs")
     return EXIT_CODES[report.state]
@@ -175,7 +175,7 @@ def finish(at: CommandContext, *, sample: bool) -> None:
     from lerim import process_shell
 
     repo = at.project.root
-    say(f"\ncandidates  {at.place.review}")
+    say(f"\ncandidates  {at.review_paths.review}")
     say(f"memories    {at.project.memory_dir}")
     say(f"catalog     {at.home.catalog}")
     if PACKAGE.is_file():
