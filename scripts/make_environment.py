@@ -21,7 +21,8 @@ def main(arguments: list[str]) -> int:
     """Make or update the environment. Return 0."""
     if sys.version_info < OLDEST_PYTHON:
         raise SystemExit(
-            f"Python {'.'.join(map(str, OLDEST_PYTHON))} or newer is needed; this is {sys.version.split()[0]}. Set PYTHON."
+            f"Python {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or newer is needed; "
+            f"this is {sys.version.split()[0]}. Set PYTHON."
         )
     with_project = "--own" in arguments
     names = [argument for argument in arguments if argument != "--own"]

@@ -151,7 +151,7 @@ def print_plan(context: CommandContext) -> None:
     ]
     print_line("reads   " + "\n        ".join(map(str, stores)))
     print_line(f"        {context.project.root} (only whether files are there)")
-    print_line(f"writes  {context.place.state} (candidates to review; memories when you accept them)")
+    print_line(f"writes  {context.review_paths.state} (candidates to review; memories when you accept them)")
     print_line(f"        {context.home.root} (the catalog of sessions, the activity log)")
     provider = context.settings.roles["extract"].provider
     print_line(
@@ -169,8 +169,8 @@ def sync_and_show(context: CommandContext) -> int:
     from lerim.review.views import candidate_view
 
     report = run_sync(context, SyncOptions(), quiet=False)
-    show_sync_report(report, "", queue.claim_states(context.place))
-    waiting = [candidate_view(proposal) for proposal in queue.list_pending(context.place)[0]]
+    show_sync_report(report, "", queue.claim_states(context.review_paths))
+    waiting = [candidate_view(proposal) for proposal in queue.list_pending(context.review_paths)[0]]
     if len(waiting) > len(report.candidates):
         show_candidates(waiting, "Waiting for review, with those of earlier runs")
     return EXIT_CODES[report.state]
@@ -181,7 +181,7 @@ def print_next_steps(context: CommandContext, *, sample: bool) -> None:
     from lerim import process_shell
 
     repo = context.project.root
-    print_line(f"\ncandidates  {context.place.review}")
+    print_line(f"\ncandidates  {context.review_paths.review}")
     print_line(f"memories    {context.project.memory_dir}")
     print_line(f"catalog     {context.home.catalog}")
     if EXTENSION_PACKAGE.is_file():

@@ -39,7 +39,7 @@ class WindowAnswerCache:
         except (MemoryError_, ValidationError):
             return None
 
-    def keep(self, window: str, items: Sequence[MemoryCandidate], *, cut: bool = False, lost: bool = False) -> None:
+    def store(self, window: str, items: Sequence[MemoryCandidate], *, cut: bool = False, lost: bool = False) -> None:
         """Stores an answer and deletes all but the newest `KEPT`; callable from any thread. If the folder cannot be
         written, nothing is stored."""
         if self._folder is None:

@@ -71,7 +71,7 @@ def ground_candidates(
         material.platform,
         material.session,
         lambda turn, who: words[turn].words(who) if turn in words else "",
-        material.boot,
+        material.instruction_text,
     )
     spoken = ((turn, piece) for turn in turns for piece in turn.pieces if piece.head != THOUGHT)
     heard = [Utterance(piece.who, turn.id, piece.text) for turn, piece in spoken]
@@ -140,7 +140,7 @@ def _judge_item(
         return replace(judged, title=clean_text(judged.title), detail=clean_text(judged.detail))
     own = any(quote.who == "user" for quote in judged.evidence)
     most = min(item.confidence, 1.0 if own else AGENT_AT_MOST)
-    said = squeeze_spaces(" ".join(source.words(judged.turn, who) for who in ("user", "assistant"))).lower()
+    said = squeeze_spaces(" ".join(source.find_words(judged.turn, who) for who in ("user", "assistant"))).lower()
     return replace(
         judged,
         confidence=round(min(judged.confidence, most), 2),
@@ -225,7 +225,7 @@ def _make_draft(item: MemoryCandidate, place: FoundQuote, material: Material) ->
         body=body,
         turn=Turn(turn.id, turn.number, turn.role, "prompt", "", turn.time, turn.cwd),
         quotes=(Quote(place.text, turn.id, place.who),),
-        artifacts=find_artifacts(f"{title} {body}", material.known),
+        artifacts=find_artifacts(f"{title} {body}", material.known_names),
         references=_locate_references(item.references, turn.cwd, material),
     )
 

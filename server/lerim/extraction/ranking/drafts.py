@@ -106,7 +106,9 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
             moved = personal_score(correction, worth, passage_aspects(named_features(one.features), *_choose_type(one)))
             if max(worth, moved) >= least:
                 found.append((-moved, at, worth))
-    retractions = [(reply.ordinal, said) for reply in scene.now.replies for said in find_retractions(reply.text)]
+    retractions = [
+        (reply.ordinal, retraction) for reply in scene.now.replies for retraction in find_retractions(reply.text)
+    ]
     out: list[RankedDraft] = []
     for minus, at, scored in sorted(found)[:OF_ONE_EXCHANGE]:
         one, moved, worth = passages[at], -minus, scored
@@ -139,7 +141,7 @@ def _find_refutation(
         return "the person's next words take it back" if back else ""
     if judge_next_words(scene.after) == "refuted":
         return "the person's next words take it back"
-    if is_retracted(passage.text, (said for ordinal, said in retractions if ordinal > passage.ordinal)):
+    if is_retracted(passage.text, (retraction for ordinal, retraction in retractions if ordinal > passage.ordinal)):
         return "the agent found later that it was wrong"
     return ""
 
@@ -213,12 +215,12 @@ def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:
         return Quote(_short(passage.before), passage.turn, who)
     if not passage.is_persons:
         prompt = scene.now.prompt
-        said = next(_split_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
-        return Quote(said, prompt.id, "user") if said and prompt is not None else None
+        sentence = next(_split_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
+        return Quote(sentence, prompt.id, "user") if sentence and prompt is not None else None
     for reply in reversed(scene.before.replies):
         if reply.text:
-            *_, said = ("", *_split_sentences(reply.text))
-            return Quote(said, reply.id, "assistant") if said else None
+            *_, sentence = ("", *_split_sentences(reply.text))
+            return Quote(sentence, reply.id, "assistant") if sentence else None
     return None
 
 

@@ -33,8 +33,8 @@ def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
     """Returns whether a passage of a person's message `prompt`, or of their feedback on a tool call, states a rule."""
     if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
         return False
-    said = passage.text.rstrip(' *"`)').replace("’", "'")
-    return not said.endswith(("?", "？")) and any(form.search(said) for form in (_ALWAYS, _CHOICE, _ALSO))
+    text = passage.text.rstrip(' *"`)').replace("’", "'")
+    return not text.endswith(("?", "？")) and any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO))
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:

@@ -45,8 +45,8 @@ def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> boo
 
 def find_retractions(text: str) -> tuple[str, ...]:
     """Returns the sentences in which the agent says that it was wrong, each with the text after it."""
-    said = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
-    return tuple(f"{one} {text[end : end + FOLLOWING]}" for one, end in said if _TOOK_BACK.match(one))
+    sentences = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
+    return tuple(f"{one} {text[end : end + FOLLOWING]}" for one, end in sentences if _TOOK_BACK.match(one))
 
 
 def is_retracted(statement: str, retractions: Iterable[str]) -> bool:

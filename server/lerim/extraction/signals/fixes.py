@@ -55,7 +55,7 @@ class FailureWatch:
     own: list[str] = field(default_factory=list)
     written: list[tuple[str, str]] = field(default_factory=list)
 
-    def see(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
+    def process_turn(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
         """Takes one turn of the model and yields the drafts it settles. Turns must be passed once each, in order."""
         self._store_cause(turn)
         for call in turn.tool_calls:
@@ -101,7 +101,7 @@ class FailureWatch:
         command = commands.parse_command(call.command)
         if call.status == "ok" and call.exit_code == 0:
             self._record_install(command)
-        if not command.runner:
+        if not command.is_project_command:
             return
         result = commands.command_outcome(call, command)
         if result == "failed":
@@ -213,7 +213,7 @@ def _draft_edit_fix(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draf
         return None
     config = _is_config_only(failure)
     environment = bool(output_lines.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
-    if commands.parse_command(failure.command).lint and not config:
+    if commands.parse_command(failure.command).is_style_check and not config:
         return None
     named = bool(_NAMED.search(failure.error))
     if not (config or (failure.cause and (environment or named))):
@@ -228,7 +228,7 @@ def _draft_edit_fix(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draf
         kind="pitfall",
         title=title,
         body=_make_body(failure, config),
-        said=failure.causes,
+        statements=failure.causes,
         artifacts=(failure.command, *failure.files),
         references=tuple(failure.files),
     )
@@ -267,7 +267,7 @@ def _make_title(failure: CommandFailure, config: bool) -> str:
         f"`{command}` failed with {name} because of `{file}`",
         f"{name} in `{command}` came from `{file}`",
     )
-    return next((form for form in forms if form and len(form) <= wording.TITLE), "")
+    return next((form for form in forms if form and len(form) <= wording.MAX_RULE_TITLE_CHARS), "")
 
 
 def _make_body(failure: CommandFailure, config: bool) -> str:

@@ -40,8 +40,8 @@ def hook_refusal(call: ToolCall) -> str:
     if not _HOOK.search(call.output):
         return ""
     line = output_lines.error_line(call.output)
-    said = _SAID.search(call.output[:20_000])
-    return line if line and not _PUSHED.search(line) else said.group().strip() if said else line
+    match = _SAID.search(call.output[:20_000])
+    return line if line and not _PUSHED.search(line) else match.group().strip() if match else line
 
 
 def plain_git_command(call: ToolCall) -> Command:
@@ -78,6 +78,6 @@ def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
             f"The {hook} hook stopped `{failure.command}`{tries} with “{failure.error}”. It went through with "
             f"`--no-verify`, so the checks of the hook did not run.{why}"
         ),
-        said=failure.causes,
+        statements=failure.causes,
         artifacts=(failure.command, "--no-verify"),
     )
