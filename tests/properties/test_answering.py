@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_server import item, marked
-from lerim.extraction.model.asking import MOST_ITEMS, ParsedAnswer, salvage_items
+from lerim.extraction.model.model_call import MOST_ITEMS, ParsedAnswer, salvage_items
 from lerim.extraction.model.signatures import MemoryCandidate
 from lerim.redaction.markup import strip_markup
 

@@ -31,7 +31,7 @@ class Locator:
         self.names: dict[str, str] = {}
         self._exists = exists
 
-    def meet(self, cwd: str) -> None:
+    def record_cwd(self, cwd: str) -> None:
         """Records a turn's cwd; the first one becomes `home`."""
         if cwd and not self.home:
             self.home = _normalize_slashes(cwd).rstrip("/")
@@ -51,7 +51,7 @@ class Locator:
         here = self._return_if_exists(self._make_relative(posixpath.normpath(f"{base}/{path}"))) if base else ""
         return here or self._return_if_exists(posixpath.normpath(path))
 
-    def touch(self, path: str, cwd: str) -> None:
+    def record_file(self, path: str, cwd: str) -> None:
         """Records a file that the session read or changed."""
         found = self(path, cwd)
         if found and (not self.files or self.files[-1] != found):

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec.structs import replace
 
-from lerim.extraction.bearing import Utterance
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.signals import Exchange, FailureWatch, Signal
+from lerim.extraction.utterances import Utterance
 from lerim.sessions import FileEdit, QuestionAnswer, ToolCall, Turn, extract_own_words
 
 VERSION = 2

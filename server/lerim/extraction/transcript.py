@@ -38,7 +38,7 @@ WRITTEN = "written"
 """Head of a piece of text that the agent wrote to a file."""
 REPEATED = 400  # output of at least this many characters is not shown twice
 
-BOOT = re.compile(
+INSTRUCTION_FILE = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS?|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|\.mdc$|(?:^|/)\.(?:lerim|"
     r"(?:cursor|windsurf|cline)rules|(?:claude|codex|cursor|gemini|github|kiro|opencode|windsurf)/(?:rules|instructions|"
     r"steering|memor(?:y|ies))/)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
@@ -113,7 +113,7 @@ def _replace_repeated(piece: ShownPiece, number: int, printed: dict[str, int]) -
     return msgspec.structs.replace(piece, text=told)
 
 
-def instruction_text(turn: Turn) -> str:
+def read_instructions(turn: Turn) -> str:
     """Returns what a turn read from instruction and memory files, from which nothing is learned."""
     return "\n".join(call.output for call in turn.tool_calls if call.output and _is_instruction_read(call))
 
@@ -192,7 +192,7 @@ def _is_instruction_read(call: ToolCall) -> bool:
 def find_instruction_files(call: ToolCall) -> tuple[str, ...]:
     """Returns the instruction and memory files that a tool call names or shows with a shell command."""
     paths = find_shown_files(call.command) if call.kind == "shell" else call.paths
-    return tuple(path for path in paths if BOOT.search(path.replace("\\", "/")))
+    return tuple(path for path in paths if INSTRUCTION_FILE.search(path.replace("\\", "/")))
 
 
 def shorten_middle(text: str, head: int, tail: int) -> str:

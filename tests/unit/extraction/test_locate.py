@@ -22,14 +22,14 @@ def test_what_lies_outside_is_nothing() -> None:
 
 def test_the_first_cwd_stands_in_for_an_unknown_root() -> None:
     here = Locator([])
-    here.meet("/Users/ann/shop")
-    here.meet("/Users/ann/shop/web")
+    here.record_cwd("/Users/ann/shop")
+    here.record_cwd("/Users/ann/shop/web")
     assert here("/Users/ann/shop/web/a.ts", "/Users/ann/shop/web") == "web/a.ts"
 
 
 def test_a_bare_name_means_the_file_the_session_touched() -> None:
     here = Locator(["/r"], exists=lambda path: path in {"src/shop/api.py", "Makefile"})
-    here.touch("/r/src/shop/api.py", "/r")
+    here.record_file("/r/src/shop/api.py", "/r")
     assert here("api.py", "/r") == "src/shop/api.py"
     assert here("Makefile", "/r/src") == "Makefile"
     assert here("gone.py", "/r") == ""

@@ -54,7 +54,7 @@ def add_known_names(known: list[str], turn: Turn) -> list[str]:
     for call in turn.tool_calls:
         if call.kind == "shell" and call.command:
             command = commands.parse_command(call.command)
-            if command.runner:
+            if command.is_project_command:
                 fresh.append(command.words[0].lower())
             fresh += [name.lower() for name in commands.installed_packages(command.text)]
             if _RUNS_TESTS.search(command.text[:300]):

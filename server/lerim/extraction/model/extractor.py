@@ -17,15 +17,15 @@ import dspy
 
 from lerim.errors import Problem, WindowTooLargeError
 from lerim.extraction.candidate import Candidate, DroppedSignal
-from lerim.extraction.model.answered import WindowAnswerCache
-from lerim.extraction.model.asking import ask_signature
+from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.grounding import EarlierClaim, ground_candidates, make_earlier_claim
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.merge import JoinedCandidates, join_with_model
+from lerim.extraction.model.model_call import ask_signature
+from lerim.extraction.model.prefilter import is_worth_asking
 from lerim.extraction.model.repair import has_lost_quotes, repair_quotes
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.extraction.model.windows import CountTokens, Window, cut_windows, halve_window, shrink_window
-from lerim.extraction.model.worth import is_worth_asking
 from lerim.models import ModelStep, StepKind, attribute_calls, tokens
 
 MAX_PARALLEL_CALLS = 4
@@ -166,8 +166,8 @@ class _SessionExtraction:
                 yield self._make_step("unread", result, "") if isinstance(result, str) else result
 
     def _process_windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[ModelResult]:
-        turns, most = self.material.ready(self.settled), self.limit()
-        cut = cut_windows(turns, most, self.overlap_tokens, self.material.sent, self.count)
+        turns, most = self.material.window_turns(self.settled), self.limit()
+        cut = cut_windows(turns, most, self.overlap_tokens, self.material.last_sent, self.count)
         todo = deque(_WindowPart(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
         parts: deque[_WindowPart] = deque()
         last = turns[-1].number if turns else -1
@@ -177,7 +177,9 @@ class _SessionExtraction:
             ):
                 part = todo.popleft()
                 if self.limit() < most and len(less := self._shrink(part)) > 1:
-                    yield self._make_step("halved", "it is more than the model takes", part.name, part.window.about)
+                    yield self._make_step(
+                        "halved", "it is more than the model takes", part.name, part.window.approx_tokens
+                    )
                     todo.extendleft(reversed(less))
                     continue
                 parts.append(part)
@@ -194,7 +196,7 @@ class _SessionExtraction:
             if not after:
                 yield TurnsSent(last)
             elif _is_safe_resume_point(after[0], part):
-                yield TurnsSent(after[0].window.first - 1)
+                yield TurnsSent(after[0].window.first_fresh - 1)
 
     def _shrink(self, part: _WindowPart) -> list[_WindowPart]:
         """Splits a window into several that the model accepts."""
@@ -214,7 +216,7 @@ class _SessionExtraction:
             part.read = pool.submit(self._repair_cached, window, part.name, items)
             yield ExtractionCallStarted(part.name)
             return
-        if self.gate and not is_worth_asking(window.fresh):
+        if self.gate and not is_worth_asking(window.fresh_turns):
             return
         part.read = pool.submit(self._ask_window, window, part.name)
         yield ExtractionCallStarted(part.name)
@@ -232,7 +234,7 @@ class _SessionExtraction:
             return _WindowAnswer((), answer.faults, answer.unread)
         items, repairs = answer.items, ""
         again = not answer.cut and has_lost_quotes(items, window.turns)
-        self.answered.keep(text, items, cut=answer.cut, lost=again)  # before asking more: this answer is paid for
+        self.answered.store(text, items, cut=answer.cut, lost=again)  # before asking more: this answer is paid for
         if again:
             items, repairs = self._repair_and_cache(window, items)
         return _WindowAnswer(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
@@ -247,7 +249,7 @@ class _SessionExtraction:
         self, window: Window, items: tuple[MemoryCandidate, ...]
     ) -> tuple[tuple[MemoryCandidate, ...], str]:
         items, repairs = repair_quotes(self.lm, items, window.turns)
-        self.answered.keep(window.text, items)
+        self.answered.store(window.text, items)
         return items, repairs
 
     def _finish_part(
@@ -257,7 +259,7 @@ class _SessionExtraction:
         call."""
         window = part.window
         if part.read is None:
-            yield self._make_step("skipped", "nothing in it is a signal", part.name, window.about)
+            yield self._make_step("skipped", "nothing in it is a signal", part.name, window.approx_tokens)
             return []
         try:
             read = part.read.result()
@@ -267,12 +269,12 @@ class _SessionExtraction:
                 self.lower(max(MIN_WINDOW_TOKENS, size // 2))
             return (yield from self._split_part(part, "it is more than the model takes", error))
         if read.known:
-            yield self._make_step("resumed", "it was answered before", part.name, window.about)
+            yield self._make_step("resumed", "it was answered before", part.name, window.approx_tokens)
         if read.repairs:
             yield self._make_step("repaired", read.repairs, part.name)
         if not read.unread:
             yield TurnsRead(frozenset(turn.id for turn in window.turns))
-            turn, session = window.fresh[0].id, self.material.session
+            turn, session = window.fresh_turns[0].id, self.material.session
             yield from (DroppedSignal("invalid", "", session, turn, fault) for fault in read.faults)
             earlier = [make_earlier_claim(candidate) for one in found for candidate in one]
             results = ground_candidates(read.items, window.turns, self.material, [*self.before, *earlier])
@@ -291,8 +293,8 @@ class _SessionExtraction:
         """Returns a window as several that the model accepts, or its halves; yields a problem if it is too small to
         halve. Raises WindowTooLargeError if nothing of it was read and it cannot be halved."""
         window = part.window
-        less = self._shrink(part) if window.about > self.limit() else []
-        if len(less) < 2 and window.about > MIN_WINDOW_TOKENS:
+        less = self._shrink(part) if window.approx_tokens > self.limit() else []
+        if len(less) < 2 and window.approx_tokens > MIN_WINDOW_TOKENS:
             two = halve_window(window, self.count)
             less = [_WindowPart(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
         if len(less) < 2 and error is not None:
@@ -302,7 +304,7 @@ class _SessionExtraction:
             yield self._make_step("unread", f"{why}, and it is too small to be halved", part.name)
             yield self._make_problem(part, f"is not whole, and the part is too small to be halved: {why}.")
             return []
-        yield self._make_step("halved", why, part.name, window.about)
+        yield self._make_step("halved", why, part.name, window.approx_tokens)
         return less
 
     def _make_step(self, kind: StepKind, why: str, part: str, size: int = 0) -> ModelStep:
@@ -321,7 +323,7 @@ def _is_safe_resume_point(after: _WindowPart, part: _WindowPart) -> bool:
     """Returns whether a later pass that starts with `after` cuts the same windows: the two parts share no turn and do
     not come from the same halved window."""
     same = after.number.partition(".")[0] == part.number.partition(".")[0]
-    return not same and after.window.first > part.window.fresh[-1].number
+    return not same and after.window.first_fresh > part.window.fresh_turns[-1].number
 
 
 def _is_running(part: _WindowPart) -> bool:

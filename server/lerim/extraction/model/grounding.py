@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lerim.extraction.bearing import Utterance, attribute_claim
+from lerim.extraction.attribution import attribute_claim
 from lerim.extraction.candidate import Candidate, DroppedSignal, drop_candidate
+from lerim.extraction.claims import content_words
+from lerim.extraction.contradictions import flag_contradiction
 from lerim.extraction.facts import MAX_TITLE_CHARS, find_artifacts, full_sentence, make_title, shorten, squeeze_spaces
 from lerim.extraction.gate import (
     EPOCH,
@@ -20,10 +22,9 @@ from lerim.extraction.gate import (
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.quotes import FoundQuote, MissingQuote, is_overlapping, locate_quote
 from lerim.extraction.model.signatures import MemoryCandidate
-from lerim.extraction.opposite import flag_opposite
-from lerim.extraction.said import content_words
 from lerim.extraction.signals import Draft, Quote
 from lerim.extraction.transcript import THOUGHT, ShownTurn
+from lerim.extraction.utterances import Utterance
 from lerim.memory import LearningKind
 from lerim.redaction import clean_text, find_flags, find_redaction_marks, strip_markup
 from lerim.sessions import Turn
@@ -70,7 +71,7 @@ def ground_candidates(
         material.platform,
         material.session,
         lambda turn, who: words[turn].words(who) if turn in words else "",
-        material.boot,
+        material.instruction_text,
     )
     spoken = ((turn, piece) for turn in turns for piece in turn.pieces if piece.head != THOUGHT)
     heard = [Utterance(piece.who, turn.id, piece.text) for turn, piece in spoken]
@@ -80,7 +81,7 @@ def ground_candidates(
     for item in items:
         result = _judge_item(item, turns, material, source)
         if isinstance(result, Candidate):
-            result = flag_opposite(attribute_claim(result, heard), heard)
+            result = flag_contradiction(attribute_claim(result, heard), heard)
         if isinstance(result, DroppedSignal):
             out.append(result)
         elif (
@@ -139,7 +140,7 @@ def _judge_item(
         return replace(judged, title=clean_text(judged.title), detail=clean_text(judged.detail))
     own = any(quote.who == "user" for quote in judged.evidence)
     most = min(item.confidence, 1.0 if own else AGENT_AT_MOST)
-    said = squeeze_spaces(" ".join(source.words(judged.turn, who) for who in ("user", "assistant"))).lower()
+    said = squeeze_spaces(" ".join(source.find_words(judged.turn, who) for who in ("user", "assistant"))).lower()
     return replace(
         judged,
         confidence=round(min(judged.confidence, most), 2),
@@ -224,7 +225,7 @@ def _make_draft(item: MemoryCandidate, place: FoundQuote, material: Material) ->
         body=body,
         turn=Turn(turn.id, turn.number, turn.role, "prompt", "", turn.time, turn.cwd),
         quotes=(Quote(place.text, turn.id, place.who),),
-        artifacts=find_artifacts(f"{title} {body}", material.known),
+        artifacts=find_artifacts(f"{title} {body}", material.known_names),
         references=_locate_references(item.references, turn.cwd, material),
     )
 

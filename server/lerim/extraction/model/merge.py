@@ -15,11 +15,11 @@ import dspy
 
 from lerim.errors import LerimError
 from lerim.extraction.candidate import Candidate
+from lerim.extraction.claims import content_words
 from lerim.extraction.gate import merge_candidates
-from lerim.extraction.model.asking import ask_signature
 from lerim.extraction.model.grounding import find_repeated_claim, make_earlier_claim
+from lerim.extraction.model.model_call import ask_signature
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryMergeSignature
-from lerim.extraction.said import content_words
 
 NEAR = 0.3  # word overlap of titles and bodies from which the model is believed that two claims are the same
 SAME = 0.6  # word overlap from which code alone considers two claims the same

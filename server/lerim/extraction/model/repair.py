@@ -20,10 +20,10 @@ from lerim.errors import (
     SpendingError,
     TooDearError,
 )
-from lerim.extraction.model.asking import ask_signature
+from lerim.extraction.claims import content_words
+from lerim.extraction.model.model_call import ask_signature
 from lerim.extraction.model.quotes import FoundQuote, locate_quote
 from lerim.extraction.model.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted
-from lerim.extraction.said import content_words
 from lerim.extraction.transcript import ShownTurn
 
 CLAIMS = 12  # claims per call

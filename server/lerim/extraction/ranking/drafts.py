@@ -23,7 +23,7 @@ from lerim.extraction.facts import (
     squeeze_spaces,
 )
 from lerim.extraction.ranking.exchange import MeasuredPassage, measure_passages
-from lerim.extraction.ranking.outright import is_outright, outright_type
+from lerim.extraction.ranking.explicit_statements import explicit_type, is_explicit_statement
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.ranking.personal import (
     MAX_SHIFT,
@@ -34,15 +34,15 @@ from lerim.extraction.ranking.personal import (
     personal_score,
 )
 from lerim.extraction.ranking.ranker import PassageType, load_ranker, predict_type, score_passage, score_to_chance
+from lerim.extraction.ranking.retractions import find_retractions, is_called_off, is_retracted
 from lerim.extraction.ranking.sentences import find_sentences
-from lerim.extraction.ranking.taken_back import find_corrections, is_called_off, is_corrected
 from lerim.extraction.signals import (
     Draft,
     Quote,
     Scene,
     find_changed_files,
     find_named_places,
-    is_taken_back,
+    is_retraction,
     judge_next_words,
 )
 from lerim.memory import LearningKind, Primitive, Speaker
@@ -100,13 +100,15 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
     prompt = scene.now.prompt.text if scene.now.prompt else ""
     for at, one in enumerate(passages):
         worth = score_passage(one.features)
-        if is_outright(one.passage, prompt):
+        if is_explicit_statement(one.passage, prompt):
             worth = max(worth, learned.first)
         if worth >= least - reach:
             moved = personal_score(correction, worth, passage_aspects(named_features(one.features), *_choose_type(one)))
             if max(worth, moved) >= least:
                 found.append((-moved, at, worth))
-    said_wrong = [(reply.ordinal, said) for reply in scene.now.replies for said in find_corrections(reply.text)]
+    retractions = [
+        (reply.ordinal, retraction) for reply in scene.now.replies for retraction in find_retractions(reply.text)
+    ]
     out: list[RankedDraft] = []
     for minus, at, scored in sorted(found)[:OF_ONE_EXCHANGE]:
         one, moved, worth = passages[at], -minus, scored
@@ -122,24 +124,24 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
         draft = replace(draft, score=round(worth, 3), features=features)
-        out.append(RankedDraft(draft, worth, _find_refutation(one.passage, following, scene, said_wrong)))
+        out.append(RankedDraft(draft, worth, _find_refutation(one.passage, following, scene, retractions)))
     return out
 
 
 def _find_refutation(
-    passage: TurnPassage, following: list[TurnPassage], scene: Scene, said_wrong: Sequence[tuple[int, str]]
+    passage: TurnPassage, following: list[TurnPassage], scene: Scene, retractions: Sequence[tuple[int, str]]
 ) -> str:
-    """Returns why a passage no longer applies at the end of its exchange, or "" if it does. `said_wrong` lists the
+    """Returns why a passage no longer applies at the end of its exchange, or "" if it does. `retractions` lists the
     agent's corrections with the ordinals of their turns."""
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
         if is_called_off(passage, same):
             return "the person calls it off right after it"
-        back = scene.after is not None and is_taken_back(scene.after)
+        back = scene.after is not None and is_retraction(scene.after)
         return "the person's next words take it back" if back else ""
     if judge_next_words(scene.after) == "refuted":
         return "the person's next words take it back"
-    if is_corrected(passage.text, (said for ordinal, said in said_wrong if ordinal > passage.ordinal)):
+    if is_retracted(passage.text, (retraction for ordinal, retraction in retractions if ordinal > passage.ordinal)):
         return "the agent found later that it was wrong"
     return ""
 
@@ -180,7 +182,7 @@ def _choose_type(one: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
         return "decision", None
     if _is_question(one.passage):
         return _FORMS["question"]
-    kind = outright_type(one.passage) or predict_type(one.features)
+    kind = explicit_type(one.passage) or predict_type(one.features)
     return _FORMS["fact" if kind == "question" else kind]  # a statement about an open question is kept as a fact
 
 
@@ -213,12 +215,12 @@ def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:
         return Quote(_short(passage.before), passage.turn, who)
     if not passage.is_persons:
         prompt = scene.now.prompt
-        said = next(_split_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
-        return Quote(said, prompt.id, "user") if said and prompt is not None else None
+        sentence = next(_split_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
+        return Quote(sentence, prompt.id, "user") if sentence and prompt is not None else None
     for reply in reversed(scene.before.replies):
         if reply.text:
-            *_, said = ("", *_split_sentences(reply.text))
-            return Quote(said, reply.id, "assistant") if said else None
+            *_, sentence = ("", *_split_sentences(reply.text))
+            return Quote(sentence, reply.id, "assistant") if sentence else None
     return None
 
 

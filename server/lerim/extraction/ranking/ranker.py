@@ -33,8 +33,8 @@ class DecisionTree(msgspec.Struct, frozen=True):
 
 
 class RankerModel(msgspec.Struct, frozen=True):
-    """The trained model. `first` and `further` define the cut (`cut.py`). `types` has a bias and one weight per feature
-    for each type."""
+    """The trained model. `first` and `further` define the cut (`cutoff.py`). `types` has, for each type, a bias and one
+    weight per feature."""
 
     names: list[str]
     first: float

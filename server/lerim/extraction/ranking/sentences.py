@@ -154,7 +154,7 @@ def _trim_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start += 1
     while start < end and text[end - 1] in _EDGE and text.count("**", start, end) % 2:
         end -= 1
-    said = text[start:end]
-    enough = len(said.split()) >= WORDS or len(_WIDE.findall(said)) >= 6
-    if enough and (len(said) >= SHORTEST or _WIDE.search(said)):
+    words = text[start:end]
+    enough = len(words.split()) >= WORDS or len(_WIDE.findall(words)) >= 6
+    if enough and (len(words) >= SHORTEST or _WIDE.search(words)):
         yield start, end

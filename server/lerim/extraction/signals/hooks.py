@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.extraction.facts import Command, printed, prose
+from lerim.extraction.facts import Command, output_lines, prose
 from lerim.extraction.signals.draft import Draft
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.sessions import ToolCall, Turn
@@ -39,9 +39,9 @@ def hook_refusal(call: ToolCall) -> str:
         return ""
     if not _HOOK.search(call.output):
         return ""
-    line = printed.error_line(call.output)
-    said = _SAID.search(call.output[:20_000])
-    return line if line and not _PUSHED.search(line) else said.group().strip() if said else line
+    line = output_lines.error_line(call.output)
+    match = _SAID.search(call.output[:20_000])
+    return line if line and not _PUSHED.search(line) else match.group().strip() if match else line
 
 
 def plain_git_command(call: ToolCall) -> Command:
@@ -78,6 +78,6 @@ def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
             f"The {hook} hook stopped `{failure.command}`{tries} with “{failure.error}”. It went through with "
             f"`--no-verify`, so the checks of the hook did not run.{why}"
         ),
-        said=failure.causes,
+        statements=failure.causes,
         artifacts=(failure.command, "--no-verify"),
     )
