@@ -17,7 +17,7 @@ from lerim.redaction import redact_json
 MAX_CACHED_ANSWERS = 200
 MAX_ANSWER_BYTES = 1_000_000
 TRUNCATED_MARK = "cut at the output limit:\n"
-UNREPAIRED_MARK = "with quotes that are to be key for once more:\n"
+UNREPAIRED_MARK = "with quotes that are to be asked for once more:\n"
 _ITEMS = TypeAdapter(list[MemoryCandidate])
 _NAME = re.compile(r"^[0-9a-f]{64}\.json$")
 
