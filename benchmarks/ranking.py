@@ -17,9 +17,9 @@ from pathlib import Path
 
 from extraction import made, real
 from lerim.extraction.ranking.drafts import rank_drafts
-from lerim.extraction.said import lighten_exchange
 from lerim.extraction.signals.draft import Exchange, Scene
 from lerim.extraction.state import condense_turn
+from lerim.extraction.utterances import lighten_exchange
 from lerim.sessions.model import Turn
 
 BUDGET_S = 0.2

@@ -12,7 +12,7 @@ from pathlib import Path
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
 from lerim.jobs import maintain
-from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.jobs.sync_context import SyncOptions
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.memory_search import search_memories

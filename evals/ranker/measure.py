@@ -24,10 +24,10 @@ from laid_out import LABELS, Labelled, labelled, turns_of
 
 from lerim.errors import LerimError
 from lerim.extraction.ranking.exchange import MeasuredPassage, measure_passages
+from lerim.extraction.ranking.explicit_statements import is_explicit_statement
 from lerim.extraction.ranking.features import FEATURE_NAMES
-from lerim.extraction.ranking.outright import is_outright
-from lerim.extraction.said import lighten_exchange
 from lerim.extraction.signals.draft import Exchange
+from lerim.extraction.utterances import lighten_exchange
 from lerim.sessions.model import Turn
 
 COMPARED = 100
@@ -126,7 +126,7 @@ def rows(folder: Path, session: Labelled, labels: list[Sentence], judged: list[V
             kind = verdict.type
         yield [
             str(number),
-            str(int(is_outright(one.passage, prompt))),
+            str(int(is_explicit_statement(one.passage, prompt))),
             label,
             "" if verdict is None else verdict.verdict,
             " ".join(map(str, sorted(states[at]))) if at in states else "",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from lerim.extraction.ranking.cut import select_above_cut
+from lerim.extraction.ranking.cutoff import select_above_cut
 
 HERE = Path(__file__).parent
 

@@ -17,9 +17,13 @@ from killer import DONE, KILLED, in_child
 from lerim.errors import BusyError
 from lerim.extraction.candidate import Candidate
 from lerim.jobs import maintain
-from lerim.jobs.last_maintained import is_maintenance_due
-from lerim.jobs.maintain_proposals import MAX_WAITING_PROPOSALS
-from lerim.jobs.maintain_report import MaintainOptions, MaintainProgress, MaintainReport
+from lerim.jobs.maintain import (
+    MAX_WAITING_PROPOSALS,
+    MaintainOptions,
+    MaintainProgress,
+    MaintainReport,
+    is_maintenance_due,
+)
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
 from lerim.paths import Home

@@ -10,7 +10,7 @@ import pytest
 
 from desk import Desk
 from lerim.jobs import maintain
-from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.paths import Home
 from lerim.review import queue
 

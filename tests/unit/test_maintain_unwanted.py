@@ -12,7 +12,7 @@ from desk import Desk
 from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
 from lerim.jobs import maintain
-from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import Evidence, Primitive
 from lerim.memory.uses import Uses

@@ -11,7 +11,7 @@ import pytest
 
 from chat_server import chat, says
 from lerim.assistant.cited import Question
-from lerim.jobs.maintain_report import MaintainProgress
+from lerim.jobs.maintain import MaintainProgress
 from lerim.jobs.report import SyncProgress
 from lerim.jobs.worker import (
     AnyOrder,

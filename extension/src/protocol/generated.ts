@@ -82,7 +82,7 @@ export interface StoreView {
  *
  * `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
  * could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
- * so it is of no project). `example` is one of the places, `message` says of it what happened.
+ * so it belongs to no project). `example` is one of the places, `message` says what happened there.
  */
 export interface SkippedView {
   reason: string;
@@ -868,9 +868,9 @@ export interface UndoView {
   label: string;
 }
 /**
- * The outcome of one step. `action` undoes it; `path` is the memory's or candidate's file.
+ * The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
  *
- * `askQuotes`: nothing was done yet, the person must first say whether quotes are shared in git.
+ * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git.
  */
 export interface ReviewResult {
   ok: boolean;

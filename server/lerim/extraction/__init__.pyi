@@ -8,10 +8,11 @@ from .candidate import current_signal as current_signal
 from .candidate import decode_candidate as decode_candidate
 from .candidate import drop_candidate as drop_candidate
 from .confidence import raise_confidence as raise_confidence
+from .contradictions import contradicts as contradicts
 from .facts import shorten as shorten
 from .friction import draft_friction as draft_friction
 from .locate import Locator as Locator
-from .model import TITLES as TITLES
+from .model import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .model import EarlierClaim as EarlierClaim
 from .model import ExtractionBrief as ExtractionBrief
 from .model import ExtractionCallStarted as ExtractionCallStarted
@@ -34,7 +35,6 @@ from .model import make_earlier_claim as make_earlier_claim
 from .model import make_related_query as make_related_query
 from .model import metadata_json as metadata_json
 from .model import metrics_json as metrics_json
-from .opposite import contradicts as contradicts
 from .pipeline import Extraction as Extraction
 from .ranking import MAX_JUDGMENTS as MAX_JUDGMENTS
 from .ranking import Correction as Correction

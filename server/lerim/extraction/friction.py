@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
-from lerim.extraction.facts import commands, printed, wording
+from lerim.extraction.facts import commands, output_lines, wording
 from lerim.extraction.gate import SessionSource, verify_quote
 from lerim.extraction.signals import Quote, hooks
 from lerim.memory import Evidence
@@ -25,9 +25,8 @@ _WORD = re.compile(r"[a-z]{3,40}")
 def error_fingerprint(error: str) -> str:
     """Returns the fingerprint of an error line without folders, numbers and hashes, or "" if too few words are left to
     distinguish it from others."""
-    plain = _VARIES.sub("#", _PATH.sub("/", wording.squeeze_spaces(printed.strip_control_characters(error)).lower()))[
-        :160
-    ]
+    one_line = wording.squeeze_spaces(output_lines.strip_control_characters(error)).lower()
+    plain = _VARIES.sub("#", _PATH.sub("/", one_line))[:160]
     if len(_WORD.findall(plain)) < 3:
         return ""
     return hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).hexdigest()
@@ -54,8 +53,8 @@ def _find_error(call: ToolCall) -> str:
         return ""
     if stopped := hooks.hook_refusal(call):
         return stopped
-    error = printed.error_line(call.output)
-    return error if printed.ENVIRONMENT.search(error) or _STANDING.search(error) else ""
+    error = output_lines.error_line(call.output)
+    return error if output_lines.ENVIRONMENT.search(error) or _STANDING.search(error) else ""
 
 
 def draft_friction(now: Friction, before: list[Friction], platform: Platform) -> Candidate:
@@ -71,7 +70,7 @@ def draft_friction(now: Friction, before: list[Friction], platform: Platform) ->
     return Candidate(
         primitive="learning",
         kind="friction",
-        title=wording.shorten(clean_text(title), wording.TITLE),
+        title=wording.shorten(clean_text(title), wording.MAX_RULE_TITLE_CHARS),
         body=body,
         confidence=candidate_confidence("met", accepted=False, repeated=len(all_of) - 2, flagged=bool(marks)),
         tags=(),

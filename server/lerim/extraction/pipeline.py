@@ -15,8 +15,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace as replaced
 
-from lerim.extraction.bearing import attribute_claim
+from lerim.extraction.attribution import attribute_claim
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal, drop_candidate
+from lerim.extraction.claims import content_words, is_opposed_claim, is_same_claim
 from lerim.extraction.facts import add_known_names, find_shown_files, shorten, squeeze_spaces
 from lerim.extraction.friction import find_frictions
 from lerim.extraction.gate import SessionSource, judge_draft, merge_candidates
@@ -24,8 +25,8 @@ from lerim.extraction.locate import Locator
 from lerim.extraction.ranking import (
     NO_CORRECTION,
     Correction,
-    find_corrections,
-    is_corrected,
+    find_retractions,
+    is_retracted,
     load_ranker,
     named_features,
     passage_aspects,
@@ -33,15 +34,7 @@ from lerim.extraction.ranking import (
     rank_drafts,
     select_above_cut,
 )
-from lerim.extraction.said import (
-    content_words,
-    is_opposed_claim,
-    is_same_claim,
-    latest_utterances,
-    lighten_exchange,
-    make_words_lookup,
-)
-from lerim.extraction.signals import Draft, Exchange, Scene, is_put_off, is_taken_back, judge_next_words
+from lerim.extraction.signals import Draft, Exchange, Scene, is_retraction, judge_next_words, postpones_question
 from lerim.extraction.state import (
     MAX_HEARD_CHARS,
     MAX_REPLIES,
@@ -54,6 +47,7 @@ from lerim.extraction.state import (
 )
 from lerim.extraction.symbols import learn_symbols
 from lerim.extraction.transcript import find_instruction_files
+from lerim.extraction.utterances import latest_utterances, lighten_exchange, make_words_lookup
 from lerim.redaction import clean_text
 from lerim.sessions import Friction, Platform, Turn, redact_turn
 
@@ -101,7 +95,7 @@ class Extraction:
         if turn.kind == "shell" or turn.ordinal <= self._state.floor:
             return iter(())
         turn = redact_turn(turn)
-        self._locate.meet(turn.cwd)
+        self._locate.record_cwd(turn.cwd)
         for call in turn.tool_calls[:64]:
             learn_symbols(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
         whole, turn = turn, condense_turn(turn)
@@ -172,7 +166,7 @@ class Extraction:
         self._state.now = replace(now, replies=tuple(replies))
         for call in turn.tool_calls:
             for path in (*call.paths[:8], *(find_shown_files(call.command) if call.kind == "shell" else ())):
-                self._locate.touch(path, turn.cwd)
+                self._locate.record_file(path, turn.cwd)
             told = find_instruction_files(call) if call.output and call.kind not in ("edit", "write") else ()
             if told and not _are_all_changed(replies, told):
                 self._state.boot = f"{self._state.boot} {squeeze_spaces(call.output).lower()}"[-20_000:]
@@ -203,7 +197,7 @@ class Extraction:
         if after is not None:
             self._withdraw_answered(now, after)
         if after is not None and refuted:
-            self._withdraw_exchange(now, after, is_taken_back(after))
+            self._withdraw_exchange(now, after, is_retraction(after))
 
     def _collect_frictions(self, scene: Scene) -> None:
         source = SessionSource(self._platform, self._session, make_words_lookup(scene))
@@ -217,7 +211,7 @@ class Extraction:
             if turn.ordinal > self._state.watched:
                 if any(call.status == "pending" for call in turn.tool_calls) and scene.after is None:
                     break
-                out += self._state.watch.see(scene, turn)
+                out += self._state.watch.process_turn(scene, turn)
                 self._state.watched = turn.ordinal
         return out
 
@@ -277,14 +271,14 @@ class Extraction:
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
-                said = shorten(squeeze_spaces(clean_text(after.text)), 100)
-                self._withdraw_claim(claim, after.id, f"the person then said: {said}")
+                next_words = shorten(squeeze_spaces(clean_text(after.text)), 100)
+                self._withdraw_claim(claim, after.id, f"the person then said: {next_words}")
 
     def _withdraw_corrected(self, now: Exchange) -> None:
         """Takes back what the agent said earlier in the session and found to be wrong in this exchange."""
-        said_wrong = [one for turn in now.replies for one in find_corrections(turn.text)]
-        for one in [*self._waiting] if said_wrong else ():
-            if one.claim.signal in ("reply", "plan") and is_corrected(one.candidate.evidence[0].quote, said_wrong):
+        retractions = [one for turn in now.replies for one in find_retractions(turn.text)]
+        for one in [*self._waiting] if retractions else ():
+            if one.claim.signal in ("reply", "plan") and is_retracted(one.candidate.evidence[0].quote, retractions):
                 self._waiting.remove(one)
                 if one.proposed:
                     self._withdraw_claim(one.claim, now.replies[-1].id, "the agent found later that it was wrong")
@@ -300,7 +294,7 @@ class Extraction:
     def _withdraw_answered(self, exchange: Exchange, after: Turn) -> None:
         """Takes back a question that was open when an earlier pass ended: the person has continued since then, unless
         they only put it off."""
-        if is_put_off(after):
+        if postpones_question(after):
             return
         ends = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:

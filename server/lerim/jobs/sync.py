@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import BusyError, LerimError, Problem
-from lerim.jobs.activity import append_activity
+from lerim.jobs.activity_log import append_activity
 from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncProgress, SyncReport, combine_reports
 from lerim.jobs.steps import accept_automatically, ask_model, suggest_answers, summarize_sessions, sync_by_rules
 from lerim.jobs.sync_context import Cancelled, Clock, SyncContext, SyncOptions, now, resume_reading

@@ -13,7 +13,7 @@ from typing import Literal
 
 from lerim.config import Settings, load
 from lerim.errors import Problem, StoppedError
-from lerim.jobs.activity import log_sync
+from lerim.jobs.activity_log import log_sync
 from lerim.jobs.model_session import ModelSession
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import DroppedView, EmitSyncEvent, SessionCounts, SyncProgress, SyncReport, SyncState

@@ -22,8 +22,7 @@ import msgspec
 
 from lerim.assistant import Question, SentenceEvent, cited
 from lerim.errors import LerimError
-from lerim.jobs import maintain_report
-from lerim.jobs.maintain_report import MaintainProgress, MaintainReport
+from lerim.jobs.maintain import MaintainOptions, MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
 from lerim.jobs.session_trial import SessionTrial
 from lerim.models import (
@@ -301,7 +300,7 @@ def _maintain(
     from lerim.jobs import maintain
 
     home = _home(order.repo)
-    options = maintain_report.MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
+    options = MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
     project = _project(order.repo, home)
     return MaintainReportLine(
         maintain.maintain_project(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge)

@@ -19,7 +19,7 @@ from lerim.errors import (
     StoppedError,
 )
 from lerim.extraction.candidate import Candidate, DroppedSignal
-from lerim.extraction.model.answered import WindowAnswerCache
+from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.extractor import (
     ExtractionBrief,
     ExtractionCallStarted,

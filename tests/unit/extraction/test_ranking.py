@@ -14,7 +14,7 @@ from lerim.errors import RankerError
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.extraction.facts.title import MAX_TITLE_CHARS
 from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT
-from lerim.extraction.ranking import cut, ranker
+from lerim.extraction.ranking import cutoff, ranker
 from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.state import pack_state, unpack_state
 from lerim.sessions.model import Turn
@@ -195,27 +195,27 @@ def talked(rules: Iterable[str]) -> list[Turn]:
 
 @pytest.mark.parametrize("prompts", range(1, 11))
 def test_a_longer_session_gives_more_and_never_more_than_most(prompts: int) -> None:
-    assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cut.max_proposals(prompts))]
+    assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cutoff.max_proposals(prompts))]
 
 
 def test_a_session_with_many_rules_in_one_prompt_gives_the_few_that_one_prompt_may() -> None:
     found = outcome(you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok."))
-    assert len(proposed(found)) == cut.max_proposals(1)
-    assert len(below(found)) == min(MAX_REPORTED_BELOW_CUT, len(RULES) - cut.max_proposals(1))
+    assert len(proposed(found)) == cutoff.max_proposals(1)
+    assert len(below(found)) == min(MAX_REPORTED_BELOW_CUT, len(RULES) - cutoff.max_proposals(1))
 
 
 @given(st.lists(st.floats(-5, 5), max_size=40), st.integers(0, 60))
 def test_the_cut_takes_the_best_and_nothing_where_the_best_is_not_worth_it(scores: list[float], prompts: int) -> None:
     first, further = ranker.load_ranker().first, ranker.load_ranker().further
-    above = cut.select_above_cut(scores, prompts, first, further)
-    assert len(above) <= cut.max_proposals(prompts)
+    above = cutoff.select_above_cut(scores, prompts, first, further)
+    assert len(above) <= cutoff.max_proposals(prompts)
     if not scores or max(scores) < first:
         assert not above
     else:
         assert scores.index(max(scores)) in above
         assert all(scores[place] >= further for place in above)
         left = [score for place, score in enumerate(scores) if place not in above]
-        assert len(above) == cut.max_proposals(prompts) or all(score < further for score in left)
+        assert len(above) == cutoff.max_proposals(prompts) or all(score < further for score in left)
         assert max(left, default=-math.inf) <= min(scores[place] for place in above) or max(left) < further
 
 
@@ -252,7 +252,7 @@ def test_what_fell_below_is_proposed_once_the_session_has_room_for_it() -> None:
     first = [you("\n".join(f"- {rule}" for rule in RULES[:4])), agent("Ok.")]
     then = [turn for number in range(6) for turn in (you(f"and now step {number} please"), agent("Done."))]
     early, late = two_passes(first, then)
-    assert len(proposed(early)) == cut.max_proposals(1)
+    assert len(proposed(early)) == cutoff.max_proposals(1)
     assert set(proposed(early)) | set(proposed(late)) >= set(RULES[:4])
     assert not set(proposed(early)) & set(proposed(late))
 
@@ -264,7 +264,7 @@ def test_passes_give_together_what_one_pass_gives(prompts: int, at: int) -> None
     early, late = two_passes(turns[: 2 * at], turns[2 * at :])
     assert set(whole) <= {*proposed(early), *proposed(late)}
     assert len(proposed(early)) == len(set(proposed(early)) - set(proposed(late)))
-    if cut.max_proposals(prompts) >= prompts:
+    if cutoff.max_proposals(prompts) >= prompts:
         assert sorted([*proposed(early), *proposed(late)]) == sorted(whole)
 
 
@@ -293,7 +293,7 @@ def test_a_state_survives_being_packed() -> None:
     assert pack_state(unpack_state(state)) == state
     kept = unpack_state(state)
     assert len(kept.waiting) == len(RULES)
-    assert sum(one.proposed for one in kept.waiting) == cut.max_proposals(2)
+    assert sum(one.proposed for one in kept.waiting) == cutoff.max_proposals(2)
     assert sorted((one.score for one in kept.waiting), reverse=True) == [one.score for one in kept.waiting]
 
 
@@ -344,12 +344,12 @@ def test_the_package_s_model_is_made_for_these_features_and_its_trees_are_whole(
 @pytest.fixture
 def other_model(tmp_path, monkeypatch: pytest.MonkeyPatch):
     """`other_model(**changes)` puts a changed file in place of the package's."""
-    learned = json.loads(ranker.FILE.read_bytes())
+    learned = json.loads(ranker.RANKER_FILE.read_bytes())
 
     def put(**changes: object) -> None:
         path = tmp_path / "ranker.json"
         path.write_text(json.dumps({**learned, **changes}))
-        monkeypatch.setattr(ranker, "FILE", path)
+        monkeypatch.setattr(ranker, "RANKER_FILE", path)
         ranker.load_ranker.cache_clear()
 
     yield put

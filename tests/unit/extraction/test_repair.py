@@ -9,7 +9,7 @@ import pytest
 from dspy import lm15
 
 from lerim.errors import BudgetError, ModelAwayError, ModelKeyError, StoppedError
-from lerim.extraction.model.answered import WindowAnswerCache
+from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.extractor import ModelResult
 from lerim.models.money.usage import ModelStep
 from long_story import asked, candidates, dropped

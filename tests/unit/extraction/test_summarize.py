@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from lerim.extraction.locate import Locator
+from lerim.extraction.summaries.actions import is_edit_call
 from lerim.extraction.summaries.by_rules import summarize_by_rules
-from lerim.extraction.summaries.deeds import is_edit_call
 from lerim.extraction.summaries.facts import SummaryFacts
 from lerim.extraction.summaries.summary import (
     Statement,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lerim.jobs import maintain
-from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue

@@ -11,7 +11,7 @@ import pytest
 
 from lerim.extraction.candidate import Candidate
 from lerim.jobs import maintain
-from lerim.jobs.maintain_report import MaintainOptions
+from lerim.jobs.maintain import MaintainOptions
 from lerim.memory.record import Evidence, render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue

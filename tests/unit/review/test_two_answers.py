@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from lerim.cli.app import app
 from lerim.jobs import maintain
-from lerim.jobs.maintain_report import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.review import acts, merge_conflict, queue
 from lerim.review.review_paths import ReviewPaths

@@ -1,5 +1,5 @@
 from . import commands as commands
-from . import printed as printed
+from . import output_lines as output_lines
 from . import prose as prose
 from . import wording as wording
 from .artifacts import find_artifacts as find_artifacts
@@ -8,14 +8,14 @@ from .commands import Command as Command
 from .commands import parse_command as parse_command
 from .extract import extract_from_prompt as extract_from_prompt
 from .extract import extract_from_response as extract_from_response
-from .handed_over import find_own_words_end as find_own_words_end
-from .handed_over import is_third_party as is_third_party
 from .known_names import add_known_names as add_known_names
 from .prose import split_prose as split_prose
 from .prose import strip_emphasis as strip_emphasis
 from .sentences import clip_text as clip_text
 from .sentences import split_spoken as split_spoken
 from .shown_files import find_shown_files as find_shown_files
+from .third_party import find_own_words_end as find_own_words_end
+from .third_party import is_third_party as is_third_party
 from .title import MAX_TITLE_CHARS as MAX_TITLE_CHARS
 from .title import make_title as make_title
 from .wording import capitalize_first as capitalize_first

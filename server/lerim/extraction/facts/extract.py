@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
 
-from lerim.extraction.facts import printed, wording
+from lerim.extraction.facts import output_lines, wording
 from lerim.extraction.facts.artifacts import find_paths
 from lerim.extraction.facts.fact import RELATIONS, Fact, Relation
-from lerim.extraction.facts.given_up import find_given_up_names
 from lerim.extraction.facts.sentences import clip_text, split_spoken
+from lerim.extraction.facts.superseded_names import find_superseded_names
 
 MAX_READ_CHARS = 20_000  # characters read of one text: its head and its tail
 MAX_PATHS = 20  # paths taken from one text
@@ -58,7 +58,7 @@ def extract_from_tool_result(tool_name: str, result: str, turn: int) -> list[Fac
     if error:
         facts.append(Fact(tool_name, "produced_error", error, 0.9, turn))
     else:
-        facts.append(Fact(tool_name, "succeeded", printed.pass_line(text) or "ok", 0.8, turn))
+        facts.append(Fact(tool_name, "succeeded", output_lines.pass_line(text) or "ok", 0.8, turn))
     relation: Relation = "mentions"
     if not error and _WRITERS.match(tool_name):
         relation = "wrote"
@@ -76,7 +76,7 @@ def extract_from_prompt(text: str, turn: int) -> list[Fact]:
     return [
         Fact("user", "decided", wording.squeeze_spaces(one), 0.8, turn, names)
         for one in stated
-        if (names := find_given_up_names(one))
+        if (names := find_superseded_names(one))
     ]
 
 
@@ -89,7 +89,7 @@ def extract_from_response(text: str, turn: int) -> list[Fact]:
         if 8 < len(said) <= 400 and not said.endswith("?") and _DECISION.search(said):
             sure = 0.5 if wording.is_hedged(said) else 0.7
             facts.append(
-                Fact("assistant", "decided", wording.squeeze_spaces(said), sure, turn, find_given_up_names(said))
+                Fact("assistant", "decided", wording.squeeze_spaces(said), sure, turn, find_superseded_names(said))
             )
     facts += [Fact(path, "mentions", path, 0.6, turn) for path in find_paths(text)[:MAX_PATHS]]
     facts += [
@@ -192,7 +192,7 @@ def _parse_names(value: object) -> tuple[str, ...]:
 
 def _find_error(text: str) -> str:
     failed = bool(_FAILED.match(text.lstrip()[:80]))
-    line = printed.error_line(text) if failed or _ERROR_MENTION.search(text) else ""
+    line = output_lines.error_line(text) if failed or _ERROR_MENTION.search(text) else ""
     if not failed and _NO_ERROR.search(text) and not re.search(r"Traceback|^E\s", text, re.MULTILINE):
         return ""
     return line or (wording.shorten(wording.squeeze_spaces(text), 160) if failed else "")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lerim.extraction.facts.handed_over import find_own_words_end, is_third_party
+from lerim.extraction.facts.third_party import find_own_words_end, is_third_party
 
 MAX_READ_CHARS = 4_000  # characters read: the head and the tail of longer texts
 MAX_TYPED_CHARS = 6_000  # a longer message is considered pasted or a template as a whole

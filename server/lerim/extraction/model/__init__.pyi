@@ -1,8 +1,5 @@
-from .answered import WindowAnswerCache as WindowAnswerCache
-from .asking import ParsedAnswer as ParsedAnswer
-from .asking import ask_signature as ask_signature
-from .counts import TokenCounter as TokenCounter
-from .exact import has_exact_parts as has_exact_parts
+from .answer_cache import WindowAnswerCache as WindowAnswerCache
+from .exact_parts import has_exact_parts as has_exact_parts
 from .extractor import ExtractionBrief as ExtractionBrief
 from .extractor import ExtractionCallStarted as ExtractionCallStarted
 from .extractor import ModelResult as ModelResult
@@ -11,7 +8,7 @@ from .extractor import TurnsSent as TurnsSent
 from .extractor import extract_candidates as extract_candidates
 from .grounding import EarlierClaim as EarlierClaim
 from .grounding import make_earlier_claim as make_earlier_claim
-from .guidance import TITLES as TITLES
+from .guidance import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .guidance import Guidance as Guidance
 from .guidance import find_focus as find_focus
 from .guidance import guidance_json as guidance_json
@@ -20,10 +17,13 @@ from .guidance import metadata_json as metadata_json
 from .guidance import metrics_json as metrics_json
 from .material import Material as Material
 from .merge import JoinedCandidates as JoinedCandidates
+from .model_call import ParsedAnswer as ParsedAnswer
+from .model_call import ask_signature as ask_signature
+from .prefilter import is_worth_asking as is_worth_asking
 from .quotes import fold_text as fold_text
+from .token_counter import TokenCounter as TokenCounter
 from .windows import CountTokens as CountTokens
 from .windows import Window as Window
 from .windows import cut_windows as cut_windows
 from .windows import halve_window as halve_window
 from .windows import take_overlap as take_overlap
-from .worth import is_worth_asking as is_worth_asking

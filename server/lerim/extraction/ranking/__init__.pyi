@@ -1,4 +1,4 @@
-from .cut import select_above_cut as select_above_cut
+from .cutoff import select_above_cut as select_above_cut
 from .drafts import rank_drafts as rank_drafts
 from .personal import MAX_JUDGMENTS as MAX_JUDGMENTS
 from .personal import NO_CORRECTION as NO_CORRECTION
@@ -9,5 +9,5 @@ from .personal import named_features as named_features
 from .personal import passage_aspects as passage_aspects
 from .personal import personal_score as personal_score
 from .ranker import load_ranker as load_ranker
-from .taken_back import find_corrections as find_corrections
-from .taken_back import is_corrected as is_corrected
+from .retractions import find_retractions as find_retractions
+from .retractions import is_retracted as is_retracted

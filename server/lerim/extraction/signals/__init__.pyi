@@ -8,8 +8,8 @@ from .draft import Scene as Scene
 from .draft import Signal as Signal
 from .fixes import FailureWatch as FailureWatch
 from .outcome import is_commit_command as is_commit_command
-from .outcome import is_put_off as is_put_off
-from .outcome import is_taken_back as is_taken_back
+from .outcome import is_retraction as is_retraction
 from .outcome import judge_next_words as judge_next_words
-from .where import find_changed_files as find_changed_files
-from .where import find_named_places as find_named_places
+from .outcome import postpones_question as postpones_question
+from .places import find_changed_files as find_changed_files
+from .places import find_named_places as find_named_places

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from lerim.extraction.facts import printed
+from lerim.extraction.facts import output_lines
 from lerim.extraction.signals.draft import Basis, Draft, Quote
 from lerim.memory import LearningKind
 from lerim.sessions import Turn
@@ -47,12 +47,12 @@ def draft_lesson(
     body: str,
     artifacts: tuple[str, ...],
     basis: Basis = "fixed",
-    said: tuple[Quote, ...] = (),
+    statements: tuple[Quote, ...] = (),
     references: tuple[str, ...] = (),
 ) -> Draft:
-    """Returns the lesson from `turn`, in which the command passed. Its quotes are the error, `said`, and the line of
-    `output` that reports success."""
-    passed = printed.pass_line(output)
+    """Returns the lesson from `turn`, in which the command passed. Its quotes are the error, `statements`, and the line
+    of `output` that reports success."""
+    passed = output_lines.pass_line(output)
     return Draft(
         signal="fixed-command",
         basis=basis,
@@ -63,7 +63,7 @@ def draft_lesson(
         turn=replace(turn, tool_calls=()),
         quotes=(
             Quote(failure.error, failure.turn, "tool", failure.output),
-            *said,
+            *statements,
             *((Quote(passed, turn.id, "tool"),) if passed else ()),
         ),
         artifacts=artifacts,

@@ -60,7 +60,7 @@ def _judge_text(text: str) -> Verdict:
     return "accepted" if _ACCEPTED.match(text) else "open"
 
 
-def is_taken_back(turn: Turn) -> bool:
+def is_retraction(turn: Turn) -> bool:
     """Returns whether the person explicitly takes back what was wanted or done before."""
     return bool(_REVERT.search(turn.text[:600].replace("’", "'").lower()))
 
@@ -99,6 +99,6 @@ _LATER = re.compile(
 )
 
 
-def is_put_off(prompt: Turn) -> bool:
+def postpones_question(prompt: Turn) -> bool:
     """Returns whether the person's words begin by putting off the agent's last question, which then stays open."""
     return _LATER.match(prompt.text[:200].replace("’", "'")) is not None

@@ -1,5 +1,5 @@
+from .actions import split_exchanges as split_exchanges
 from .by_rules import summarize_by_rules as summarize_by_rules
-from .deeds import split_exchanges as split_exchanges
 from .facts import SummaryFacts as SummaryFacts
 from .model import SummaryCallStarted as SummaryCallStarted
 from .model import SummaryTask as SummaryTask

@@ -222,7 +222,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
         raise
     finally:
         asking.close()
-    counts.keep()
+    counts.store()
     _write_summary(summaries, made, turns, one.platform, one.session_id, label, part.sink)
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
@@ -239,7 +239,7 @@ def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str,
         (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
     )
     for turn in turns:
-        locate.meet(turn.cwd)
+        locate.record_cwd(turn.cwd)
     return locate
 
 

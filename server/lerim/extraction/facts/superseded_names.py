@@ -1,0 +1,53 @@
+"""Finds names that a sentence says are no longer used."""
+
+from __future__ import annotations
+
+import re
+
+MAX_NAMES = 3
+_NAME = (
+    r"(?:`(?P<code>[^`\n]{2,60})`|"
+    r"(?<![\w@/.+-])(?P<name>[A-Za-z@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})(?![\w@/+-]))"
+)
+_LEAVING_VERBS = r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing))"
+_ENDS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:don['’]?t|do not|doesn['’]?t|not|never) (?:use|want|need|run|call|support) {_NAME}"
+        r"(?: [\w'’-]{1,20}){0,3} any ?(?:more|longer)\b",
+        rf"\bno longer (?:(?:use|using|want|need|run|call|support)s? )?{_NAME}",
+        rf"{_NAME} (?:is|are) no longer (?:used|needed|wanted|supported)\b",
+    )
+)
+"""These contain a negation themselves, so `_DENIED` does not apply."""
+_REPLACES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\breplac(?:es?|ed|ing) {_NAME}",
+        rf"{_NAME} (?:is|are|was|were|gets|got|has been) (?:now )?replaced (?:by|with)\b",
+        rf"\b{_LEAVING_VERBS} (?:over )?from {_NAME} to\b",
+        rf"\b{_LEAVING_VERBS} away from {_NAME}",
+        rf"\b(?:drop(?:ped|ping)?|ditch(?:ed|ing)?|retir(?:e|ed|ing)|g[eo]t rid of) {_NAME}"
+        r"(?=[,;.]|$| in favou?r\b| and (?:use|go|take|move[ds]?|switch)\b)",
+    )
+)
+_DENIED = re.compile(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
+_WORDS = """
+    a all an any by everything from here in it its left my needed old one our right some something supported that the
+    their them there these they this those to use used using wanted what with your
+"""
+_NOT_NAMES = frozenset(_WORDS.split())
+
+
+def find_superseded_names(sentence: str) -> tuple[str, ...]:
+    """Returns up to three names that a sentence gives up, as written: `yarn` in "we don't use yarn any more", "pnpm
+    replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" do not count, as they may refer to something
+    never used."""
+    found: dict[str, None] = {}
+    for pattern in (*_ENDS, *_REPLACES):
+        for match in pattern.finditer(sentence):
+            name = match["code"] or match["name"]
+            denied = pattern in _REPLACES and _DENIED.search(sentence[max(0, match.start() - 60) : match.start()])
+            if not denied and (match["code"] or name.lower() not in _NOT_NAMES):
+                found[name] = None
+    return tuple(found)[:MAX_NAMES]

@@ -1,0 +1,198 @@
+"""Collects what was done in a session from the catalog, exchange by exchange: changed files, commands and their
+results, commits, choices, refusals. Nothing is interpreted or guessed; what is not recorded is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lerim.extraction.facts import parse_command, shorten, squeeze_spaces
+from lerim.extraction.signals import is_commit_command
+from lerim.redaction import clean_text
+from lerim.sessions import StoredCall, SummaryTurn
+
+RunOutcome = Literal["passed", "failed", "ran"]
+ActionKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
+MAX_COMMAND_CHARS = 70
+MAX_MESSAGE_CHARS = 120
+_EDITING = """
+edit multiedit notebookedit write applypatch patch createfile replacestring replacestringinfile insertedit
+multireplacestring multireplacestringinfile inserteditintofile editnotebook editnotebookfile editfile editfiles
+strreplace strreplaceeditor create searchreplace reapply deletefile delete writefile replace replacefilecontent
+multireplacefilecontent writetofile
+"""
+EDITING = frozenset(_EDITING.split())
+"""Names of the tools that change files, for all agents, in lower case and reduced to letters."""
+_VERSION = re.compile(r"_v\d{1,3}$")
+_LETTERS = re.compile(r"[^a-z]+")
+_PUSH = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
+_COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
+_PULL = re.compile(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
+_MERGE = re.compile(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
+_OTHERS: dict[ActionKind, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
+_DESCRIBED = re.compile(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
+"""The agent's description of a command, which follows it."""
+_HEREDOC = re.compile(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
+"""A message of several lines, passed as a heredoc or here-string."""
+_SAYING = re.compile(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"([^\"]{1,400})|'([^']{1,400}))")
+_STEPS = re.compile(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """A project command that was run, and its result; `ran` if the result was not recorded."""
+
+    name: str
+    outcome: RunOutcome
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAction:
+    """A commit with its message, a push, a pull request, a merge, a choice by the person, or a refusal."""
+
+    kind: ActionKind
+    text: str
+    turn: str
+
+
+@dataclass(slots=True)
+class SummaryExchange:
+    """A person's message and all replies to it. `prompt` is None if the session begins with a reply.
+
+    `changed_files` maps repo-relative paths to the turns that changed them, `read_files` maps other paths named in tool
+    calls to one turn."""
+
+    prompt: SummaryTurn | None
+    replies: list[SummaryTurn] = field(default_factory=list)
+    changed_files: dict[str, list[str]] = field(default_factory=dict)
+    read_files: dict[str, str] = field(default_factory=dict)
+    runs: list[CommandRun] = field(default_factory=list)
+    actions: list[SessionAction] = field(default_factory=list)
+
+
+Locate = Callable[[str, str], str]
+
+
+def split_exchanges(
+    turns: Iterable[SummaryTurn], locate: Locate, *, records_results: bool = True
+) -> list[SummaryExchange]:
+    """Returns the exchanges of a session. `locate` maps a path as named in a tool call, and a working folder, to a
+    repo-relative path; "" for one outside. `records_results`: the agent records the result of every command."""
+    out: list[SummaryExchange] = []
+    for turn in turns:
+        if turn.role == "user":
+            out.append(SummaryExchange(turn))
+        elif not out:
+            out.append(SummaryExchange(None))
+        exchange = out[-1]
+        if turn.role != "user":
+            exchange.replies.append(turn)
+            for call in turn.calls:
+                _add_call(exchange, turn, call, locate, records_results)
+    return out
+
+
+def _add_call(
+    exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate: Locate, records_results: bool
+) -> None:
+    first, _, rest = call.text.partition("\n")
+    if call.status in ("denied", "interrupted"):
+        exchange.actions.append(SessionAction(call.status, _describe_call(first, turn, locate), turn.id))
+        return
+    if call.text.startswith("$ "):
+        exchange.actions += _find_git_actions(call, turn.id)
+        exchange.runs += _parse_runs(call, turn.id, records_results)
+    elif is_edit_call(first) and rest.partition("\n")[0] != "view":  # Copilot has one tool for viewing and editing
+        if call.status == "ok":
+            for path in _find_named_paths(first, turn, locate):
+                exchange.changed_files.setdefault(path, []).append(turn.id)
+    elif turn.paths and call.status == "ok" and (named := _find_named_paths(first, turn, locate)):
+        exchange.read_files |= dict.fromkeys(named, turn.id)
+    elif chosen := _parse_choice(rest.partition("\n")[0]):
+        exchange.actions.append(SessionAction("chose", chosen, turn.id))
+
+
+def is_edit_call(first: str) -> bool:
+    """Returns whether the first line of a tool call, as stored in the catalog, names a tool that changes files."""
+    name = first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal")
+    return _LETTERS.sub("", _VERSION.sub("", name)) in EDITING
+
+
+def _find_named_paths(first: str, turn: SummaryTurn, locate: Locate) -> list[str]:
+    line = first.replace("\\", "/")
+    return [found for path in turn.paths if path in line and (found := locate(path, turn.cwd))]
+
+
+def _describe_call(first: str, turn: SummaryTurn, locate: Locate) -> str:
+    if first.startswith("$ "):
+        return f"`{_shorten_clean(first[2:], MAX_COMMAND_CHARS)}`"
+    named = _find_named_paths(first, turn, locate)
+    return (
+        f"a change of `{named[0]}`"
+        if named and is_edit_call(first)
+        else f"`{_shorten_clean(first.partition(' ')[0], MAX_COMMAND_CHARS)}`"
+    )
+
+
+def _find_git_actions(call: StoredCall, turn: str) -> Iterator[SessionAction]:
+    """Yields the commits, pushes and pull requests that went through."""
+    command = _DESCRIBED.sub("", call.text.removeprefix("$ "))
+    if call.status != "ok" or call.exit_code or not ("git" in command or "gh " in command or "glab " in command):
+        return
+    if is_commit_command(command) and _COMMIT.search(command[:2_000]):
+        yield SessionAction("committed", _find_commit_message(command), turn)
+    for kind, pattern in _OTHERS.items():
+        if pattern.search(command[:2_000]):
+            yield SessionAction(kind, "", turn)
+
+
+def _find_commit_message(command: str) -> str:
+    start = _COMMIT.search(command[:2_000])
+    told = command[start.end() : start.end() + 1_000] if start else ""
+    said, lines = _SAYING.search(told), _HEREDOC.search(told)
+    if said is not None and (lines is None or said.end() <= lines.start()):
+        return _shorten_clean((said[1] or said[2]).split("\n")[0], MAX_MESSAGE_CHARS)
+    return _shorten_clean(lines[1], MAX_MESSAGE_CHARS) if lines is not None else ""
+
+
+def _parse_choice(line: str) -> str:
+    """Returns a question and the person's answer, from its line in the catalog: `question? [a | b] answer`; "" for
+    other lines."""
+    head, asks, rest = line[:3_000].partition("? [")
+    _, ends, answer = rest.rpartition("] ")
+    if not asks or not ends or not head.strip() or not answer.strip():
+        return ""
+    return f"“{_shorten_clean(head, MAX_MESSAGE_CHARS - 1)}?”: “{_shorten_clean(answer, MAX_MESSAGE_CHARS)}”"
+
+
+def _parse_runs(call: StoredCall, turn: str, records_results: bool) -> Iterator[CommandRun]:
+    """Yields the project commands in a tool call: tests, builds, installs."""
+    if call.status not in ("ok", "error"):
+        return
+    command = parse_command(call.text.removeprefix("$ ").split("\n", 1)[0])
+    steps = [parse_command(step) for step in _STEPS.split(command.text)[:6]]
+    names = [_shorten_clean(step.text, MAX_COMMAND_CHARS) for step in steps if step.is_project_command]
+    if not names:
+        return
+    failed = call.status == "error" or bool(call.exit_code)
+    sure = records_results and not command.filtered and "|" not in command.text and ";" not in command.text
+    yield CommandRun(" && ".join(names), "failed" if failed else "passed" if sure else "ran", turn)
+
+
+def _shorten_clean(text: str, most: int) -> str:
+    """Returns the text on one line, cleaned before it is cut, without backticks."""
+    return shorten(squeeze_spaces(clean_text(text)[:2_000]).replace("`", "'"), most)
+
+
+def find_last_runs(found: Sequence[SummaryExchange]) -> list[CommandRun]:
+    """Returns the last run of each command, in order."""
+    last: dict[str, CommandRun] = {}
+    for exchange in found:
+        for one in exchange.runs:
+            last.pop(one.name, None)
+            last[one.name] = one
+    return list(last.values())

@@ -1,0 +1,64 @@
+"""The state that the steps of a maintenance run share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from lerim.config import Settings
+from lerim.errors import LerimError, Problem, StoppedError
+from lerim.jobs.maintain.report import EmitMaintain, MaintainOptions, MaintainProgress, MaintainStage, StaleMemory
+from lerim.jobs.report import SyncState
+from lerim.models import EditorBridge
+from lerim.paths import Home
+from lerim.review import ReviewPaths, RunFolder
+
+
+@dataclass(slots=True)
+class MaintainJob:
+    """One maintenance run of a project: its inputs, and its results so far."""
+
+    place: ReviewPaths
+    settings: Settings
+    environ: Mapping[str, str]
+    options: MaintainOptions
+    emit: EmitMaintain
+    cancelled: Callable[[], bool]
+    clock: Callable[[], datetime]
+    bridge: EditorBridge | None
+    run: RunFolder
+    state: SyncState = "done"
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+    stale: list[StaleMemory] = field(default_factory=list)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the settings make the review automatic."""
+        return self.settings.review_mode == "auto"
+
+    @property
+    def home(self) -> Home:
+        """Lerim's home folder."""
+        return self.place.home
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the person started this run."""
+        return self.options.explicit
+
+    def raise_if_cancelled(self) -> None:
+        """Raise StoppedError once the person cancelled."""
+        if self.cancelled():
+            raise StoppedError
+
+    def add_problem(self, error: LerimError) -> None:
+        """Add a problem with one step; the other steps still run."""
+        self.state = "partial"
+        self.problems.append(error.problem())
+
+    def tell(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
+        """Send progress: `done` of `total` things of this stage."""
+        self.emit(MaintainProgress(stage, done, total, message))

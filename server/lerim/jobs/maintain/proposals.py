@@ -1,0 +1,164 @@
+"""The last step of a maintenance run: it proposes what the plan suggests, or accepts it where the review is automatic,
+and withdraws earlier proposals that the plan no longer contains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from lerim.errors import LerimError
+from lerim.jobs.maintain.maintenance_job import MaintainJob
+from lerim.jobs.model_session import ModelSession
+from lerim.maintenance import OWN_WORDS_FLAG, PlannedSuggestion, ask_for_insight, is_in_source_words, word_insight
+from lerim.models import ModelChoice
+from lerim.review import (
+    AlreadyKnown,
+    CandidateProposed,
+    ClaimBlocked,
+    MaintainAction,
+    Proposal,
+    Suggestion,
+    Target,
+    make_earlier_result_lookup,
+    preview_suggestion,
+    suggested_places,
+)
+from lerim.review import queue as review
+
+MAX_WAITING_PROPOSALS = 50
+"""How many maintenance proposals may wait for the person: nobody reads a longer list."""
+_OUTDATED_REASON = "The reason for it no longer holds."
+
+
+@dataclass(slots=True)
+class SuggestionProposer:
+    """Proposes the suggestions of one maintenance run. `proposals` are those made so far; `lead` is the model that
+    words insights, or why none may be asked; None until it is needed."""
+
+    job: MaintainJob
+    proposals: list[Proposal] = field(default_factory=list)
+    lead: ModelSession | ModelChoice | None = None
+
+    def propose(self, planned: Sequence[PlannedSuggestion]) -> None:
+        """Propose each suggestion, or accept it where the review is automatic. Raises MemoryError_."""
+        found = [one.suggestion for one in planned]
+        waiting = [one for one in review.list_pending(self.job.place)[0] if one.maker == "maintain"]
+        if not self.job.options.dry_run:
+            waiting = self.withdraw_outdated(waiting, found)
+        waits = {(one.targets, _proposal_key(one)): one for one in waiting}
+        room = MAX_WAITING_PROPOSALS - len(waiting)
+        find_earlier_result = make_earlier_result_lookup(self.job.place)
+        for number, (category, one) in enumerate((one.category, one.suggestion) for one in planned):
+            if self.job.cancelled():
+                return
+            self.job.tell("proposing", number, len(found))
+            known = waits.get(
+                (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _proposal_key(one))
+            )
+            if known is not None:
+                self.job.counts[category if self.try_auto_accept(known, one) else "waiting"] += 1
+                continue
+            if room <= 0 and not self.job.automatic:
+                self.job.counts["left"] += 1
+                continue
+            if (met := find_earlier_result(one)) is None:
+                try:
+                    met = self.propose_one(one)
+                except LerimError as error:  # the next one would fail the same way; what was done so far is reported
+                    self.job.add_problem(error)
+                    return
+            if met is None:
+                self.job.counts[category] += 1
+                room -= 1
+            else:
+                self.job.counts["rejected" if isinstance(met, ClaimBlocked) else "waiting"] += 1
+
+    def withdraw_outdated(self, waiting: Sequence[Proposal], found: Sequence[Suggestion]) -> list[Proposal]:
+        """Withdraw the waiting proposals that are no longer suggested. Return those that still wait."""
+        wanted = {_proposal_key(one) for one in found}
+        left: list[Proposal] = []
+        for proposal in waiting:
+            if (
+                _proposal_key(proposal) in wanted
+                or proposal.edited
+                or not review.withdraw_candidate(self.job.place, proposal.id, _OUTDATED_REASON)
+            ):
+                left.append(proposal)
+                continue
+            self.job.counts["withdrawn"] += 1
+            action = f"withdrawn-{proposal.action}"
+            ids = [target.id for target in proposal.targets]
+            self.job.run.maintained.append(
+                MaintainAction(action, proposal.record.title, _OUTDATED_REASON, ids, proposal.id)
+            )
+        return left
+
+    def reword_with_model(self, suggestion: Suggestion) -> Suggestion:
+        """Return a consolidation in a model's words, if a model may be asked and its text loses nothing; otherwise
+        the suggestion as it is."""
+        if suggestion.action != "consolidate" or self.job.options.model == "none":
+            return suggestion
+        lead = self.lead = self.lead or self.open_lead()
+        if isinstance(lead, ModelChoice) or lead.ended:
+            return suggestion
+        self.job.tell("asking", message=f"asking {lead.model.name}")
+        sources = [one.record for one in suggestion.targets]
+        ask = partial(lead.ask_if_possible, ask_for_insight)
+        reworded = word_insight(ask, lead.note, suggestion.record, sources)
+        if reworded is None:
+            return suggestion
+        return replace(
+            suggestion, record=reworded, flags=() if is_in_source_words(reworded, sources) else (OWN_WORDS_FLAG,)
+        )
+
+    def open_lead(self) -> ModelSession | ModelChoice:
+        """Open the model that words insights, or return why none may be asked."""
+        lead = ModelSession.open("lead", self.job)
+        if isinstance(lead, ModelChoice):
+            self.job.problems += lead.problems
+        return lead
+
+    def propose_one(self, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
+        """Propose one suggestion, accept it where the review is automatic, and record the outcome. A dry run only adds
+        a preview to `proposals`. Return why it was not proposed, or None."""
+        if self.job.options.dry_run:
+            self.proposals.append(preview_suggestion(self.job.place, suggestion))
+            return None
+        suggestion = self.reword_with_model(suggestion)
+        outcome = review.propose_suggestion(self.job.place, suggestion)
+        if not isinstance(outcome, CandidateProposed):
+            return outcome
+        proposal = outcome.proposal
+        if not self.try_auto_accept(proposal, suggestion):
+            self.proposals.append(proposal)
+            self.record_action(f"proposed-{suggestion.action}", suggestion, proposal)
+        return None
+
+    def try_auto_accept(self, proposal: Proposal, suggestion: Suggestion) -> bool:
+        """Accept a proposal if the review is automatic and nothing speaks against it. Return whether it did."""
+        if not self.job.automatic or self.job.options.dry_run:
+            return False
+        quotes = None if self.job.settings.quote_sharing == "ask" else self.job.settings.quote_sharing
+        try:
+            done = review.auto_accept(self.job.place, proposal, quotes)
+        except LerimError as error:
+            self.job.add_problem(error)
+            return False
+        if done is None or not done.ok:
+            return False
+        self.record_action(f"accepted-{suggestion.action}", suggestion, proposal, done.action or "")
+        return True
+
+    def record_action(self, action: str, suggestion: Suggestion, proposal: Proposal, undo: str = "") -> None:
+        """Add an action to the run folder."""
+        ids = [target.id for target in proposal.targets]
+        title = suggestion.record.title
+        self.job.run.maintained.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
+
+
+def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
+    """The action, the ids of its memories and the suggested places: what makes two proposals the same, whatever the
+    texts of the memories are now."""
+    ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
+    return one.action, ids, suggested_places(one.action, one.record)

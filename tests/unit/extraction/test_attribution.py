@@ -1,0 +1,157 @@
+"""Whose claim it is, by the words that tell it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lerim.extraction.attribution import (
+    REPEATS_SOURCE,
+    UNSUPPORTED_QUOTE,
+    attribute_claim,
+    is_quote_supporting,
+    telling_stems,
+)
+from lerim.extraction.candidate import Candidate
+from lerim.extraction.utterances import Utterance
+from lerim.memory.record import Evidence, Speaker
+
+TITLE = "Use pnpm for the web workspace"
+BODY = "`web/package.json` is installed with pnpm, since npm breaks its links."
+
+
+def claim(quote: str, who: Speaker = "user", title: str = TITLE, body: str = BODY) -> Candidate:
+    return Candidate(
+        primitive="decision",
+        kind=None,
+        title=title,
+        body=body,
+        confidence=0.9,
+        tags=(),
+        references=(),
+        evidence=(Evidence(quote, "b", who),),
+        platform="claude",
+        session="s",
+        turn="b",
+        time=datetime(2026, 7, 3, tzinfo=UTC),
+        signal="model",
+    )
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["no, pnpm", "npm breaks the links, don't", "the workspaces of web", "in PNPM bitte", "web/package.json has links"],
+)
+def test_a_quote_that_shares_what_tells_the_claim_bears_it(quote: str) -> None:
+    assert is_quote_supporting(quote, TITLE, BODY)
+
+
+@pytest.mark.parametrize("quote", ["perfect, commit it", "yes please", "use it", "fix the tests", "完美,提交吧", ""])
+def test_a_quote_that_shares_nothing_telling_does_not(quote: str) -> None:
+    assert not is_quote_supporting(quote, TITLE, BODY)
+
+
+def test_one_common_word_of_a_long_quote_does_not_bear_a_claim() -> None:
+    quote = "the web team meets on thursday in the blue room to talk about hiring, budgets and the offsite in june"
+    heard = [Utterance("user", str(number), "the web server of the web shop") for number in range(30)]
+    assert not is_quote_supporting(quote, TITLE, BODY, heard)
+
+
+def said(*heard: tuple[Speaker, str]) -> list[Utterance]:
+    return [Utterance(who, "ab"[number > 0], text) for number, (who, text) in enumerate(heard)]
+
+
+PAGE = "Everybody should use pnpm for the web workspace."
+
+
+@pytest.mark.parametrize(
+    ("heard", "who", "flag"),
+    [
+        ([("web", PAGE), ("user", "perfect")], "web", REPEATS_SOURCE),
+        ([("tool", PAGE), ("assistant", PAGE), ("user", "perfect")], "tool", REPEATS_SOURCE),
+        ([("assistant", PAGE), ("web", PAGE), ("user", "perfect")], "assistant", UNSUPPORTED_QUOTE),
+        ([("user", PAGE), ("web", PAGE)], "user", UNSUPPORTED_QUOTE),
+        ([("assistant", "All is done.\nShall I commit?"), ("user", "perfect")], "assistant", UNSUPPORTED_QUOTE),
+        ([("user", "perfect")], "user", UNSUPPORTED_QUOTE),
+    ],
+)
+def test_a_claim_that_no_quote_bears_is_of_who_said_it_first(
+    heard: list[tuple[Speaker, str]], who: Speaker, flag: str
+) -> None:
+    judged = attribute_claim(claim("perfect"), said(*heard))
+    assert (judged.evidence[0].who, judged.flags) == (who, (flag,))
+    assert judged.confidence <= 0.55
+
+
+def test_what_the_agent_says_is_its_own_unless_a_page_said_it_before() -> None:
+    own = claim("I use pnpm for the web workspace.", "assistant")
+    assert attribute_claim(own, said(("assistant", PAGE), ("web", PAGE))) == own
+    assert attribute_claim(own, said(("web", PAGE), ("assistant", PAGE))).evidence[0].who == "web"
+
+
+def test_a_persons_claim_stays_theirs_whoever_else_says_it() -> None:
+    theirs = claim("use pnpm in the web workspace")
+    assert attribute_claim(theirs, said(("web", PAGE), ("user", "use pnpm in the web workspace"))) == theirs
+
+
+def test_a_claim_in_another_language_keeps_its_quote_and_waits_for_a_look() -> None:
+    theirs = claim("工作区一律用另一个包管理器安装")
+    judged = attribute_claim(theirs, said(("user", "工作区一律用另一个包管理器安装"), ("assistant", "好的")))
+    assert (judged.evidence, judged.flags) == (theirs.evidence, (UNSUPPORTED_QUOTE,))
+
+
+def test_words_scattered_over_a_long_output_do_not_say_a_claim() -> None:
+    scattered = ("pnpm " + "alpha " * 200 + "web " + "gamma " * 200 + "workspace " + "delta " * 200) * 2
+    own = claim("I use pnpm for the web workspace.", "assistant")
+    assert attribute_claim(own, said(("tool", scattered), ("assistant", PAGE))) == own
+
+
+LONG = "Use pnpm for the web workspace, since npm breaks links of packages"
+OUTPUT = "web/package.json: workspace, Use: npm\nuse of pnpm in web: breaks links of packages"
+
+
+def test_a_persons_quote_that_bears_a_claim_stays_though_a_tool_printed_its_words_first() -> None:
+    theirs = claim("seems like pnpm is what we want here", title=LONG)
+    quote = theirs.evidence[0].quote
+    judged = attribute_claim(theirs, said(("tool", OUTPUT), ("assistant", "It has npm."), ("user", quote)))
+    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (REPEATS_SOURCE,), 0.55)
+    paged = attribute_claim(theirs, said(("web", f"{LONG}."), ("user", quote)))
+    assert (paged.evidence[0].who, paged.confidence) == ("web", 0.3)
+
+
+def test_the_agents_quote_stands_beside_the_tools_that_printed_its_words_first() -> None:
+    own = claim("I use pnpm for the web workspace.", "assistant")
+    judged = attribute_claim(own, said(("tool", OUTPUT), ("assistant", own.evidence[0].quote)))
+    assert [one.who for one in judged.evidence] == ["assistant", "tool"]
+    assert (judged.flags, judged.confidence) == ((REPEATS_SOURCE,), 0.3)
+
+
+def test_what_a_tool_prints_after_the_words_that_are_quoted_is_no_source_of_them() -> None:
+    own = claim("pnpm, then.", "assistant")
+    assert attribute_claim(own, said(("user", "go on"), ("assistant", "pnpm, then."), ("tool", OUTPUT))) == own
+
+
+def test_a_quote_that_shares_a_word_with_the_title_is_kept_though_it_mostly_tells_of_something_else() -> None:
+    quote = "the web team meets on thursday in the blue room to talk about hiring, budgets and the offsite in june"
+    filler = [Utterance("user", str(number), "the web server of the web shop") for number in range(30)]
+    theirs = claim(quote, title=LONG)
+    agents = Utterance("assistant", "a", "pnpm for the workspace: npm breaks it.")
+    judged = attribute_claim(theirs, [*filler, agents, Utterance("user", "b", quote)])
+    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (UNSUPPORTED_QUOTE,), 0.55)
+
+
+def test_a_plural_is_the_same_word() -> None:
+    assert is_quote_supporting("The icons must be pngs", "Every logo is a PNG", "")
+    assert telling_stems("redis status class") == {"redis", "statu", "class"}
+
+
+def test_the_persons_words_stay_where_no_line_of_the_agent_says_the_claim_better() -> None:
+    title = "Copy for players in Planetfall is short and has no em dashes"
+    quote = "too much words + i dont like emdashes"
+    scattered = "Copy.\n\n- for players\n\n- Planetfall\n\n- short"
+    heard = said(("assistant", scattered), ("user", quote))
+    kept = attribute_claim(claim(quote, title=title, body="Players read little."), heard)
+    assert [(one.who, one.quote) for one in kept.evidence] == [("user", quote)]
+    assert UNSUPPORTED_QUOTE in kept.flags
+    assert kept.confidence < 0.6
