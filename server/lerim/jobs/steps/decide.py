@@ -118,13 +118,13 @@ class LeadPass:
 
     def _suggest(self, proposal: Proposal, found: Decided | RefusedDecision) -> None:
         """Write down what the model suggests, then tell it: what is counted is what was done."""
-        from lerim.assistant import decide as deciding
+        from lerim.assistant import RefusedDecision
 
         place, title = self.context.place, proposal.record.title
-        if isinstance(found, deciding.RefusedDecision):
+        if isinstance(found, RefusedDecision):
             shown = queue.suggest_answer(place, proposal.id, None)
             action = MemoryAction("kept", proposal.id, title, "", reason=REFUSED)
-            told = f"the decision was not taken: {found.why}"
+            told = f"the decision was not taken: {found.log_reason}"
         else:
             memory = found.memory.id if found.memory else ""
             shown = queue.suggest_answer(place, proposal.id, found.answer, memory, found.reason)
