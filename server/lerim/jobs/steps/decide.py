@@ -65,7 +65,7 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
     """The candidates to ask a model about if memories are near them, the latest first: of a session, not edited, not
     wanted by a person as an addition, and not asked about before."""
-    able = [one for one in reversed(waiting) if one.session and not one.edited and not one.asked]
+    able = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
     return [one for one in able if one.maker != "person"]
 
 
@@ -173,7 +173,7 @@ class LeadPass:
         for near in proposal.neighbours:
             if store.live_path(near.stored.record.id) is not None:
                 record = store.load_by_id(near.stored.record.id).record
-                said = (one.said for one in claims if one.memory == record.id)
+                said = (one.last_said for one in claims if one.memory == record.id)
                 found.append(RelatedMemory(record, max([record.updated, *said])))
         if not found:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)
