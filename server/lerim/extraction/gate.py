@@ -41,7 +41,7 @@ from lerim.sessions import Platform
 MAX_QUOTE_CHARS = 200  # maximum characters of a quote
 MAX_QUOTES = 3
 MAX_REPLACES_CHARS = 80  # maximum characters of a name or value that is replaced
-SHORTEST = 8  # minimum characters left of a quote after a secret is cut off
+MIN_QUOTE_CHARS = 8  # minimum characters left of a quote after a secret is cut off
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
     r"|(?!(?:the|a|an|it|its|this|that|these|those|my|our|your)\b)"
@@ -223,7 +223,7 @@ def _clean_part(quote: Quote, said: str) -> str:
             else:
                 lo = span.end
     part = _cut_quote(said[lo:hi].strip())
-    return show_hidden(part) if len(part) >= min(SHORTEST, len(text)) else ""
+    return show_hidden(part) if len(part) >= min(MIN_QUOTE_CHARS, len(text)) else ""
 
 
 @lru_cache(maxsize=4)  # several drafts quote one turn

@@ -19,9 +19,9 @@ from lerim.extraction.signals.outcome import is_commit_made
 from lerim.extraction.signals.places import find_edited_files
 from lerim.sessions import ToolCall, Turn
 
-OPEN = 6  # failures kept at a time
-WRITTEN = 40  # lines kept as written by the agent
-OWN = 300  # files kept as changed by the agent in this session
+MAX_OPEN_FAILURES = 6  # failures kept at a time
+MAX_WRITTEN_LINES = 40  # lines kept as written by the agent
+MAX_OWN_FILES = 300  # files kept as changed by the agent in this session
 _CONFIG = re.compile(
     r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|"
     r"Justfile|\.[\w.-]{2,40}|"
@@ -84,7 +84,9 @@ class FailureWatch:
 
     def _record_edit(self, scene: Scene, turn: Turn, call: ToolCall) -> None:
         for path in find_edited_files(scene, call, turn.cwd):
-            self.written = [*self.written, *((path, line[:200]) for line in _added_lines(call, WRITTEN))][-WRITTEN:]
+            self.written = [*self.written, *((path, line[:200]) for line in _added_lines(call, MAX_WRITTEN_LINES))][
+                -MAX_WRITTEN_LINES:
+            ]
             for failure in self.failures:
                 if path not in failure.files:
                     failure.files.append(path)
@@ -92,7 +94,7 @@ class FailureWatch:
                 if len(failure.added) < 6:
                     failure.added += [(path, line) for line in _added_lines(call)][:3]
             if path not in self.own:
-                self.own = [*self.own, path][-OWN:]
+                self.own = [*self.own, path][-MAX_OWN_FILES:]
 
     def _record_run(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         if hooks.git_verb(call.command):
@@ -163,7 +165,7 @@ class FailureWatch:
             command.text, command.folder, command.variables, error, call.output[at : at + 1_500], turn.id, own=own
         )
         failure.refused = refusals.find_refused_setting(error, self.written)
-        self.failures = [*self.failures, failure][-OPEN:]
+        self.failures = [*self.failures, failure][-MAX_OPEN_FAILURES:]
 
     def _resolve_failure(
         self, scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure

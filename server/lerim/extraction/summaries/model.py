@@ -137,7 +137,7 @@ def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> Generat
     numbers = {turn.number for turn in window.turns}
     told = ground_part(answer.items[0], numbers, window.text) if answer.items else None
     if told is None or not told.statements:
-        yield _make_step(task, "unread", answer.unread or "nothing in it stands in what was shown")
+        yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in what was shown")
         return _summarize_window_by_rules(task, window)
     task.answers.store(SummaryPartSignature, window.text, told)
     return told
@@ -185,7 +185,7 @@ def _reduce_parts(
     numbers = {number for part in group for one in part.statements for number in one.turns}
     told = ground_part(answer.items[0], numbers, text) if answer.items else None
     if told is None or not told.statements:
-        yield _make_step(task, "unread", answer.unread or "nothing in it stands in the parts")
+        yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in the parts")
         return _merge_parts(group)
     task.answers.store(SummaryMergeSignature, text, told)
     return told
