@@ -270,7 +270,7 @@ def find_stale_memories(live: Iterable[StoredMemory], drift_by_memory: Mapping[s
 
 
 def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
-    """Notes how a maintaining ended; a problem where that cannot be written."""
+    """Log how a maintenance run ended. Return a problem if the log cannot be written."""
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
     asked = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
     try:
