@@ -4,7 +4,6 @@ from . import session_trial as session_trial
 from . import sync as sync
 from .doctor import AgentView as AgentView
 from .doctor import examine_agents as examine_agents
-from .unusable_home import explain_unusable_home as explain_unusable_home
 from .maintain import MaintainOptions as MaintainOptions
 from .maintain import MaintainProgress as MaintainProgress
 from .maintain import MaintainReport as MaintainReport
@@ -28,6 +27,7 @@ from .summary_view import find_folder_projects as find_folder_projects
 from .summary_view import find_summary_view as find_summary_view
 from .sync_context import SyncContext as SyncContext
 from .sync_context import SyncOptions as SyncOptions
+from .unusable_home import explain_unusable_home as explain_unusable_home
 from .worker import AnswerLine as AnswerLine
 from .worker import CancelLine as CancelLine
 from .worker import FailureLine as FailureLine

@@ -39,7 +39,11 @@ def _find_unusable_path(error: BaseException, home: Path) -> str | None:
     if isinstance(error, sqlite3.Error):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return str(home) if code in _ACCESS_SQLITE_CODES else None
-    if not isinstance(error, OSError) or error.errno not in _ACCESS_ERRNOS or not isinstance(error.filename, str | Path):
+    if (
+        not isinstance(error, OSError)
+        or error.errno not in _ACCESS_ERRNOS
+        or not isinstance(error.filename, str | Path)
+    ):
         return None
     path = Path(error.filename)
     return str(path) if path == home or home in path.parents or path in home.parents else None

@@ -21,7 +21,7 @@ def refuse_unknown_aliases(
     where that is not known otherwise. Raises CatalogError, SettingsError."""
     context = SyncContext(at.project, at.home, os.environ, sync.SyncOptions(), emit, cancelled)
     with Catalog.open(at.home) as catalog:
-        _, stale = context.stale(catalog, context.owners())
+        _, stale = context.find_stale_transcripts(catalog, context.folder_owners())
         unknown = [
             old for old in aliases if not _ran(catalog, old) and not split_likely_transcripts(stale, (), (old,))[0]
         ]
