@@ -1,4 +1,4 @@
-"""The command line of the evaluation: measures extraction, or instead search, neighbours or rendering."""
+"""The command line of the evaluation. It measures extraction by default, else search, neighbours or rendering."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from lerim.sessions.model import Transcript
     from lerim_evals.labels import Label
 
-Part = Literal["open", "held", "all"]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object (see evals/README.md).")]
+LabelSet = Literal["open", "held", "all"]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object (see evals/README.md).")]
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -35,7 +35,7 @@ def evaluate(
     verdicts: Annotated[Path, typer.Option(metavar="FILE", help="What a reader said of earlier proposals.")] = Path(
         "evals/verdicts.toml"
     ),
-    part: Annotated[Part, typer.Option("--set", help="Which labels: those set aside are “held”.")] = "open",
+    part: Annotated[LabelSet, typer.Option("--set", help="Which labels: those set aside are “held”.")] = "open",
     extractor: Annotated[
         Literal["rules", "model"], typer.Option(help="The rules alone, or with the model your settings name.")
     ] = "rules",
@@ -59,55 +59,59 @@ def evaluate(
     ] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run's figures here.")] = None,
     against: Annotated[Path | None, typer.Option(metavar="FILE", help="Compare with a run kept by --out.")] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run the extractor over labelled sessions and print how right it is."""
     if questions is not None:
-        _found_again(questions, sessions, out or against, as_json)
+        _measure_search(questions, sessions, out or against, as_json)
     if neighbours:
-        _near(labels.parent, part, as_json)
-    from lerim_evals import figures
-    from lerim_evals.extractors import by_model, by_rules
+        _measure_neighbours(labels.parent, part, as_json)
+    from lerim_evals import report
+    from lerim_evals.extractors import extract_by_rules, extract_with_model
     from lerim_evals.labels import read_labels, read_verdicts
-    from lerim_evals.raw import texts
+    from lerim_evals.raw_text import read_all_text
     from lerim_evals.score import score
-    from lerim_evals.sessions import below
+    from lerim_evals.sessions import find_labelled_sessions
 
     chosen, problems = read_labels(labels)
     chosen = [one for one in chosen if part == "all" or one.held == (part == "held")]
-    files = below(sessions, [(label.platform, label.session) for label in chosen]) if sessions.is_dir() else {}
+    files = (
+        find_labelled_sessions(sessions, [(label.platform, label.session) for label in chosen])
+        if sessions.is_dir()
+        else {}
+    )
     if rendering:
-        _shown(
+        _measure_rendering(
             [(files[found], label) for label in chosen if (found := (label.platform, label.session)) in files], as_json
         )
-    extract = partial(by_model, answers=answers) if extractor == "model" else by_rules
+    extract = partial(extract_with_model, answers=answers) if extractor == "model" else extract_by_rules
     runs = []
     for label in chosen:
         if (transcript := files.get((label.platform, label.session))) is None:
             problems.append(Problem("session", str(sessions), f"Session {label.session} is not there; left out."))
             continue
-        runs.append((label, extract(transcript, label.until), texts(transcript.path)))
+        runs.append((label, extract(transcript, label.until), read_all_text(transcript.path)))
     if not runs:
         raise SettingsError(
             "None of the labelled sessions is there.", where=str(sessions), todo="Name their folder with --sessions."
         )
     evaluation = score(extractor, runs, read_verdicts(verdicts))
-    before = figures.kept(against) if against else None
+    before = report.load_evaluation(against) if against else None
     if out:
-        figures.keep(evaluation, out)
+        report.save_evaluation(evaluation, out)
     if as_json:
         output.show_json(evaluation)
     else:
         if before is None:
-            output.show_table(("", evaluation.extractor), figures.rows(evaluation.figures))
+            output.show_table(("", evaluation.extractor), report.figure_rows(evaluation.figures))
         else:
             output.show_table(
-                ("", evaluation.extractor, f"before: {before.extractor}"), figures.side_by_side(evaluation, before)
+                ("", evaluation.extractor, f"before: {before.extractor}"), report.comparison_rows(evaluation, before)
             )
         if evaluation.platforms:
             output.show_table(
                 ("agent", "sessions", "candidates", "precision", "recall", "faithful", "silent where nothing"),
-                figures.by_platform(evaluation),
+                report.platform_rows(evaluation),
             )
         output.show_table(
             ("signal", "candidates", "right"),
@@ -131,57 +135,57 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _shown(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
-    """Renders each session as a model is shown it, and prints how much that leaves of it."""
-    from lerim_evals.rendering import rendered, rows
+def _measure_rendering(sessions: list[tuple[Transcript, Label]], as_json: bool) -> NoReturn:
+    """Renders each session the way a model sees it, and prints how much of the session that keeps."""
+    from lerim_evals.rendering import render_session, rendering_rows
 
-    found = [rendered(transcript, label) for transcript, label in sessions]
+    found = [render_session(transcript, label) for transcript, label in sessions]
     if as_json:
         output.show_json(found)
     else:
         names = ("session", "agent", "tokens", "shown", "share", "memories", "evidence lost")
-        output.show_table(names, rows(found))
+        output.show_table(names, rendering_rows(found))
         output.show_table(
             ("session", "evidence lost"), ((one.session[:8], claim) for one in found for claim in one.lost)
         )
     raise typer.Exit(0)
 
 
-def _near(folder: Path, part: Part, as_json: bool) -> NoReturn:
-    """Looks for the neighbours of each labelled claim, and prints how often its memory is among them."""
-    from lerim_evals.neighbours import SHOWN, measure, rows
+def _measure_neighbours(folder: Path, part: LabelSet, as_json: bool) -> NoReturn:
+    """Searches the neighbours of each labelled claim, and prints how often the claim's memory is among them."""
+    from lerim_evals.neighbour_recall import SHOWN_COUNT, measure_neighbours, neighbour_rows
 
     held = {"open": (False,), "held": (True,), "all": (False, True)}[part]
     with tempfile.TemporaryDirectory() as temporary:
-        found = measure(folder, Path(temporary).resolve(), held)
+        found = measure_neighbours(folder, Path(temporary).resolve(), held)
     if as_json:
         output.show_json(found)
         raise typer.Exit(0)
     heads = ("wording", "related pairs", f"shown, of {found.memories:,}", "without others' tellings", "no-ops", "wrong")
-    output.show_table(heads, rows(found))
+    output.show_table(heads, neighbour_rows(found))
     if part == "open":
         missed = ((one.what, str(one.place), one.memory, one.title) for one in found.pairs if one.related)
         output.show_table(
-            ("it is", "place", "memory", "said later"), (row for row in missed if not 0 < int(row[1]) <= SHOWN)
+            ("it is", "place", "memory", "said later"), (row for row in missed if not 0 < int(row[1]) <= SHOWN_COUNT)
         )
     raise typer.Exit(0)
 
 
-def _found_again(questions: Path, sessions: Path, kept: Path | None, as_json: bool) -> NoReturn:
-    """Indexes the sessions into a catalog of their own, asks, and prints at which places the answers came."""
-    if kept is not None:
+def _measure_search(questions: Path, sessions: Path, figures_file: Path | None, as_json: bool) -> NoReturn:
+    """Indexes the sessions into a temporary catalog, searches each question, and prints the ranks of the answers."""
+    if figures_file is not None:
         raise SettingsError(
             "Figures of search are not kept.",
             where="--questions",
             todo="Leave out --out and --against; --json prints.",
         )
     from lerim.sessions.catalog.catalog import Catalog
-    from lerim_evals.questions import ask, index, read_questions, rows
+    from lerim_evals.search_recall import index_stores, read_questions, recall_rows, search_questions
 
-    asked = read_questions(questions)
+    question_file = read_questions(questions)
     with tempfile.TemporaryDirectory() as folder, Catalog.open(Home(Path(folder) / "home")) as catalog:
-        problems = index(catalog, sessions, asked.stores)
-        found, absent = ask(catalog, asked.questions)
+        problems = index_stores(catalog, sessions, question_file.stores)
+        found, absent = search_questions(catalog, question_file.questions)
     if not found.answers:
         raise SettingsError(
             "None of the sessions asked about is there.", where=str(sessions), todo="Name their folder with --sessions."
@@ -189,7 +193,7 @@ def _found_again(questions: Path, sessions: Path, kept: Path | None, as_json: bo
     if as_json:
         output.show_json(found)
     else:
-        output.show_table(("", "questions", "first", "of 5", "of 10", "1 / rank"), rows(found))
+        output.show_table(("", "questions", "first", "of 5", "of 10", "1 / rank"), recall_rows(found))
         late = [one for one in found.answers if not 0 < one.rank <= 5]
         output.show_table(
             ("not among the first 5", "agent", "place"),

@@ -1,4 +1,4 @@
-"""The extractors that can be measured: sessions in, candidates and what they cost out."""
+"""The extractors that can be measured. Each turns a session into candidates and reports what that cost."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from lerim.models.money.usage import NO_USAGE
 from lerim.paths import Home
 from lerim.sessions.model import Transcript, Turn, make_turn_id
 from lerim.sessions.readers.agents import read_session
-from lerim_evals.raw import records
+from lerim_evals.raw_text import read_record_ids
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """What one session gave. `turn_of` maps what a label may call a turn (of Claude Code the native id of any of its
-    records, else the turn's id) to the id of the turn."""
+class MeasuredExtraction:
+    """The result of one session.
+
+    `turn_of` maps the name that a label may use for a turn to the turn's id. For Claude Code that name is the native
+    id of any record of the turn, for other agents it is the turn's id. `cost` is in US dollars.
+    """
 
     candidates: tuple[Candidate, ...]
     dropped: tuple[DroppedSignal, ...]
@@ -37,40 +40,47 @@ class Extracted:
     problems: tuple[str, ...] = field(default_factory=tuple)
 
 
-Extractor = Callable[[Transcript, str], Extracted]
-"""(transcript, what the last record that counts is called, or "") → what it yields."""
+Extractor = Callable[[Transcript, str], MeasuredExtraction]
+"""(transcript, native id of the last record that counts or "") → result."""
 
 
-def by_rules(transcript: Transcript, until: str) -> Extracted:
-    """The deterministic path, on the whole session as one project's. Raises TranscriptError if it cannot be read."""
+def extract_by_rules(transcript: Transcript, until: str) -> MeasuredExtraction:
+    """Extracts with the rules alone; the whole session counts as one project.
+
+    Raises TranscriptError if the session cannot be read.
+    """
     began = time.perf_counter()
-    turns, turn_of, problems = read(transcript, until)
-    extraction = Extraction(None, transcript.session_id, transcript.platform, exists=seen(turns))
-    found: list[Candidate | DroppedSignal] = []
+    turns, turn_of, problems = read_turns(transcript, until)
+    extraction = Extraction(None, transcript.session_id, transcript.platform, exists=make_path_check(turns))
+    candidates: list[Candidate | DroppedSignal] = []
     for turn in turns:
-        found += (item for item in extraction.feed(turn) if isinstance(item, Candidate | DroppedSignal))
-    found += (item for item in extraction.finish(True) if isinstance(item, Candidate | DroppedSignal))
-    return Extracted(
-        tuple(item for item in found if isinstance(item, Candidate)),
-        tuple(item for item in found if isinstance(item, DroppedSignal)),
+        candidates += (item for item in extraction.feed(turn) if isinstance(item, Candidate | DroppedSignal))
+    candidates += (item for item in extraction.finish(True) if isinstance(item, Candidate | DroppedSignal))
+    return MeasuredExtraction(
+        tuple(item for item in candidates if isinstance(item, Candidate)),
+        tuple(item for item in candidates if isinstance(item, DroppedSignal)),
         turn_of,
         time.perf_counter() - began,
         problems=problems,
     )
 
 
-def seen(turns: list[Turn]) -> Callable[[str], bool]:
-    """Which paths were there, as far as the session's tools tell; the repository itself is not at hand."""
+def make_path_check(turns: list[Turn]) -> Callable[[str], bool]:
+    """A stand-in for a file check, since the repository is not available: a path exists if a tool call mentions it."""
     calls = [call for turn in turns for call in turn.tool_calls]
-    told = "\n".join(text for call in calls for text in (*call.paths, call.command, call.output)).replace("\\", "/")
-    return lambda path: path in told
+    mentioned_paths = "\n".join(text for call in calls for text in (*call.paths, call.command, call.output)).replace(
+        "\\", "/"
+    )
+    return lambda path: path in mentioned_paths
 
 
-def by_model(transcript: Transcript, until: str, answers: Path | None = None) -> Extracted:
-    """The rules, then the model that the person's settings name, as a sync asks it, but with no memories to compare.
+def extract_with_model(transcript: Transcript, until: str, answers: Path | None = None) -> MeasuredExtraction:
+    """Extracts with the rules, then with the model in the person's settings, as a sync does, but without any memories.
 
-    `answers`: a folder of recorded answers, which are taken instead; what is not there is asked and kept there.
-    Raises TranscriptError, SettingsError where no model can be asked, ModelError where it does not answer.
+    `answers` is a folder of recorded answers that are used instead of the model. A missing answer is requested from
+    the model and recorded there.
+
+    Raises TranscriptError, SettingsError if no model is configured, ModelError if the model does not answer.
     """
     from lerim.extraction.model.extractor import ExtractionBrief, extract_candidates
     from lerim.extraction.model.grounding import make_earlier_claim
@@ -79,32 +89,34 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     from lerim.extraction.model.merge import JoinedCandidates
     from lerim.models.engine import Engine
     from lerim.models.lm import wrap_engine
-    from lerim_evals.recorded import Recording
+    from lerim_evals.recorded_answers import RecordedAnswers
 
-    rules = by_rules(transcript, until)
+    rules = extract_by_rules(transcript, until)
     began = time.perf_counter()
-    model = chosen_model(needed=answers is None)
+    model = load_chosen_model(needed=answers is None)
     engine = Engine(model, lambda: False) if model else None
     path = answers / f"{transcript.session_id}.json" if answers else None
-    recording = Recording(path, engine, model.label if model else "") if path else None
+    recording = RecordedAnswers(path, engine, model.label if model else "") if path else None
     material = Material(None, transcript.session_id, transcript.platform)
-    for turn in read(transcript, until)[0]:
+    for turn in read_turns(transcript, until)[0]:
         material.add(turn)
     brief = ExtractionBrief(metadata_json(material.facts, ""), metrics_json(material.facts), guidance_json(Guidance()))
-    # what only ranks high gives way once a model has read it, as in a sync
-    stays = tuple(one for one in rules.candidates if one.signal not in RANKED_SIGNALS)
-    before = [make_earlier_claim(candidate) for candidate in stays]
+    # as in a sync, a model's reading replaces the candidates that were only ranked high
+    rule_candidates = tuple(one for one in rules.candidates if one.signal not in RANKED_SIGNALS)
+    earlier_claims = [make_earlier_claim(candidate) for candidate in rule_candidates]
     sizes = model or Role()
-    most, overlap = sizes.max_window_tokens, sizes.window_overlap_tokens
+    max_tokens, overlap_tokens = sizes.max_window_tokens, sizes.window_overlap_tokens
     answering = recording or engine
     assert answering is not None
     lm = wrap_engine(answering, "lerim/measured")
-    results = list(extract_candidates(lm, material, brief, before, max_tokens=most, overlap_tokens=overlap))
+    results = list(
+        extract_candidates(lm, material, brief, earlier_claims, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
+    )
     spent = recording.spent if recording else engine.usage if engine else NO_USAGE
-    joined = [result.gone for result in results if isinstance(result, JoinedCandidates)]
-    found = tuple(item for item in results if isinstance(item, Candidate) and item not in joined)
-    return Extracted(
-        (*stays, *found),
+    replaced = [result.withdrawn for result in results if isinstance(result, JoinedCandidates)]
+    candidates = tuple(item for item in results if isinstance(item, Candidate) and item not in replaced)
+    return MeasuredExtraction(
+        (*rule_candidates, *candidates),
         (*rules.dropped, *(item for item in results if isinstance(item, DroppedSignal))),
         rules.turn_of,
         rules.seconds + time.perf_counter() - began,
@@ -114,42 +126,50 @@ def by_model(transcript: Transcript, until: str, answers: Path | None = None) ->
     )
 
 
-def chosen_model(*, needed: bool = True) -> Model | None:
-    """The model the person's settings name. Raises SettingsError where there is none, or no key for it, if `needed`."""
+def load_chosen_model(*, needed: bool = True) -> Model | None:
+    """The model in the person's settings.
+
+    Raises SettingsError if `needed` and there is no model, or no key for it.
+    """
     settings, _ = load.load_settings(os.environ, Home.of(os.environ))
     model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
     if model is None and needed:
-        told = problems[0].message if problems else "The settings name no model to ask."
+        message = problems[0].message if problems else "The settings name no model to ask."
         raise SettingsError(
-            told, where="roles.extract", todo="Set roles.extract.provider and its key, or measure rules."
+            message, where="roles.extract", todo="Set roles.extract.provider and its key, or measure rules."
         )
     return model
 
 
-def read(transcript: Transcript, until: str) -> tuple[list[Turn], dict[str, str], tuple[str, ...]]:
-    """The turns of a session up to what is called `until`, and which turn each record belongs to.
+def read_turns(transcript: Transcript, until: str) -> tuple[list[Turn], dict[str, str], tuple[str, ...]]:
+    """Reads a session up to and including the turn of `until` (all of it if `until` is "").
 
-    Raises TranscriptError if it cannot be read.
+    Returns the turns, a map from record id to turn id, and the messages of the problems met.
+    Raises TranscriptError if the session cannot be read.
     """
-    pass_ = read_session(transcript)
-    turns = list(pass_)
-    names = _records(transcript, turns) if transcript.platform == "claude" else {turn.id: turn.id for turn in turns}
+    reading = read_session(transcript)
+    turns = list(reading)
+    turn_by_record = (
+        _map_records_to_turns(transcript, turns)
+        if transcript.platform == "claude"
+        else {turn.id: turn.id for turn in turns}
+    )
     turn_of: dict[str, str] = {}
-    for native, turn in names.items():
+    for native, turn in turn_by_record.items():
         turn_of[native] = turn
         if native == until:
             break
     kept = set(turn_of.values())
     counted = [turn for turn in turns if turn.id in kept] if until else turns
-    return counted, turn_of, tuple(problem.message for problem in pass_.problems)
+    return counted, turn_of, tuple(problem.message for problem in reading.problems)
 
 
-def _records(transcript: Transcript, turns: list[Turn]) -> dict[str, str]:
-    """The native ids of a Claude Code transcript in the order of the file, each with the turn it is part of."""
+def _map_records_to_turns(transcript: Transcript, turns: list[Turn]) -> dict[str, str]:
+    """Maps the native record ids of a Claude Code transcript, in file order, to the ids of their turns."""
     known = {turn.id for turn in turns}
     turn_of: dict[str, str] = {}
     current = ""
-    for native in records(transcript.path):
+    for native in read_record_ids(transcript.path):
         current = own if (own := make_turn_id("claude", native)) in known else current
         turn_of[native] = current
     return turn_of

@@ -1,4 +1,4 @@
-"""What independent readers say a session should yield, one TOML file a session, and their verdicts on proposals."""
+"""Labels by independent readers (what a session should yield; one TOML file each), and their verdicts on proposals."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from lerim.sessions.model import Platform
 MAX_BYTES = 256_000
 
 
-class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One memory a reader would keep. `turns` are native record ids in whose turns it is said or shown, the best first.
+class ExpectedMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One memory that a reader would keep.
 
-    `terms` are groups of words: a memory that says this holds at least one of each group. `weight` "maybe" is not asked
-    for, but right where it is proposed.
+    `turns` has the native ids of records in whose turns it is said or shown, the best first. `terms` are groups of
+    words; a memory that says the same contains at least one word of each group. With `weight` "maybe" the memory does
+    not have to be found, but counts as right if it is proposed.
     """
 
     primitive: Literal["decision", "learning", "question"]
@@ -32,8 +33,11 @@ class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one session should yield. `until` is the native id of the last record that counts ("" is the whole session);
-    `nothing` says why it should yield nothing that must come; `held` sets it aside for the final figures."""
+    """What one session should yield.
+
+    `until` is the native id of the last record that counts ("" for the whole session). `nothing` is the reason why
+    nothing has to be found in it, "" if something has to. `held` keeps the session out of tuning.
+    """
 
     session: str
     platform: Platform
@@ -41,11 +45,11 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: str = ""
     nothing: str = ""
     held: bool = False
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[ExpectedMemory, ...] = ()
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An independent reader's word on one proposal: whether it is true of the session and worth keeping."""
+    """An independent reader's verdict on one proposal: whether it is true of the session and worth keeping."""
 
     session: str
     turn: str
@@ -54,14 +58,14 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
-class _Verdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _VerdictFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdicts: tuple[Verdict, ...] = ()
 
 
 def read_labels(folder: Path) -> tuple[list[Label], list[Problem]]:
-    """Every label of a folder, by session; a file that is none is a Problem.
+    """Reads all labels in a folder, in the order of their file names. A file that is not a label becomes a Problem.
 
-    Raises SettingsError if the folder holds no label at all.
+    Raises SettingsError if the folder has no label at all.
     """
     labels: list[Label] = []
     problems: list[Problem] = []
@@ -80,21 +84,21 @@ def read_labels(folder: Path) -> tuple[list[Label], list[Problem]]:
 
 
 def read_verdicts(path: Path) -> dict[tuple[str, str, str], Verdict]:
-    """The verdicts of a file by session, turn and title; none where there is no file.
+    """Reads a file of verdicts into a map by `verdict_key`. The map is empty if there is no such file.
 
-    Raises SettingsError where the file cannot be read as verdicts.
+    Raises SettingsError if the file cannot be read or has the wrong format.
     """
     if not path.exists():
         return {}
     try:
-        found = msgspec.toml.decode(path.read_bytes(), type=_Verdicts)
+        found = msgspec.toml.decode(path.read_bytes(), type=_VerdictFile)
     except (ValueError, OSError) as error:
         raise SettingsError(
             f"The verdicts cannot be read: {error}.", where=str(path), todo="Correct the file."
         ) from error
-    return {key(one.session, one.turn, one.title): one for one in found.verdicts}
+    return {verdict_key(one.session, one.turn, one.title): one for one in found.verdicts}
 
 
-def key(session: str, turn: str, title: str) -> tuple[str, str, str]:
-    """By what a verdict is found again: the words of the title count, not how they are set."""
+def verdict_key(session: str, turn: str, title: str) -> tuple[str, str, str]:
+    """The key of a verdict. Case and white space of the title do not matter."""
     return session, turn, squeeze_spaces(title).lower()

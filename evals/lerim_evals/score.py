@@ -1,4 +1,4 @@
-"""From candidates and labels to figures: precision, recall, faithfulness, negative precision, duplicates."""
+"""Scores candidates with labels: precision, recall, faithfulness, negative precision, duplicates."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import msgspec
 from lerim.extraction.candidate import Candidate
 from lerim.memory.claims.claim_words import claim_words, mean_overlap
 from lerim.sessions.model import Platform
-from lerim_evals.extractors import Extracted
-from lerim_evals.labels import Expected, Label, Verdict, key
-from lerim_evals.raw import stands
+from lerim_evals.extractors import MeasuredExtraction
+from lerim_evals.labels import ExpectedMemory, Label, Verdict, verdict_key
+from lerim_evals.raw_text import contains_quote
 
-ALIKE = 0.72
+DUPLICATE_SIMILARITY = 0.72
 Judged = Literal["expected", "right", "wrong", "unjudged"]
 Verdicts = Mapping[tuple[str, str, str], Verdict]
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """One candidate and what it is worth: `expected` by the labels, `right` or `wrong` by a reader, else `unjudged`."""
+    """One candidate and its judgment: `expected` by the labels, `right` or `wrong` by a reader, else `unjudged`."""
 
     session: str
     turn: str
@@ -31,19 +31,19 @@ class Proposal(msgspec.Struct, frozen=True):
     claim: str = ""
 
 
-class Missed(msgspec.Struct, frozen=True):
-    """A memory that was asked for and did not come."""
+class MissedMemory(msgspec.Struct, frozen=True):
+    """A memory with weight "must" that no candidate states."""
 
     session: str
     claim: str
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """The figures of one run, each share in 0..1; a share of nothing is 1. Cost is in US dollars.
+    """The figures of one run. Shares are in 0..1, and 1 where there is nothing to count. `cost` is in US dollars.
 
-    `precision` counts what is unjudged as wrong. `recall` is over what the readers said must come;
-    `negative_precision` is the share of the sessions with nothing to learn that yield nothing; `duplicates` counts
-    candidates that say again what another of the run says.
+    `precision` counts unjudged candidates as wrong. `recall` covers the memories with weight "must".
+    `negative_precision` is the share of sessions with nothing to learn in which nothing was proposed. `duplicates` is
+    the number of candidates that repeat another candidate of the run.
     """
 
     sessions: int
@@ -60,7 +60,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class SignalFigures(msgspec.Struct, frozen=True):
-    """How often a signal spoke, and how often rightly."""
+    """The number of candidates of one signal, and how many of them are right."""
 
     signal: str
     candidates: int
@@ -68,41 +68,41 @@ class SignalFigures(msgspec.Struct, frozen=True):
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """One run over a labelled set: its figures, each signal's, every proposal, and what was missed."""
+    """One run over a labelled set: figures in total, by signal and by platform, all proposals, and missed memories."""
 
     extractor: str
     figures: Figures
     signals: list[SignalFigures]
     proposals: list[Proposal]
-    missed: list[Missed]
+    missed: list[MissedMemory]
     platforms: dict[Platform, Figures] = {}
 
 
-def score(extractor: str, runs: list[tuple[Label, Extracted, str]], verdicts: Verdicts) -> Evaluation:
-    """The figures of a run: for each session its label, what came of it, and everything its file says (`raw.texts`)."""
+def score(extractor: str, runs: list[tuple[Label, MeasuredExtraction, str]], verdicts: Verdicts) -> Evaluation:
+    """Scores a run: for each session its label, the extraction's result, and the text of its file (`read_all_text`)."""
     proposals: list[Proposal] = []
-    missed: list[Missed] = []
-    asked = found = empty = silent = 0
-    for label, extracted, said in runs:
+    missed: list[MissedMemory] = []
+    must_count = found = nothing_count = silent_count = 0
+    for label, extracted, file_text in runs:
         met: set[str] = set()
         for candidate in extracted.candidates:
-            proposals.append(_proposal(candidate, label, extracted, said, verdicts))
+            proposals.append(_proposal(candidate, label, extracted, file_text, verdicts))
             met.add(proposals[-1].claim)
         must = [one for one in label.expected if one.weight == "must"]
-        asked += len(must)
+        must_count += len(must)
         found += sum(one.claim in met for one in must)
-        missed += (Missed(label.session, one.claim) for one in must if one.claim not in met)
+        missed += (MissedMemory(label.session, one.claim) for one in must if one.claim not in met)
         if label.nothing:
-            empty += 1
-            silent += not extracted.candidates
-    good = sum(one.judged in ("expected", "right") for one in proposals)
+            nothing_count += 1
+            silent_count += not extracted.candidates
+    right_count = sum(one.judged in ("expected", "right") for one in proposals)
     figures = Figures(
         sessions=len(runs),
         candidates=len(proposals),
-        precision=_share(good, len(proposals)),
-        recall=_share(found, asked),
-        faithfulness=_share(sum(one.faithful for one in proposals), len(proposals)),
-        negative_precision=_share(silent, empty),
+        precision=_ratio(right_count, len(proposals)),
+        recall=_ratio(found, must_count),
+        faithfulness=_ratio(sum(one.faithful for one in proposals), len(proposals)),
+        negative_precision=_ratio(silent_count, nothing_count),
         duplicates=_duplicates([one for _, extracted, _ in runs for one in extracted.candidates], proposals),
         unjudged=sum(one.judged == "unjudged" for one in proposals),
         tokens=sum(extracted.tokens for _, extracted, _ in runs),
@@ -118,9 +118,11 @@ def score(extractor: str, runs: list[tuple[Label, Extracted, str]], verdicts: Ve
     return Evaluation(extractor, figures, _by_signal(proposals), proposals, missed, by_platform)
 
 
-def matches(candidate: Candidate, expected: Expected, turn_of: Mapping[str, str]) -> bool:
-    """Whether a candidate says what was expected: something of every group of terms; of half of them, where it also
-    rests on a turn the reader named."""
+def matches(candidate: Candidate, expected: ExpectedMemory, turn_of: Mapping[str, str]) -> bool:
+    """Whether a candidate states an expected memory.
+
+    It does if it contains a term of every group, or of half of the groups and quotes a turn that the label names.
+    """
     text = f"{candidate.title}\n{candidate.body}".lower()
     hits = sum(any(term.lower() in text for term in group) for group in expected.terms)
     if hits == len(expected.terms):
@@ -129,8 +131,8 @@ def matches(candidate: Candidate, expected: Expected, turn_of: Mapping[str, str]
     return hits * 2 >= len(expected.terms) and any(quote.turn in named for quote in candidate.evidence)
 
 
-def _met(candidate: Candidate, label: Label, turn_of: Mapping[str, str]) -> str:
-    """The claim of the label that the candidate says best: one whose turn it rests on, then the most terms."""
+def _find_claim(candidate: Candidate, label: Label, turn_of: Mapping[str, str]) -> str:
+    """The label's claim that the candidate states best: first one whose turn it quotes, then by the share of terms."""
     text = f"{candidate.title}\n{candidate.body}".lower()
     best, found = (False, 0.0), ""
     for one in label.expected:
@@ -145,13 +147,15 @@ def _met(candidate: Candidate, label: Label, turn_of: Mapping[str, str]) -> str:
     return found
 
 
-def _proposal(candidate: Candidate, label: Label, extracted: Extracted, said: str, verdicts: Verdicts) -> Proposal:
-    met = _met(candidate, label, extracted.turn_of)
-    verdict = verdicts.get(key(label.session, candidate.turn, candidate.title))
+def _proposal(
+    candidate: Candidate, label: Label, extracted: MeasuredExtraction, file_text: str, verdicts: Verdicts
+) -> Proposal:
+    met = _find_claim(candidate, label, extracted.turn_of)
+    verdict = verdicts.get(verdict_key(label.session, candidate.turn, candidate.title))
     judged: Judged = "expected" if met else "unjudged"
     if verdict is not None:
         judged = ("expected" if met else "right") if verdict.right else "wrong"
-    faithful = bool(candidate.evidence) and all(stands(quote.quote, said) for quote in candidate.evidence)
+    faithful = bool(candidate.evidence) and all(contains_quote(quote.quote, file_text) for quote in candidate.evidence)
     return Proposal(
         label.session,
         candidate.turn,
@@ -164,11 +168,15 @@ def _proposal(candidate: Candidate, label: Label, extracted: Extracted, said: st
 
 
 def _duplicates(candidates: list[Candidate], proposals: list[Proposal]) -> int:
-    """Candidates that meet what another met already, or say what an earlier one says."""
+    """The number of candidates that state a claim already stated, or are similar to an earlier one, whichever is
+    larger."""
     claims = [(one.session, one.claim) for one in proposals if one.claim]
     again = len(claims) - len(set(claims))
-    said = [claim_words(one.title, one.body) for one in candidates]
-    alike = sum(any(mean_overlap(one, old) >= ALIKE for old in said[:at]) for at, one in enumerate(said))
+    word_sets = [claim_words(one.title, one.body) for one in candidates]
+    alike = sum(
+        any(mean_overlap(one, old) >= DUPLICATE_SIMILARITY for old in word_sets[:at])
+        for at, one in enumerate(word_sets)
+    )
     return max(again, alike)
 
 
@@ -183,5 +191,5 @@ def _by_signal(proposals: list[Proposal]) -> list[SignalFigures]:
     ]
 
 
-def _share(part: int, whole: int) -> float:
+def _ratio(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 1.0

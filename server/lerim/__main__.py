@@ -26,7 +26,7 @@ def main() -> int:
             try:
                 output.print_line(f"lerim {__version__}")
                 output.flush_output()
-            except output.UnwrittenError as error:
+            except output.OutputError as error:
                 output.show_error(error, as_json=False)
                 return error.exit_code
             return 0

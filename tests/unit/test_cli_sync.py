@@ -232,12 +232,12 @@ def test_an_output_of_another_encoding_ends_no_command(sample: Sample):
 
 
 STRUCTS = (
-    *(config.ConfigView, config.SettingView, memory.MemoriesView, project.ProjectView),
-    *(project.ProjectsView, project.ProjectOutput, project.RemovedProjectOutput, review.PendingView),
+    *(config.ConfigOutput, config.SettingView, memory.MemoryListOutput, project.ProjectView),
+    *(project.ProjectListOutput, project.ProjectOutput, project.RemovedProjectOutput, review.PendingListOutput),
     *(
         review_output.ResultView,
-        review_output.ResultsView,
-        cli_status.StatusView,
+        review_output.ResultListOutput,
+        cli_status.StatusOutput,
         report.SyncReport,
         report.SessionCounts,
     ),

@@ -80,11 +80,11 @@ def test_problems_go_to_standard_error(capsys: pytest.CaptureFixture[str]):
 def test_a_number_is_broken_in_no_terminal_that_holds_the_numbers(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(output, "WIDEST_TABLE", 40)
+    monkeypatch.setattr(output, "MAX_TABLE_WIDTH", 40)
     output.show_table(("name", "spent at last", "hours"), [("a rather long name of a repository", "229.8M", "1,284")])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 40
     assert any("229.8M" in line and "1,284" in line for line in lines)
-    monkeypatch.setattr(output, "WIDEST_TABLE", 10)
+    monkeypatch.setattr(output, "MAX_TABLE_WIDTH", 10)
     output.show_table(("name", "spent at last", "hours"), [("a rather long name of a repository", "229.8M", "1,284")])
     assert any("229.8M" in line and "1,284" in line for line in capsys.readouterr().out.splitlines())

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from lerim.cli.sessions import SessionOutput, TurnOutput
-from lerim.cli.status import StatusView
+from lerim.cli.status import StatusOutput
 from lerim.config.narrowing import SETTING_WIDTHS
 from lerim.config.providers import PROVIDERS, ROLES
 from lerim.extraction.signals.draft import Signal
@@ -76,7 +76,7 @@ def test_every_field_of_what_models_took_is_told(name: str, structs: tuple[Any, 
 def test_every_field_of_the_status_is_told() -> None:
     [told] = re.findall(r"^\| `lerim status` \| `\{(.*)\}` \|$", PROTOCOL, re.MULTILINE)
     names = re.sub(r"\{[^}]*\}|: [A-Z]\w+|\[\]|:", "", told).replace(" ", "").split(",")
-    assert names == list(StatusView.__struct_fields__)
+    assert names == list(StatusOutput.__struct_fields__)
 
 
 def test_why_a_model_is_not_asked_is_told() -> None:

@@ -50,16 +50,16 @@ app.add_typer(config_app, name="config", cls=CommandGroup)
 app.add_typer(model_app, name="model", cls=CommandGroup)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         output.print_line(f"lerim {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _root(
+def _configure_streams(
     version: Annotated[
-        bool, typer.Option("--version", "-V", help="Print the version.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", "-V", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     for stream in (sys.stdout, sys.stderr):
@@ -70,18 +70,18 @@ def _root(
 def main(argv: Sequence[str]) -> int:
     """Runs the command line with these arguments; returns the exit code."""
     try:
-        code = _run(argv)
+        code = _run_app(argv)
         output.flush_output()
-    except output.UnwrittenError as error:
+    except output.OutputError as error:
         output.show_error(error, as_json=False)
         return error.exit_code
     return code
 
 
-def _run(argv: Sequence[str]) -> int:
+def _run_app(argv: Sequence[str]) -> int:
     with output.guard_output():
         try:
             app(args=list(argv), prog_name="lerim")
-        except SystemExit as end:
-            return end.code if isinstance(end.code, int) else 1 if end.code else 0
+        except SystemExit as system_exit:
+            return system_exit.code if isinstance(system_exit.code, int) else 1 if system_exit.code else 0
     return 0

@@ -27,9 +27,9 @@ from lerim.models import describe_spent
 from lerim.paths import Home
 
 EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3}
-BEGINNING = 240
+MAX_PASSAGE_CHARACTERS = 240
 """Characters of a passage that are shown."""
-MOST_LEFT = 20
+MIN_LINE_CHARACTERS = 20
 """So few of them are no line of their own."""
 
 
@@ -39,10 +39,10 @@ def ask_command(
     model: Annotated[
         str, typer.Option(metavar="none", help="“none”: use no model; show only what was found.")
     ] = "auto",
-    everything: Annotated[
+    include_all: Annotated[
         bool, typer.Option("--all", help="Also archived memories, and those whose code has changed.")
     ] = False,
-    own: GlobalOption = False,
+    personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
@@ -53,74 +53,76 @@ def ask_command(
     if model not in ("auto", "none"):
         todo = "use “none” or leave --model out; the settings say which model answers (roles.lead)"
         raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
-    at = open_personal_context() if own else open_command_context(repo)
-    question = Question(" ".join(words), "none" if model == "none" else "auto", everything)
+    context = open_personal_context() if personal else open_command_context(repo)
+    question = Question(" ".join(words), "none" if model == "none" else "auto", include_all)
 
-    def hear(said: SentenceEvent) -> None:
+    def print_sentence(event: SentenceEvent) -> None:
         if not as_json:
-            output.print_line(_spoken(said.sentence))
+            output.print_line(_format_sentence(event.sentence))
             output.flush_output()
 
     with interruptible() as cancelled:
         answer = ask.answer_question(
-            at.project, at.home, os.environ, question, hear, cancelled, lambda: datetime.now(UTC)
+            context.project, context.home, os.environ, question, print_sentence, cancelled, lambda: datetime.now(UTC)
         )
     if as_json:
         output.show_json(answer)
     else:
-        _show(answer, at.home)
+        _show_answer(answer, context.home)
     raise typer.Exit(EXIT_CODES[answer.state])
 
 
-def _spoken(sentence: Sentence) -> str:
-    numbers = "".join(f"[{one.number}]" for one in sentence.citations)
+def _format_sentence(sentence: Sentence) -> str:
+    numbers = "".join(f"[{citation.number}]" for citation in sentence.citations)
     return f"{output.escape_controls(sentence.text)} {numbers}"
 
 
-def _show(answer: Answer, home: Home) -> None:
+def _show_answer(answer: Answer, home: Home) -> None:
     """What the sentences rest on; without any, the passages."""
     if answer.message:
         output.print_line(output.escape_controls(answer.message))
-    cited = {one.number for sentence in answer.sentences for one in sentence.citations}
-    shown = [one for one in answer.passages if one.citation.number in cited] if cited else answer.passages
-    if shown:
+    cited = {citation.number for sentence in answer.sentences for citation in sentence.citations}
+    passages = (
+        [passage for passage in answer.passages if passage.citation.number in cited] if cited else answer.passages
+    )
+    if passages:
         output.print_line()
-    for one in shown:
-        _source(one, home, whole=not cited)
+    for passage in passages:
+        _show_source(passage, home, with_text=not cited)
     if answer.left_out:
-        named = "sentence" if answer.left_out == 1 else "sentences"
+        noun = "sentence" if answer.left_out == 1 else "sentences"
         were = "was" if answer.left_out == 1 else "were"
-        output.print_line(f"{answer.left_out} {named} without a source {were} left out.")
+        output.print_line(f"{answer.left_out} {noun} without a source {were} left out.")
     for spent in answer.spent:
         output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
     output.print_problems(answer.problems)
 
 
-def _source(one: Passage, home: Home, *, whole: bool) -> None:
-    citation = one.citation
-    when = f", {one.time[:10]}" if one.time else ""
-    lines = [f"{one.detail}{when}: {citation.title}", _opens(one, home)]
-    if whole:
-        lines[1:1] = _beginning(one.text, citation.title)
+def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:
+    citation = passage.citation
+    when = f", {passage.time[:10]}" if passage.time else ""
+    lines = [f"{passage.detail}{when}: {citation.title}", _format_show_command(passage, home)]
+    if with_text:
+        lines[1:1] = _first_lines(passage.text, citation.title)
     output.show_item(f"[{citation.number}]", lines)
 
 
-def _beginning(text: str, title: str) -> Iterator[str]:
+def _first_lines(text: str, title: str) -> Iterator[str]:
     """The first lines of a passage, BEGINNING characters of whole words at most, without the title it stands under."""
     while title and text.startswith(title):
         text = text[len(title) :].lstrip(" .\n")
-    left = BEGINNING
+    remaining_characters = MAX_PASSAGE_CHARACTERS
     for line in filter(str.strip, text.splitlines()):
-        yield shorten(line.rstrip(), left)
-        left -= len(line)
-        if left < MOST_LEFT:
+        yield shorten(line.rstrip(), remaining_characters)
+        remaining_characters -= len(line)
+        if remaining_characters < MIN_LINE_CHARACTERS:
             return
 
 
-def _opens(one: Passage, home: Home) -> str:
+def _format_show_command(passage: Passage, home: Home) -> str:
     """The command that shows it."""
-    citation = one.citation
+    citation = passage.citation
     if citation.kind == "memory":
-        own = " --global" if Path(one.path).is_relative_to(home.memory) else ""
-        return f"lerim memory show {citation.ref.removeprefix('m:')}{own}"
+        option = " --global" if Path(passage.path).is_relative_to(home.memory) else ""
+        return f"lerim memory show {citation.ref.removeprefix('m:')}{option}"
     return f"lerim sessions show {citation.session} --turn {citation.turn}"

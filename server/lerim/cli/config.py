@@ -32,7 +32,7 @@ class SettingView(msgspec.Struct, frozen=True):
     origin: str
 
 
-class ConfigView(msgspec.Struct, frozen=True):
+class ConfigOutput(msgspec.Struct, frozen=True):
     """What `config show --json` prints."""
 
     settings: list[SettingView]
@@ -43,21 +43,21 @@ class ConfigView(msgspec.Struct, frozen=True):
 @with_error_exit
 def show_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Print every setting with its value and where it comes from."""
-    mine = find_home()
-    project = locate_project(resolve_folder(repo), mine)
-    settings, problems = load.load_settings(os.environ, mine, project.root if project else None)
+    home = find_home()
+    project = locate_project(resolve_folder(repo), home)
+    settings, problems = load.load_settings(os.environ, home, project.root if project else None)
     views = [SettingView(name, value, settings.origins[name]) for name, value in settings.values.items()]
     if as_json:
-        output.show_json(ConfigView(views, problems))
+        output.show_json(ConfigOutput(views, problems))
         return
-    output.show_table(("setting", "value", "from"), ((v.name, _shown(v.value), v.origin) for v in views))
+    output.show_table(("setting", "value", "from"), ((v.name, _format_value(v.value), v.origin) for v in views))
     output.print_problems(problems)
 
 
-def _shown(value: SettingValue) -> str:
+def _format_value(value: SettingValue) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) or value == "" else str(value)
 
 
 @config_app.callback()
-def _group() -> None:
+def _config_group() -> None:
     """Show settings and where they come from."""

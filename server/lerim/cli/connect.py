@@ -51,15 +51,15 @@ class ConnectedOutput(msgspec.Struct, frozen=True):
 @with_error_exit
 def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """List the agents: whether each is connected, where its store is, what was found and what could not be read."""
-    mine = find_home()
-    project = locate_project(resolve_folder(repo), mine)
-    agents = _agents(project)
+    home = find_home()
+    project = locate_project(resolve_folder(repo), home)
+    agents = _examine_agents(project)
     if as_json:
         output.show_json(AgentListOutput(str(project.root) if project else "", agents))
         return
     output.show_table(
         ("agent", "", "store", "sessions", "of this repository"),
-        (row for agent in agents for row in _rows(agent)),
+        (row for agent in agents for row in _agent_rows(agent)),
     )
     for agent in agents:
         for one in agent.skipped:
@@ -86,23 +86,23 @@ def _refuse_options(name: str, *, as_json: bool) -> None:
 
 @connect_app.command("auto")
 @with_error_exit
-def auto(as_json: JsonOption = False) -> None:
+def auto_command(as_json: JsonOption = False) -> None:
     """Connect every agent whose store is on this machine. Agents you removed stay removed."""
     from lerim.sessions import platforms
 
-    mine = find_home()
-    agents = _agents()
+    home = find_home()
+    agents = _examine_agents()
     found = [agent for agent in agents if agent.state == "connected"]
-    said = platforms.load_platform_choices(mine)
+    choices = platforms.load_platform_choices(home)
     for agent in found:
-        if agent.platform not in said:
-            platforms.connect_platform(mine, agent.platform)
+        if agent.platform not in choices:
+            platforms.connect_platform(home, agent.platform)
     if as_json:
         output.show_json(ConnectedOutput(found))
         return
     for agent in agents:
         if agent.state == "connected":
-            output.print_line(f"{agent.name} is connected: {_found(agent)}.")
+            output.print_line(f"{agent.name} is connected: {_format_store_counts(agent)}.")
         elif agent.state == "removed":
             output.print_line(
                 f"{agent.name} was removed before and stays removed; `lerim connect "
@@ -116,26 +116,26 @@ def auto(as_json: JsonOption = False) -> None:
 
 @connect_app.command("remove")
 @with_error_exit
-def remove(
+def remove_command(
     platform: Annotated[str, typer.Argument(metavar="PLATFORM", help=", ".join(PLATFORMS))], as_json: JsonOption = False
 ) -> None:
     """Stop reading an agent's sessions. What was learned from them stays."""
     from lerim.sessions import platforms
 
-    known = next((name for name in PLATFORMS if name == platform), None)
-    if known is None:
+    platform_name = next((name for name in PLATFORMS if name == platform), None)
+    if platform_name is None:
         raise UsageError("There is no such agent.", where=platform, todo=f"Name one of: {', '.join(PLATFORMS)}.")
-    before = platforms.remove_platform(find_home(), known)
-    _hold()
-    [agent] = [one for one in _agents() if one.platform == known]
+    was_connected = platforms.remove_platform(find_home(), platform_name)
+    _update_held_jobs()
+    [agent] = [one for one in _examine_agents() if one.platform == platform_name]
     if as_json:
         output.show_json(ConnectedOutput([agent]))
         return
-    what = "is no longer read; what was learned from its sessions stays" if before else "was not connected"
-    output.print_line(f"{agent.name} {what}.")
+    outcome = "is no longer read; what was learned from its sessions stays" if was_connected else "was not connected"
+    output.print_line(f"{agent.name} {outcome}.")
 
 
-def _connects(platform: Platform) -> Callable[..., None]:
+def _make_connect_command(platform: Platform) -> Callable[..., None]:
     @with_error_exit
     def connect(
         path: Annotated[
@@ -146,13 +146,13 @@ def _connects(platform: Platform) -> Callable[..., None]:
         from lerim.sessions import platforms
 
         platforms.connect_platform(find_home(), platform, path)
-        _hold()
-        [agent] = [one for one in _agents() if one.platform == platform]
+        _update_held_jobs()
+        [agent] = [one for one in _examine_agents() if one.platform == platform]
         if as_json:
             output.show_json(ConnectedOutput([agent]))
         elif agent.state == "connected" and path is not None and not agent.sessions:
             output.print_note(
-                f"warning: Nothing of {agent.name} was found in {output.escape_controls(_places(agent)[0])}."
+                f"warning: Nothing of {agent.name} was found in {output.escape_controls(_store_paths(agent)[0])}."
             )
             for one in agent.skipped:
                 output.print_note(output.escape_controls(f"  {one.example}: {one.message}"))
@@ -160,55 +160,59 @@ def _connects(platform: Platform) -> Callable[..., None]:
                 "It is read as soon as there is something. `--path` must name the folder that the agent itself writes."
             )
         elif agent.state == "connected":
-            output.print_line(f"{agent.name} is connected: {_found(agent)}.")
+            output.print_line(f"{agent.name} is connected: {_format_store_counts(agent)}.")
         else:
-            looked = " and ".join(store.path for store in agent.stores)
-            output.print_line(f"{agent.name} is read as soon as its store exists; checked {looked}.")
+            checked_paths = " and ".join(store.path for store in agent.stores)
+            output.print_line(f"{agent.name} is read as soon as its store exists; checked {checked_paths}.")
             output.print_line(f"If its store is elsewhere, name it: `lerim connect {platform} --path P`.")
 
     return connect
 
 
 for _platform in PLATFORMS:
-    connect_app.command(_platform, help="Connect this agent: read its sessions.")(_connects(_platform))
+    connect_app.command(_platform, help="Connect this agent: read its sessions.")(_make_connect_command(_platform))
 
 
-def _hold() -> None:
+def _update_held_jobs() -> None:
     """What was queued of agents that are not read waits, and what waited for one that is read again does no more."""
     from lerim.sessions import Catalog, list_removed_platforms
 
-    mine = find_home()
-    if mine.catalog.exists():
-        with Catalog.open(mine) as catalog:
-            catalog.hold_removed_platforms(list_removed_platforms(mine))
+    home = find_home()
+    if home.catalog.exists():
+        with Catalog.open(home) as catalog:
+            catalog.hold_removed_platforms(list_removed_platforms(home))
 
 
-def _agents(project: Project | None = None) -> list[AgentView]:
+def _examine_agents(project: Project | None = None) -> list[AgentView]:
     from lerim.jobs import examine_agents
 
     return examine_agents(find_home(), os.environ, project)
 
 
-_STATES = {"connected": "read", "not-found": "not found", "removed": "removed"}
+_STATE_LABELS = {"connected": "read", "not-found": "not found", "removed": "removed"}
 
 
-def _rows(agent: AgentView) -> list[tuple[str, str, str, str, str]]:
+def _agent_rows(agent: AgentView) -> list[tuple[str, str, str, str, str]]:
     """An agent's rows of the table: the first store with the counts, each further one below it."""
-    first, *others = _places(agent)
-    own = (agent.name, _STATES[agent.state], first, str(agent.sessions), _own(agent))
-    return [own, *(("", "", place, "", "") for place in others)]
+    first, *others = _store_paths(agent)
+    first_row = (agent.name, _STATE_LABELS[agent.state], first, str(agent.sessions), _format_project_counts(agent))
+    return [first_row, *(("", "", place, "", "") for place in others)]
 
 
-def _places(agent: AgentView) -> list[str]:
+def _store_paths(agent: AgentView) -> list[str]:
     """Its stores that are there; without any, the first that may be."""
     return [store.path for store in agent.stores if store.exists] or [store.path for store in agent.stores[:1]] or [""]
 
 
-def _found(agent: AgentView) -> str:
-    return f"{output.pluralize(agent.sessions, 'session')} in {' and '.join(_places(agent))}"
+def _format_store_counts(agent: AgentView) -> str:
+    return f"{output.pluralize(agent.sessions, 'session')} in {' and '.join(_store_paths(agent))}"
 
 
-def _own(agent: AgentView) -> str:
+def _format_project_counts(agent: AgentView) -> str:
     waiting = f", {agent.waiting} waiting" if agent.waiting else ""
-    cut = f", {output.pluralize(agent.redactions, 'secret')} removed" if agent.redactions else ""
-    return f"{agent.found} found, {agent.parsed} read{waiting}{cut}" if agent.found or agent.redactions else "none"
+    removed_secrets = f", {output.pluralize(agent.redactions, 'secret')} removed" if agent.redactions else ""
+    return (
+        f"{agent.found} found, {agent.parsed} read{waiting}{removed_secrets}"
+        if agent.found or agent.redactions
+        else "none"
+    )

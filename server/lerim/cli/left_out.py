@@ -25,13 +25,13 @@ from lerim.review import ForgetResult, LeftOutView, count_judgments, forget_judg
 
 __all__ = ["review_app"]
 
-SHOWN = 50
-Ids = Annotated[
+DEFAULT_LIMIT = 50
+IdsArgument = Annotated[
     list[str], typer.Argument(metavar="ID", help="As shown by `lerim review dropped`; the first characters are enough.")
 ]
 
 
-class DroppedItemsView(msgspec.Struct, frozen=True):
+class DroppedListOutput(msgspec.Struct, frozen=True):
     """What `review dropped --json` prints, the newest first; `total` is how many there are."""
 
     items: list[LeftOutView]
@@ -44,39 +44,41 @@ def dropped_command(
     session: Annotated[
         str, typer.Option(metavar="ID", help="Only from this session; the first characters of its id are enough.")
     ] = "",
-    everything: Annotated[
-        bool, typer.Option("--all", help=f"Everything that is stored, not only the newest {SHOWN}.")
+    show_all: Annotated[
+        bool, typer.Option("--all", help=f"Everything that is stored, not only the newest {DEFAULT_LIMIT}.")
     ] = False,
-    own: GlobalOption = False,
+    personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Show what was left out of the review, and why."""
-    place = find_review_paths(repo, own)
-    found, total = queue.list_left_out(place, session) if everything else queue.list_left_out(place, session, SHOWN)
-    views = [left_out_view(item, "global" if own else "project") for item in found]
+    paths = find_review_paths(repo, personal)
+    items, total = (
+        queue.list_left_out(paths, session) if show_all else queue.list_left_out(paths, session, DEFAULT_LIMIT)
+    )
+    views = [left_out_view(item, "global" if personal else "project") for item in items]
     if as_json:
-        output.show_json(DroppedItemsView(views, total))
+        output.show_json(DroppedListOutput(views, total))
         return
     for view in views:
-        output.show_item(view.id, _lines(view))
+        output.show_item(view.id, _format_lines(view))
     if not views:
         output.print_line("Nothing was left out.")
         return
     if total > len(views):
         output.print_line(f"{total - len(views)} more: --all shows them.")
-    option = " --global" if own else ""
+    option = " --global" if personal else ""
     output.print_line(f"`lerim review propose ID{option}` proposes one anyway.")
 
 
-def _lines(view: LeftOutView) -> list[str]:
+def _format_lines(view: LeftOutView) -> list[str]:
     kind = f"{format_type(view.primitive, view.kind)}, " if view.primitive else ""
     score = "" if view.score is None else f", score {view.score:.2f}"
-    why = f"{view.why}: {view.detail}" if view.detail else view.why
+    reason = f"{view.why}: {view.detail}" if view.detail else view.why
     return [
         view.title,
         f"{kind}session {view.session[:8]}{score}",
-        f"left out: {why}",
+        f"left out: {reason}",
         *([f"{view.who}: “{view.quote}”"] if view.quote else []),
         *([] if view.can_propose else ["cannot be proposed; write it yourself with `lerim memory add`"]),
     ]
@@ -85,11 +87,11 @@ def _lines(view: LeftOutView) -> list[str]:
 @review_app.command("propose")
 @with_error_exit
 def propose_command(
-    ids: Ids, own: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
+    ids: IdsArgument, personal: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
 ) -> None:
     """Propose something that was left out. It then waits for review like any other candidate."""
-    place = find_review_paths(repo, own)
-    act_on_each(ids, lambda given: queue.propose_anyway(place, given), as_json=as_json, own=own)
+    paths = find_review_paths(repo, personal)
+    act_on_each(ids, lambda given: queue.propose_anyway(paths, given), as_json=as_json, personal=personal)
 
 
 @review_app.command("forget")
@@ -99,25 +101,25 @@ def forget_command(
     as_json: JsonOption = False,
 ) -> None:
     """Forget what the ranking learned from your decisions, in all repositories. The decisions themselves stay."""
-    mine = find_home()
-    learned = count_judgments(mine)
-    question = f"Forget what the ranking learned from {output.pluralize(learned, 'decision')} of yours?"
-    asks = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    if learned and not yes and not (asks and typer.confirm(question)):
+    home = find_home()
+    decisions = count_judgments(home)
+    question = f"Forget what the ranking learned from {output.pluralize(decisions, 'decision')} of yours?"
+    can_ask = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    if decisions and not yes and not (can_ask and typer.confirm(question)):
         output.print_note("note: nothing was forgotten; to do it, add `--yes`")
-        done = ForgetResult(0, [])
+        result = ForgetResult(0, [])
     else:
-        done = forget_judgments(mine)
+        result = forget_judgments(home)
         if not as_json:
-            output.print_line(_forgotten(done.forgotten))
-            output.print_problems(done.problems)
+            output.print_line(_format_forgotten(result.forgotten))
+            output.print_problems(result.problems)
     if as_json:
-        output.show_json(done)
-    if done.problems:
-        raise typer.Exit(3 if done.forgotten else 1)
+        output.show_json(result)
+    if result.problems:
+        raise typer.Exit(3 if result.forgotten else 1)
 
 
-def _forgotten(decisions: int) -> str:
+def _format_forgotten(decisions: int) -> str:
     if not decisions:
         return "Nothing has been learned from your decisions yet, so nothing was forgotten."
     return f"Forgotten: {output.pluralize(decisions, 'decision')}. The next sync uses the original ranking."

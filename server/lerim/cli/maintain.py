@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from lerim.jobs import MaintainOptions, MaintainProgress, MaintainReport, StaleMemory
     from lerim.review import CandidateView
 
-GRACE = 0.8
+STOP_SECONDS = 0.8
 """Seconds a maintaining has to stop after Ctrl-C before its process is ended."""
-_COUNTED = {
+_COUNT_LABELS = {
     "merged": "to be merged",
     "closed": "answered, to close",
     "decayed": "unused, to archive",
@@ -54,8 +54,13 @@ _COUNTED = {
     "gone": "whose file or symbol is gone",
     "unchanged": "unchanged",
 }
-_DID = {"accepted": "done", "withdrawn": "taken back", "repaired": "links corrected", "known": "waits already"}
-_WHAT = {
+_ACTION_LABELS = {
+    "accepted": "done",
+    "withdrawn": "taken back",
+    "repaired": "links corrected",
+    "known": "waits already",
+}
+_CHANGE_LABELS = {
     "merge": "merge",
     "archive": "archive",
     "consolidate": "put together",
@@ -79,7 +84,7 @@ def maintain_command(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
     model: Annotated[str, typer.Option(metavar="none", help="“none”: use no model in this run.")] = "auto",
-    own: GlobalOption = False,
+    personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
@@ -91,14 +96,14 @@ def maintain_command(
         raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     options = MaintainOptions(dry_run=dry_run, model="none" if model == "none" else "auto")
     if not all_projects:
-        project = find_review_paths(repo, own=True).project if own else open_command_context(repo).project
-        report = _one(project, options, quiet=as_json)
+        project = find_review_paths(repo, personal=True).project if personal else open_command_context(repo).project
+        report = _maintain_project(project, options, quiet=as_json)
         output.show_json(report) if as_json else show_maintain_report(report)
         raise typer.Exit(EXIT_CODES[report.state])
     projects, problems = list_projects(find_home())
     reports: list[MaintainReport] = []
     for project in (*projects, make_personal_project(find_home())):
-        reports.append(_maintain_one_of_many(project, options, quiet=as_json))
+        reports.append(_maintain_or_report(project, options, quiet=as_json))
         if not as_json:
             show_maintain_report(reports[-1])
             output.print_line()
@@ -111,22 +116,22 @@ def maintain_command(
     raise typer.Exit(max(EXIT_CODES[report.state] for report in reports))
 
 
-def _maintain_one_of_many(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+def _maintain_or_report(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
     """One of many projects: what keeps it from being maintained is told in its report, and the others go on."""
     from lerim.jobs import MaintainReport
 
     try:
-        return _one(project, options, quiet=quiet)
+        return _maintain_project(project, options, quiet=quiet)
     except LerimError as error:
         state: SyncState = "busy" if isinstance(error, BusyError) else "failed"
         problem = error.problem()
         return MaintainReport(str(project.root), problems=[problem], state=state, message=error.message)
 
 
-def _one(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+def _maintain_project(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
     from lerim.jobs import maintain
 
-    with interruptible(GRACE) as cancelled, _progress(quiet=quiet) as emit:
+    with interruptible(STOP_SECONDS) as cancelled, _progress(quiet=quiet) as emit:
         return maintain.maintain_project(project, find_home(), os.environ, options, emit, cancelled)
 
 
@@ -140,27 +145,29 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[MaintainProgress], None]]:
 
     with Console(stderr=True, markup=False, highlight=False).status("reading the memories") as status:
 
-        def show(at: MaintainProgress) -> None:
-            count = f" {at.done}/{at.total}" if at.total else ""
-            status.update(output.escape_controls(f"{at.message or at.stage}{count}"))
+        def show(event: MaintainProgress) -> None:
+            count = f" {event.done}/{event.total}" if event.total else ""
+            status.update(output.escape_controls(f"{event.message or event.stage}{count}"))
 
         yield show
 
 
 def show_maintain_report(report: MaintainReport) -> None:
     """What a maintaining found and did: figures, each proposal with its reason, what was done at once."""
-    counts = ", ".join(f"{count} {_COUNTED.get(name, name)}" for name, count in report.counts.items())
+    counts = ", ".join(f"{count} {_COUNT_LABELS.get(name, name)}" for name, count in report.counts.items())
     output.print_line(output.escape_controls(f"{report.project}: {counts or 'no memories'} ({report.seconds:.1f} s)"))
     for spent in report.spent:
         output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
     for step in summarize_steps(report.steps):
         output.print_line(output.escape_controls(step))
-    done = [one for one in report.done if not one.action.startswith("proposed-")]
-    if done:
-        rows = [(_did(one.action), one.title, ", ".join(one.memories), one.reason, one.undo) for one in done]
+    actions = [one for one in report.done if not one.action.startswith("proposed-")]
+    if actions:
+        rows = [
+            (_describe_action(one.action), one.title, ", ".join(one.memories), one.reason, one.undo) for one in actions
+        ]
         output.show_table(("done", "what", "memories", "why", "undo"), rows, title="Done")
     if report.stale:
-        stale = [(one.id, one.standing, _place(one)) for one in report.stale]
+        stale = [(one.id, one.standing, _describe_drift(one)) for one in report.stale]
         output.show_table(("memory", "standing", "place"), stale, title="The code they are about has changed")
         output.print_line(
             "If a memory still holds, run `lerim memory verify ID`; otherwise `lerim "
@@ -168,32 +175,37 @@ def show_maintain_report(report: MaintainReport) -> None:
         )
     if report.proposals:
         title = "Would be proposed" if report.dry_run else "Proposed"
-        output.show_table(("what", "memories", "why"), [_row(one) for one in report.proposals], title=title)
+        output.show_table(("what", "memories", "why"), [_proposal_row(one) for one in report.proposals], title=title)
         if not report.dry_run:
-            own = Path(report.project) == find_home().root
+            personal = Path(report.project) == find_home().root
             todo = format_command_line(
-                "lerim", "review", "list", *(["--global"] if own else ["--repo", report.project])
+                "lerim", "review", "list", *(["--global"] if personal else ["--repo", report.project])
             )
             output.print_line(f"Review them with `{todo}`, or in VS Code with “Lerim: Open Review”.")
-    elif not done:
+    elif not actions:
         output.print_line(
             "Nothing new to propose." if report.state == "done" else output.escape_controls(report.message)
         )
     output.print_problems(report.problems)
 
 
-def _place(one: StaleMemory) -> str:
+def _describe_drift(one: StaleMemory) -> str:
     moved = f"is {one.moved_to} now" if one.moved_to else ""
     since = f"since {one.since}" if one.since else ""
     return ", ".join(filter(None, (one.reference, moved, one.detail, since)))
 
 
-def _row(view: CandidateView) -> tuple[str, str, str]:
-    named = [f"{target.title} ({target.id})" for target in view.targets]
-    return _WHAT.get(view.action, view.action), "; ".join(named or [view.title]), view.reason
+def _proposal_row(view: CandidateView) -> tuple[str, str, str]:
+    target_texts = [f"{target.title} ({target.id})" for target in view.targets]
+    return _CHANGE_LABELS.get(view.action, view.action), "; ".join(target_texts or [view.title]), view.reason
 
 
-def _did(action: str) -> str:
+def _describe_action(action: str) -> str:
     """`withdrawn-refer` in plain words."""
-    how, _, what = action.partition("-")
-    return ": ".join(filter(None, (_DID.get(how, _WHAT.get(how, how)), _WHAT.get(what, what))))
+    outcome, _, change = action.partition("-")
+    return ": ".join(
+        filter(
+            None,
+            (_ACTION_LABELS.get(outcome, _CHANGE_LABELS.get(outcome, outcome)), _CHANGE_LABELS.get(change, change)),
+        )
+    )

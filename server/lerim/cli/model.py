@@ -36,7 +36,7 @@ from lerim.models import (
 model_app = typer.Typer(help="Choose and test the language model that reads sessions.", no_args_is_help=True)
 
 
-class UseView(msgspec.Struct, frozen=True):
+class ModelUseOutput(msgspec.Struct, frozen=True):
     """What `model use --json` prints: the file that was written, and what holds now."""
 
     path: str
@@ -44,7 +44,7 @@ class UseView(msgspec.Struct, frozen=True):
     problems: list[Problem]
 
 
-class AllowView(msgspec.Struct, frozen=True):
+class ModelAllowOutput(msgspec.Struct, frozen=True):
     """What `model allow --json` prints: the labels that were agreed to now."""
 
     allowed: list[str]
@@ -58,7 +58,7 @@ def list_command(as_json: JsonOption = False) -> None:
     if as_json:
         output.show_json(view)
         return
-    _show(view)
+    _show_models(view)
 
 
 @model_app.command("test")
@@ -68,26 +68,26 @@ def test_command(
     as_json: JsonOption = False,
 ) -> None:
     """Send the chosen model a small test question; show the answer, the time and the cost."""
-    mine = find_home()
-    settings, problems = load.load_settings(os.environ, mine)
+    home = find_home()
+    settings, problems = load.load_settings(os.environ, home)
     output.print_problems(problems)
-    model = _chosen(settings)
-    if not (yes or consent.load_known_models(mine)[0].allows(model) or _agreed(model, ask=not as_json)):
+    model = _load_extract_model(settings)
+    if not (yes or consent.load_known_models(home)[0].allows(model) or _confirm_paid_test(model, ask=not as_json)):
         return
     from lerim.models import MOST, DayBudget, Engine, probe_model
 
-    purse = DayBudget(mine, settings.daily_budget_usd, lambda: datetime.now().astimezone())
-    trial = probe_model(model, Engine(model, lambda: False, home=mine, environ=os.environ, purse=purse, most=MOST))
-    output.print_problems(purse.problems)
+    day_budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
+    trial = probe_model(model, Engine(model, lambda: False, home=home, environ=os.environ, purse=day_budget, most=MOST))
+    output.print_problems(day_budget.problems)
     if as_json:
         output.show_json(trial)
         return
-    used = trial.usage
+    usage = trial.usage
     output.print_line(
         f"{output.escape_controls(trial.model)} answered: {output.escape_controls(trial.answer) or '(nothing)'}"
     )
-    cost = "cost not known" if used.unpriced else f"${used.cost:.6f}" if model.billed else "not paid by the token"
-    output.print_line(f"{used.input_tokens} tokens in, {used.output_tokens} out, {used.seconds:.1f} s, {cost}")
+    cost = "cost not known" if usage.unpriced else f"${usage.cost:.6f}" if model.billed else "not paid by the token"
+    output.print_line(f"{usage.input_tokens} tokens in, {usage.output_tokens} out, {usage.seconds:.1f} s, {cost}")
     for step in trial.steps:
         output.print_line(f"{step.kind}: {output.escape_controls(step.why)}")
 
@@ -103,21 +103,21 @@ def use_command(
     as_json: JsonOption = False,
 ) -> None:
     """Choose the model that reads sessions. Changes only that setting in ~/.lerim/config.toml."""
-    mine = find_home()
+    home = find_home()
     given = {"provider": provider, "model": model, "base_url": base_url}
     for name, value in given.items():
         try:
             SETTING_KEYS[f"{EXTRACT_TABLE}.{name}"].check(value)
         except ValueError as error:
             raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
-    write_model_choice(mine, provider, model, base_url)
-    settings, problems = load.load_settings(os.environ, mine)
-    role = make_role_view("extract", settings, os.environ, consent.load_known_models(mine)[0])
+    write_model_choice(home, provider, model, base_url)
+    settings, problems = load.load_settings(os.environ, home)
+    role = make_role_view("extract", settings, os.environ, consent.load_known_models(home)[0])
     if as_json:
-        output.show_json(UseView(str(mine.config), role, problems))
+        output.show_json(ModelUseOutput(str(home.config), role, problems))
         return
-    output.print_line(f"Written to {mine.config}.")
-    if role.origin != str(mine.config):
+    output.print_line(f"Written to {home.config}.")
+    if role.origin != str(home.config):
         output.print_note(f"warning: {role.origin} overrides it: provider {role.provider}.")
     output.print_line(_describe_role(role))
     output.print_problems([*problems, *role.problems])
@@ -155,20 +155,22 @@ def try_command(
 @with_error_exit
 def allow_command(as_json: JsonOption = False) -> None:
     """Agree to pay for the chosen models, within the daily budget. You are asked once for each model."""
-    mine = find_home()
-    settings, problems = load.load_settings(os.environ, mine)
+    home = find_home()
+    settings, problems = load.load_settings(os.environ, home)
     output.print_problems(problems)
-    known = consent.load_known_models(mine)[0]
-    chosen = [_chosen(settings)]
-    told = editor.read_editor_state(os.environ)[0]
+    known = consent.load_known_models(home)[0]
+    chosen = [_load_extract_model(settings)]
+    editor_state = editor.read_editor_state(os.environ)[0]
     for name in ROLES[1:]:
-        if settings.values[f"roles.{name}.provider"] and (own := choose_model(name, settings, os.environ, told)[0]):
-            chosen.append(own)
+        if settings.values[f"roles.{name}.provider"] and (
+            role_model := choose_model(name, settings, os.environ, editor_state)[0]
+        ):
+            chosen.append(role_model)
     labels = list(dict.fromkeys(model.label for model in chosen if not known.allows(model)))
     for label in labels:
-        consent.allow_model(mine, label)
+        consent.allow_model(home, label)
     if as_json:
-        output.show_json(AllowView(labels))
+        output.show_json(ModelAllowOutput(labels))
         return
     budget = (
         f"${settings.daily_budget_usd:g} a day at most"
@@ -181,19 +183,19 @@ def allow_command(as_json: JsonOption = False) -> None:
         output.print_line(f"There is nothing to agree to: {output.escape_controls(chosen[0].label)} may be asked.")
 
 
-def _chosen(settings: load.Settings) -> Model:
+def _load_extract_model(settings: load.Settings) -> Model:
     """The model of the role `extract`. Raises SettingsError where there is none, with what is in its way."""
     model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
     if model is None:
-        told = problems[0].message if problems else "No model is chosen or found."
+        message = problems[0].message if problems else "No model is chosen or found."
         where = problems[0].path if problems else EXTRACT_TABLE
         raise SettingsError(
-            told, where=where, todo=("Choose one with `lerim model use`; `lerim model list` shows what there is.")
+            message, where=where, todo=("Choose one with `lerim model use`; `lerim model list` shows what there is.")
         )
     return model
 
 
-def _agreed(model: Model, *, ask: bool) -> bool:
+def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
     """Whether the person, at a terminal, agrees to one question that costs something. Raises SettingsError where nobody
     can be asked."""
     if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
@@ -211,15 +213,15 @@ def _agreed(model: Model, *, ask: bool) -> bool:
 def _describe_role(role: RoleView) -> str:
     if not role.model:
         return f"{role.role}: no model is used{f', {role.why}' if role.why else ''}"
-    paid = "paid by the token" if role.billed else "not paid by the token"
+    payment = "paid by the token" if role.billed else "not paid by the token"
     if role.provider in AGENTS:
-        paid = describe_payment(role.provider, os.environ)
-    asks = "" if role.allowed else "; the first sync asks whether you agree to pay (or use `lerim model allow`)"
+        payment = describe_payment(role.provider, os.environ)
+    consent_hint = "" if role.allowed else "; the first sync asks whether you agree to pay (or use `lerim model allow`)"
     limit = f"; it takes {role.limit:,} tokens" if role.limit else ""
-    return output.escape_controls(f"{role.role}: {role.model}, because {role.why}; {paid}{asks}{limit}")
+    return output.escape_controls(f"{role.role}: {role.model}, because {role.why}; {payment}{consent_hint}{limit}")
 
 
-def _show(view: ModelsView) -> None:
+def _show_models(view: ModelsView) -> None:
     for role in view.roles:
         output.print_line(_describe_role(role))
     spent = (
@@ -239,7 +241,9 @@ def _show(view: ModelsView) -> None:
     for agent in view.agents:
         if agent.program:
             output.print_line(
-                output.escape_controls(f"{agent.name} found at {agent.program}, {agent.price}: {_use(agent.provider)}")
+                output.escape_controls(
+                    f"{agent.name} found at {agent.program}, {agent.price}: {_format_use_command(agent.provider)}"
+                )
             )
         else:
             output.print_line(f"{agent.name} has sessions here, but its program was not found.")
@@ -251,10 +255,10 @@ def _show(view: ModelsView) -> None:
     output.print_problems([*view.problems, *(problem for role in view.roles for problem in role.problems)])
 
 
-def _use(provider: str) -> str:
+def _format_use_command(provider: str) -> str:
     return f"`lerim model use {provider}`"
 
 
 @model_app.callback()
-def _group() -> None:
+def _model_group() -> None:
     """Choose and test the language model that reads sessions."""

@@ -23,7 +23,7 @@ from lerim.project import Project, project
 
 project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
 
-OnlyRepo = Annotated[
+OptionalRepoOption = Annotated[
     Path | None, typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all")
 ]
 
@@ -38,7 +38,7 @@ class ProjectView(msgspec.Struct, frozen=True):
     aliases: list[str]
 
 
-class ProjectsView(msgspec.Struct, frozen=True):
+class ProjectListOutput(msgspec.Struct, frozen=True):
     """What `project list --json` prints."""
 
     projects: list[ProjectView]
@@ -65,14 +65,14 @@ def make_project_view(known: Project) -> ProjectView:
 
 @project_app.command("list")
 @with_error_exit
-def list_command(repo: OnlyRepo = None, as_json: JsonOption = False) -> None:
+def list_command(repo: OptionalRepoOption = None, as_json: JsonOption = False) -> None:
     """List the repositories Lerim knows."""
     projects, problems = project.list_projects(find_home())
     if repo is not None:
-        at = open_command_context(repo).project
-        projects = [known for known in projects if known.key == at.key]
+        key = open_command_context(repo).project.key
+        projects = [known for known in projects if known.key == key]
     if as_json:
-        output.show_json(ProjectsView([make_project_view(known) for known in projects], problems))
+        output.show_json(ProjectListOutput([make_project_view(known) for known in projects], problems))
         return
     if repo is not None and not projects:
         output.print_line("Lerim does not know this repository yet. Run `lerim sync` or `lerim project add` in it.")
@@ -88,8 +88,8 @@ def list_command(repo: OnlyRepo = None, as_json: JsonOption = False) -> None:
 @with_error_exit
 def add_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Add this repository to those Lerim knows."""
-    at = open_command_context(repo)
-    added = project.add_project(at.project, at.home)
+    context = open_command_context(repo)
+    added = project.add_project(context.project, context.home)
     if as_json:
         output.show_json(ProjectOutput(make_project_view(added)))
         return
@@ -101,11 +101,11 @@ def add_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) 
 def remove_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Forget this repository and its aliases; its memories stay. If its folder is gone, name that folder."""
     folder = str(repo.expanduser().absolute())
-    gone = next(
+    missing_project = next(
         (known for known in project.list_projects(find_home())[0] if str(known.root) == folder and not repo.exists()),
         None,
     )
-    known = gone or open_command_context(repo).project
+    known = missing_project or open_command_context(repo).project
     removed = project.remove_project(known, find_home())
     if as_json:
         output.show_json(RemovedProjectOutput(make_project_view(known), removed))
@@ -122,8 +122,8 @@ def alias_command(
     as_json: JsonOption = False,
 ) -> None:
     """Count sessions that ran in OLD_PATH as this repository's."""
-    at = open_command_context(repo)
-    known = moved_projects.register_aliases(moved_projects.with_alias(at.project, old, at.home), at.home)
+    context = open_command_context(repo)
+    known = moved_projects.register_aliases(moved_projects.with_alias(context.project, old, context.home), context.home)
     if as_json:
         output.show_json(ProjectOutput(make_project_view(known)))
         return
@@ -131,7 +131,7 @@ def alias_command(
         f"Sessions of {output.escape_controls(old)} belong to {output.escape_controls(known.name)}."
         " The next sync takes them."
     )
-    if known.key != at.project.key:
+    if known.key != context.project.key:
         output.print_line(
             "Its review continues here, with candidates, rejections and undo. Reload editor windows that have it open."
         )

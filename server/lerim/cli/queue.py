@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 queue_app = typer.Typer(help="Show and manage the sessions that wait to be read or failed.", no_args_is_help=True)
 
-Which = Annotated[
+JobsArgument = Annotated[
     list[int] | None,
     typer.Argument(
         metavar="JOB", min=1, max=2**63 - 1, show_default="all", help="The number shown by `lerim queue list`."
@@ -35,7 +35,7 @@ Which = Annotated[
 ]
 
 
-class QueueView(msgspec.Struct, frozen=True):
+class QueueOutput(msgspec.Struct, frozen=True):
     """What `queue list --json` prints; `counts` has all jobs by state, done ones too. No text of it holds a secret."""
 
     jobs: list[JobRow]
@@ -52,12 +52,12 @@ class ChangedJobsOutput(msgspec.Struct, frozen=True):
 @with_error_exit
 def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """List the sessions that wait, failed or were given up, and why."""
-    shown = _queue(open_command_context(repo))
+    view = _load_queue(open_command_context(repo))
     if as_json:
-        output.show_json(shown)
+        output.show_json(view)
         return
-    if not shown.jobs:
-        known = sum(shown.counts.values())
+    if not view.jobs:
+        known = sum(view.counts.values())
         output.print_line(
             "Nothing waits: all sessions have been read."
             if known
@@ -77,73 +77,77 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
                 f"{job.next_try:%Y-%m-%d %H:%M:%S} UTC" if job.next_try else "",
                 job.reason,
             )
-            for job in shown.jobs
+            for job in view.jobs
         ),
     )
 
 
 @queue_app.command("retry")
 @with_error_exit
-def retry(jobs: Which = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+def retry_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Try jobs again at the next sync: those you name, or all that failed or were given up."""
-    changed = _change(
+    changed = _change_jobs(
         open_command_context(repo), jobs, lambda catalog, project: catalog.retry_jobs(project, jobs or ())
     )
-    _say(
+    _show_changed(
         changed, f"{output.pluralize(changed, 'job')} will run at the next sync.", "Nothing to retry.", as_json=as_json
     )
 
 
 @queue_app.command("skip")
 @with_error_exit
-def skip(jobs: Which = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+def skip_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
     """Skip sessions until they have new turns: those you name, or all that were given up."""
-    changed = _change(open_command_context(repo), jobs, lambda catalog, project: catalog.skip_jobs(project, jobs or ()))
-    said = f"{output.pluralize(changed, 'job')} skipped until the session grows, or until `lerim queue retry`."
-    _say(changed, said, "Nothing to skip.", as_json=as_json)
+    changed = _change_jobs(
+        open_command_context(repo), jobs, lambda catalog, project: catalog.skip_jobs(project, jobs or ())
+    )
+    changed_message = (
+        f"{output.pluralize(changed, 'job')} skipped until the session grows, or until `lerim queue retry`."
+    )
+    _show_changed(changed, changed_message, "Nothing to skip.", as_json=as_json)
 
 
-def _say(changed: int, said: str, nothing: str, *, as_json: bool) -> None:
+def _show_changed(changed: int, changed_message: str, unchanged_message: str, *, as_json: bool) -> None:
     if as_json:
         output.show_json(ChangedJobsOutput(changed))
     else:
-        output.print_line(said if changed else nothing)
+        output.print_line(changed_message if changed else unchanged_message)
 
 
-def _change(at: CommandContext, jobs: list[int] | None, change: Callable[[Catalog, str], int]) -> int:
+def _change_jobs(context: CommandContext, jobs: list[int] | None, change: Callable[[Catalog, str], int]) -> int:
     """How many jobs were changed. Raises NotFoundError for one that is not in the list, with nothing done."""
     from lerim.sessions import Catalog
 
-    listed = {job.id for job in _queue(at).jobs}
+    listed_ids = {job.id for job in _load_queue(context).jobs}
     for job in jobs or ():
-        if job not in listed:
+        if job not in listed_ids:
             raise NotFoundError("There is no such job.", where=str(job), todo="See `lerim queue list`.")
-    if not listed:
+    if not listed_ids:
         return 0
-    with Catalog.open(at.home) as catalog:
-        return change(catalog, at.project.key)
+    with Catalog.open(context.home) as catalog:
+        return change(catalog, context.project.key)
 
 
-def _queue(at: CommandContext) -> QueueView:
+def _load_queue(context: CommandContext) -> QueueOutput:
     """What waits for a model is told only where the settings name one that can be asked."""
     from lerim.models import choose_model
     from lerim.redaction import clean_text
     from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog
 
-    if not at.home.catalog.exists():
-        return QueueView([], {})
+    if not context.home.catalog.exists():
+        return QueueOutput([], {})
     kinds = (
         (EXTRACT_JOB, MODEL_JOB)
-        if choose_model("extract", at.settings, os.environ, editor.read_editor_state(os.environ)[0])[0]
+        if choose_model("extract", context.settings, os.environ, editor.read_editor_state(os.environ)[0])[0]
         else (EXTRACT_JOB,)
     )
     counts: dict[str, int] = {}
-    with Catalog.open(at.home) as catalog:
-        rows = catalog.list_open_jobs(at.project.key, kinds)
+    with Catalog.open(context.home) as catalog:
+        rows = catalog.list_open_jobs(context.project.key, kinds)
         for kind in kinds:
-            for state, number in catalog.count_jobs_by_state(at.project.key, kind).items():
+            for state, number in catalog.count_jobs_by_state(context.project.key, kind).items():
                 counts[state] = counts.get(state, 0) + number
-    shown = [
+    redacted_rows = [
         msgspec.structs.replace(row, title=clean_text(row.title)[:200], reason=clean_text(row.reason)) for row in rows
     ]
-    return QueueView(shown, counts)
+    return QueueOutput(redacted_rows, counts)

@@ -30,17 +30,17 @@ from lerim.review import CandidateView, ReviewPaths, ReviewResult, candidate_vie
 
 review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)
 
-Quotes = Literal["shared", "local"]
-Ids = Annotated[
+QuoteSharing = Literal["shared", "local"]
+IdsArgument = Annotated[
     list[str], typer.Argument(metavar="ID", help="As shown by `lerim review list`; the first characters are enough.")
 ]
 QuotesOption = Annotated[
-    Quotes | None,
+    QuoteSharing | None,
     typer.Option("--quotes", help="Commit the quotes with the memories, or keep them on this machine."),
 ]
 
 
-class PendingView(msgspec.Struct, frozen=True):
+class PendingListOutput(msgspec.Struct, frozen=True):
     """What `review list --json` prints; `blocked` counts how often rejected claims came again and were held back."""
 
     candidates: list[CandidateView]
@@ -48,24 +48,26 @@ class PendingView(msgspec.Struct, frozen=True):
     problems: list[Problem]
 
 
-class StepsView(msgspec.Struct, frozen=True):
+class UndoListOutput(msgspec.Struct, frozen=True):
     """What `review undo --list --json` prints, the newest first."""
 
     steps: list[queue.StepView]
 
 
-_STATES = {"done": "done", "changed": "done, but its file has changed since", "undone": "undone"}
+_STATE_LABELS = {"done": "done", "changed": "done, but its file has changed since", "undone": "undone"}
 
 
 @review_app.command("list")
 @with_error_exit
-def list_command(own: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+def list_command(
+    personal: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
+) -> None:
     """List the candidates that wait for review, oldest first."""
-    place = find_review_paths(repo, own)
-    proposals, problems, blocked = queue.list_pending(place)
-    views = [candidate_view(proposal) for proposal in queue.with_neighbours(place, proposals)]
+    paths = find_review_paths(repo, personal)
+    proposals, problems, blocked = queue.list_pending(paths)
+    views = [candidate_view(proposal) for proposal in queue.with_neighbours(paths, proposals)]
     if as_json:
-        output.show_json(PendingView(views, blocked, problems))
+        output.show_json(PendingListOutput(views, blocked, problems))
         return
     if views:
         for view in views:
@@ -81,14 +83,16 @@ def list_command(own: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, a
 @with_error_exit
 def show_command(
     candidate_id: Annotated[str, typer.Argument(metavar="ID")],
-    own: GlobalOption = False,
+    personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Show a candidate and the memories most similar to it."""
-    place = find_review_paths(repo, own)
-    [shown] = queue.with_neighbours(place, [queue.load_pending(place, make_candidate_id_finder(place)(candidate_id))])
-    view = candidate_view(shown)
+    paths = find_review_paths(repo, personal)
+    [proposal] = queue.with_neighbours(
+        paths, [queue.load_pending(paths, make_candidate_id_finder(paths)(candidate_id))]
+    )
+    view = candidate_view(proposal)
     if as_json:
         output.show_json(view)
         return
@@ -105,7 +109,7 @@ def accept_command(
         list[str],
         typer.Argument(metavar="ID", help="As shown by `lerim review list`; the first characters are enough."),
     ] = [],  # noqa: B006 - typer reads it and never writes it
-    everything: Annotated[
+    accept_all: Annotated[
         bool,
         typer.Option("--all", help="All candidates, except those that are flagged or rest only on a tool or web page."),
     ] = False,
@@ -126,7 +130,7 @@ def accept_command(
         bool, typer.Option("--keep", help="Make it a new memory beside all similar ones, whatever is suggested.")
     ] = False,
     quotes: QuotesOption = None,
-    own: GlobalOption = False,
+    personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
@@ -135,60 +139,62 @@ def accept_command(
     Without an answer for a similar memory, the suggested one is taken, if there is one; else the candidate becomes a
     new memory.
     """
-    if bool(ids) == everything:
+    if bool(ids) == accept_all:
         raise typer.BadParameter("Name candidates, or use --all.")
-    place = find_review_paths(repo, own)
-    choice = _choice(place, {"same": same, "replaces": replaces, "changes": changes, "answers": answers}, keep=keep)
+    paths = find_review_paths(repo, personal)
+    choice = _parse_choice(
+        paths, {"same": same, "replaces": replaces, "changes": changes, "answers": answers}, keep=keep
+    )
     if choice is not None and choice.memory and len(ids) != 1:
         raise typer.BadParameter("With --same, --replaces, --changes or --answers, name exactly one candidate.")
-    if choice is not None and everything:
+    if choice is not None and accept_all:
         raise typer.BadParameter("--all takes the suggested answers. To choose others, name the candidates.")
-    if everything:
-        ids = _all_but_doubted(place)
+    if accept_all:
+        ids = _list_safe_candidates(paths)
         if not ids and not as_json:
             output.print_line("No waiting candidate can be accepted without review.")
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
-        result = queue.accept_candidate(place, candidate_id, quotes=quotes, choice=choice, singly=not everything)
+        result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         if result.ask_quotes:
             quotes = (
-                "shared" if own else _ask_quotes(open_command_context(repo), ask=not as_json)
+                "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
             )  # your own lie in no repository
-            result = queue.accept_candidate(place, candidate_id, quotes=quotes, choice=choice, singly=not everything)
+            result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         return result
 
-    act_on_each(ids, accept, find_id=make_candidate_id_finder(place), as_json=as_json, own=own)
+    act_on_each(ids, accept, find_id=make_candidate_id_finder(paths), as_json=as_json, personal=personal)
 
 
-def _choice(
-    place: ReviewPaths, given: Mapping[queue.NeighbourAnswer, str | None], *, keep: bool
+def _parse_choice(
+    paths: ReviewPaths, answers_by_option: Mapping[queue.NeighbourAnswer, str | None], *, keep: bool
 ) -> queue.NeighbourChoice | None:
     """The answer that was given, at most one. Raises UsageError, NotFoundError."""
-    chosen = [(answer, memory) for answer, memory in given.items() if memory is not None]
-    if len(chosen) + keep > 1:
+    given_answers = [(answer, memory) for answer, memory in answers_by_option.items() if memory is not None]
+    if len(given_answers) + keep > 1:
         raise typer.BadParameter("Give only one of --same, --replaces, --changes, --answers and --keep.")
     if keep:
         return queue.NeighbourChoice("keep")
     return next(
-        (queue.NeighbourChoice(answer, make_memory_id_finder(place)(memory)) for answer, memory in chosen), None
+        (queue.NeighbourChoice(answer, make_memory_id_finder(paths)(memory)) for answer, memory in given_answers), None
     )
 
 
-def _all_but_doubted(place: ReviewPaths) -> list[str]:
+def _list_safe_candidates(paths: ReviewPaths) -> list[str]:
     """The ids of all that wait, oldest turn first, but those a person should look at; these are told."""
-    proposals, problems, _ = queue.list_pending(place)
+    proposals, problems, _ = queue.list_pending(paths)
     output.print_problems(problems)
     for proposal in proposals:
-        if why := queue.doubt_reason(proposal):
-            output.print_note(f"note: {output.escape_controls(f'{proposal.id} needs your review: {why}')}")
+        if doubt := queue.doubt_reason(proposal):
+            output.print_note(f"note: {output.escape_controls(f'{proposal.id} needs your review: {doubt}')}")
     return [proposal.id for proposal in proposals if not queue.doubt_reason(proposal)]
 
 
-def _ask_quotes(at: CommandContext, *, ask: bool) -> Quotes:
+def _choose_quote_sharing(context: CommandContext, *, ask: bool) -> QuoteSharing:
     """The person's answer on a terminal; else what the settings say, else shared, and that is said."""
-    if at.settings.quote_sharing != "ask":
-        return "local" if at.settings.quote_sharing == "local" else "shared"
+    if context.settings.quote_sharing != "ask":
+        return "local" if context.settings.quote_sharing == "local" else "shared"
     if ask and sys.stdin.isatty() and sys.stdout.isatty():
         output.print_line("The quotes that support a memory can be committed with it, or stay on this machine.")
         return "shared" if typer.confirm("Share quotes in git?", default=True) else "local"
@@ -207,43 +213,45 @@ def edit_command(
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags. Can be repeated.")
     ] = None,
-    own: GlobalOption = False,
+    personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Edit a candidate; opens $EDITOR if no option is given."""
-    place = find_review_paths(repo, own)
-    candidate_id = make_candidate_id_finder(place)(candidate_id)
+    paths = find_review_paths(repo, personal)
+    candidate_id = make_candidate_id_finder(paths)(candidate_id)
     if title is None and body is None and tag is None:
-        shown = queue.load_pending(place, candidate_id)
-        seen = hash_text(shown.text)
-        with edit_in_editor(shown.record) as change:
+        proposal = queue.load_pending(paths, candidate_id)
+        text_hash = hash_text(proposal.text)
+        with edit_in_editor(proposal.record) as edit:
             act_on_each(
                 [candidate_id],
-                lambda name: queue.edit_candidate(place, name, change, seen=seen),
+                lambda name: queue.edit_candidate(paths, name, edit, seen=text_hash),
                 as_json=as_json,
-                own=own,
+                personal=personal,
             )
         return
     if body is not None and not body.strip():
         raise typer.BadParameter("The text is empty. Write some, or leave --body out.", param_hint="--body")
-    change = queue.CandidateEdit(title, body, None if tag is None else tuple(tag))
-    act_on_each([candidate_id], lambda name: queue.edit_candidate(place, name, change), as_json=as_json, own=own)
+    edit = queue.CandidateEdit(title, body, None if tag is None else tuple(tag))
+    act_on_each(
+        [candidate_id], lambda name: queue.edit_candidate(paths, name, edit), as_json=as_json, personal=personal
+    )
 
 
 @review_app.command("reject")
 @with_error_exit
 def reject_command(
-    ids: Ids, own: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
+    ids: IdsArgument, personal: GlobalOption = False, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False
 ) -> None:
     """Reject candidates. The same claim is not proposed again."""
-    place = find_review_paths(repo, own)
+    paths = find_review_paths(repo, personal)
     act_on_each(
         ids,
-        lambda name: queue.reject_candidate(place, name),
-        find_id=make_candidate_id_finder(place),
+        lambda name: queue.reject_candidate(paths, name),
+        find_id=make_candidate_id_finder(paths),
         as_json=as_json,
-        own=own,
+        personal=personal,
     )
 
 
@@ -254,24 +262,24 @@ def undo_command(
         str | None,
         typer.Argument(metavar="ACTION", help="As printed by the other commands; the first characters are enough."),
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Show the last twenty actions; undo nothing.")] = False,
-    own: GlobalOption = False,
+    show_list: Annotated[bool, typer.Option("--list", help="Show the last twenty actions; undo nothing.")] = False,
+    personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Undo the last action, or the one you name. An action whose file has changed since is reported and skipped."""
-    place = find_review_paths(repo, own)
-    if listed:
+    paths = find_review_paths(repo, personal)
+    if show_list:
         if action:
             raise typer.BadParameter("Name an action, or use --list.", param_hint="--list")
-        steps = queue.list_steps(place)
+        steps = queue.list_steps(paths)
         if as_json:
-            output.show_json(StepsView(steps))
+            output.show_json(UndoListOutput(steps))
             return
         for step in steps:
             when = step.time[:16].replace("T", " ")
-            output.show_item(step.action, [f"{when} UTC, {_STATES[step.state]}: {step.label}"])
+            output.show_item(step.action, [f"{when} UTC, {_STATE_LABELS[step.state]}: {step.label}"])
         if not steps:
             output.print_line("There is nothing to undo yet.")
         return
-    act_on_each([action or ""], lambda name: queue.undo_last(place, name or None), as_json=as_json, own=own)
+    act_on_each([action or ""], lambda name: queue.undo_last(paths, name or None), as_json=as_json, personal=personal)

@@ -25,7 +25,7 @@ class ResultView(msgspec.Struct, frozen=True):
     diff: str | None = None
 
 
-class ResultsView(msgspec.Struct, frozen=True):
+class ResultListOutput(msgspec.Struct, frozen=True):
     """What accept, edit, reject and undo print with `--json`."""
 
     results: list[ResultView]
@@ -87,17 +87,24 @@ def show_candidates(
     """Candidates as a table: an id's beginning that none of the `waiting` has, what, how sure, about which files, and
     the words it rests on; `accepted` are marked."""
     rows = []
-    ids = {*waiting, *(view.id for view in views)}
+    known_ids = {*waiting, *(view.id for view in views)}
     for view in views:
-        said = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
-        what = view.title if view.action == "add" else f"{view.title} ({_describe_effect(view)})"
+        evidence = "\n".join(f"{quote.who}: {quote.quote}" for quote in view.evidence[:1])
+        title_cell = view.title if view.action == "add" else f"{view.title} ({_describe_effect(view)})"
         if view.id in accepted:
-            what = f"accepted: {what}"
+            title_cell = f"accepted: {title_cell}"
         if view.scope == "global":
-            what = f"{what} (your own: --global)"
-        kind = format_type(view.primitive, view.kind)
+            title_cell = f"{title_cell} (your own: --global)"
+        type_label = format_type(view.primitive, view.kind)
         rows.append(
-            (shortest_prefix(view.id, ids), kind, what, f"{view.confidence:.2f}", ", ".join(view.references), said)
+            (
+                shortest_prefix(view.id, known_ids),
+                type_label,
+                title_cell,
+                f"{view.confidence:.2f}",
+                ", ".join(view.references),
+                evidence,
+            )
         )
     output.show_table(("id", "kind", "title", "conf.", "files", "evidence"), rows, title=title)
 
@@ -113,31 +120,31 @@ def act_on_each(
     *,
     find_id: Callable[[str], str] = str,
     as_json: bool,
-    own: bool = False,
+    personal: bool = False,
 ) -> None:
     """Act on each id and print the results; `find_id` completes what was typed. A failure does not stop the others.
     Exits with 1 if all failed, 3 if some did."""
     results: list[ResultView] = []
-    first: LerimError | None = None
-    for typed in dict.fromkeys(ids):
-        name = typed
+    first_error: LerimError | None = None
+    for typed_id in dict.fromkeys(ids):
+        name = typed_id
         try:
-            name = find_id(typed)
+            name = find_id(typed_id)
             results.append(make_result_view(name, act(name)))
         except LerimError as error:
             if len(ids) == 1:
                 raise
-            first = first or error
+            first_error = first_error or error
             results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
     if as_json:
-        output.show_json(ResultsView(results))
+        output.show_json(ResultListOutput(results))
     else:
         for result in results:
-            show_result(result, own=own)
-    failed = sum(not result.ok for result in results)
-    if failed:
-        alone = first.exit_code if first else 1
-        raise typer.Exit(3 if failed < len(results) else alone)
+            show_result(result, personal=personal)
+    failures = sum(not result.ok for result in results)
+    if failures:
+        exit_code = first_error.exit_code if first_error else 1
+        raise typer.Exit(3 if failures < len(results) else exit_code)
 
 
 def make_result_view(name: str, result: ReviewResult) -> ResultView:
@@ -145,7 +152,7 @@ def make_result_view(name: str, result: ReviewResult) -> ResultView:
     return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)
 
 
-def show_result(result: ResultView, *, own: bool = False) -> None:
+def show_result(result: ResultView, *, personal: bool = False) -> None:
     """Print the outcome and the command that undoes it."""
     message = output.escape_controls(result.message, lines=True)
     if not result.ok:
@@ -157,5 +164,5 @@ def show_result(result: ResultView, *, own: bool = False) -> None:
         output.print_line(f"  file: {output.escape_controls(result.path)}")
     if result.action and result.code not in ("undone", "already"):
         output.print_line(
-            f"  undo: lerim review undo {output.escape_controls(result.action)}{' --global' if own else ''}"
+            f"  undo: lerim review undo {output.escape_controls(result.action)}{' --global' if personal else ''}"
         )

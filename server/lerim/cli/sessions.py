@@ -30,26 +30,26 @@ from lerim.sessions import Catalog, Platform, SessionFilters, SessionListItem, T
 
 sessions_app = typer.Typer(help="List, search and show the sessions of all agents.", no_args_is_help=True)
 
-SNIPPET = 200
+SNIPPET_CHARACTERS = 200
 """Characters of a match that a list shows."""
-MARGIN = 60
+SNIPPET_MARGIN = 60
 """Of them before the first word found."""
-TITLE = 120
+TITLE_CHARACTERS = 120
 
-By = Literal["turn", "session"]
-Everywhere = Annotated[bool, typer.Option("--all", help="Sessions of all repositories on this machine.")]
-Agent = Annotated[Platform | None, typer.Option(help="Only sessions of this agent.")]
-Branch = Annotated[str, typer.Option(metavar="NAME", help="Only what was said on this git branch.")]
-Model = Annotated[str, typer.Option(metavar="NAME", help="Only answers of models whose name begins with this.")]
-File = Annotated[
+SearchUnit = Literal["turn", "session"]
+AllRepositoriesOption = Annotated[bool, typer.Option("--all", help="Sessions of all repositories on this machine.")]
+AgentOption = Annotated[Platform | None, typer.Option(help="Only sessions of this agent.")]
+BranchOption = Annotated[str, typer.Option(metavar="NAME", help="Only what was said on this git branch.")]
+ModelOption = Annotated[str, typer.Option(metavar="NAME", help="Only answers of models whose name begins with this.")]
+FileOption = Annotated[
     str,
     typer.Option(
         metavar="PATH", help="Only sessions that read or changed this file: a path, the end of one, or a name."
     ),
 ]
-Failed = Annotated[bool, typer.Option("--failed", help="Only sessions in which a command failed.")]
-Since = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")]
-Until = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said until then.")]
+FailedOption = Annotated[bool, typer.Option("--failed", help="Only sessions in which a command failed.")]
+SinceOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")]
+UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said until then.")]
 
 
 class TokensOutput(msgspec.Struct, frozen=True):
@@ -125,39 +125,41 @@ class ShownSessionOutput(msgspec.Struct, frozen=True):
 @sessions_app.command("list")
 @with_error_exit
 def list_command(
-    agent: Agent = None,
-    branch: Branch = "",
-    model: Model = "",
-    file: File = "",
-    failed: Failed = False,
-    since: Since = "",
-    until: Until = "",
+    agent: AgentOption = None,
+    branch: BranchOption = "",
+    model: ModelOption = "",
+    file: FileOption = "",
+    failed: FailedOption = False,
+    since: SinceOption = "",
+    until: UntilOption = "",
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="The most results to show.")] = 50,
-    everywhere: Everywhere = False,
+    all_repositories: AllRepositoriesOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """List this repository's sessions, most recently ended first."""
-    filters = _filters(repo, everywhere, agent, branch, model, file, failed, since, until)
-    with _catalog() as catalog:
+    filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
+    with _open_catalog() as catalog:
         found = catalog.list_filtered_sessions(filters, limit) if catalog else []
     if as_json:
-        output.show_json(SessionListOutput([_session(one) for one in found]))
+        output.show_json(SessionListOutput([_make_session_output(one) for one in found]))
         return
     for one in found:
-        shown = _session(one)
+        view = _make_session_output(one)
         counts = f"{output.pluralize(one.prompts, 'prompt')}, {output.pluralize(one.tool_calls, 'call')}"
         files = f", {output.pluralize(one.files, 'file')}" if one.files else ""
-        gone = ", its transcript is gone" if shown.gone else ""
-        subagent = ", a subagent's, whose parent session is missing" if shown.parent_missing else ""
-        about = f"{shown.platform}, {_minute(shown.ended)}, {counts}{files}, {shown.folder}{subagent}{gone}"
-        output.show_item(f"{shown.id}", [f"{shown.title}", about])
+        gone = ", its transcript is gone" if view.gone else ""
+        subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
+        details = f"{view.platform}, {_format_minute(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
+        output.show_item(f"{view.id}", [f"{view.title}", details])
     if len(found) == limit:
         output.print_note(f"The last {limit}; --limit shows more.")
     if not found and filters != SessionFilters(projects=filters.projects):
         output.print_line("No session matches.")
     elif not found:
-        more = "; `lerim sessions list --all` lists those of all repositories" if catalog and not everywhere else ""
+        more = (
+            "; `lerim sessions list --all` lists those of all repositories" if catalog and not all_repositories else ""
+        )
         output.print_line(f"No sessions. `lerim sync` reads them{more}.")
 
 
@@ -165,38 +167,38 @@ def list_command(
 @with_error_exit
 def search_command(
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
-    by: Annotated[By, typer.Option(help="List all matching turns, or the best turn of each session.")] = "turn",
-    agent: Agent = None,
-    branch: Branch = "",
-    model: Model = "",
-    file: File = "",
-    failed: Failed = False,
-    since: Since = "",
-    until: Until = "",
+    by: Annotated[SearchUnit, typer.Option(help="List all matching turns, or the best turn of each session.")] = "turn",
+    agent: AgentOption = None,
+    branch: BranchOption = "",
+    model: ModelOption = "",
+    file: FileOption = "",
+    failed: FailedOption = False,
+    since: SinceOption = "",
+    until: UntilOption = "",
     limit: Annotated[int, typer.Option(min=1, max=1000, help="The most results to show.")] = 20,
-    everywhere: Everywhere = False,
+    all_repositories: AllRepositoriesOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Search what was said and which commands were run, best match first."""
     query = " ".join(words)
-    filters = _filters(repo, everywhere, agent, branch, model, file, failed, since, until)
-    with _catalog() as catalog:
+    filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
+    with _open_catalog() as catalog:
         if catalog is None:
             found = []
         elif by == "session":
             found = catalog.search_sessions(query, limit=limit, filters=filters)
         else:
             found = catalog.search_turns(query, limit=limit, filters=filters)
-        titles = [] if as_json or not catalog else [_title_of(catalog, one) for one in found]
+        titles = [] if as_json or not catalog else [_find_title(catalog, one) for one in found]
     if as_json:
-        output.show_json(TurnSearchOutput([_turn(one) for one in found]))
+        output.show_json(TurnSearchOutput([_make_turn_output(one) for one in found]))
         return
     for one, title in zip(found, titles, strict=True):
-        shown = _turn(one)
-        head = f"{shown.session} --turn {shown.number}"
-        about = f"{shown.platform}, {shown.role}, {_minute(shown.time)}, in: {title}"
-        output.show_item(head, [about, _snippet(shown, query)])
+        turn_output = _make_turn_output(one)
+        head = f"{turn_output.session} --turn {turn_output.number}"
+        details = f"{turn_output.platform}, {turn_output.role}, {_format_minute(turn_output.time)}, in: {title}"
+        output.show_item(head, [details, _make_snippet(turn_output, query)])
     if not found:
         output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")
 
@@ -209,56 +211,62 @@ def show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Print a session, starting with its summary, or one of its turns."""
-    with _catalog() as catalog:
-        one = catalog.find_sessions_by_id(session) if catalog else []
-        if not one or not catalog:
+    with _open_catalog() as catalog:
+        matches = catalog.find_sessions_by_id(session) if catalog else []
+        if not matches or not catalog:
             raise NotFoundError(
                 f"No session begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
             )
-        if len(one) > 1:
-            ids = ", ".join(brief.session_id for brief in one[:5])
+        if len(matches) > 1:
+            ids = ", ".join(session_item.session_id for session_item in matches[:5])
             raise UsageError(f"Several sessions begin with {session!r}: {ids}.", todo="Give more characters of the id.")
-        rows = [row for row in catalog.load_turns(one[0].place) if turn in ("", row.id, str(row.ordinal))]
+        rows = [row for row in catalog.load_turns(matches[0].place) if turn in ("", row.id, str(row.ordinal))]
     if turn and not rows:
         raise NotFoundError(
             f"The session has no turn {turn!r}.",
             todo=("Give a turn's number, or an id that `lerim sessions search` printed."),
         )
-    shown = _session(one[0])
-    summary = None if turn else _summary(one[0])
+    session_output = _make_session_output(matches[0])
+    summary = None if turn else _find_summary(matches[0])
     if as_json:
-        output.show_json(ShownSessionOutput(shown, [_turn(row) for row in rows], summary))
+        output.show_json(ShownSessionOutput(session_output, [_make_turn_output(row) for row in rows], summary))
         return
-    output.print_line(output.escape_controls(shown.title))
-    times = f"{_minute(shown.started)} to {_minute(shown.ended)}"
-    output.print_line(output.escape_controls(f"{shown.platform} session {shown.id}, {times}, {shown.folder}"))
+    output.print_line(output.escape_controls(session_output.title))
+    times = f"{_format_minute(session_output.started)} to {_format_minute(session_output.ended)}"
+    output.print_line(
+        output.escape_controls(
+            f"{session_output.platform} session {session_output.id}, {times}, {session_output.folder}"
+        )
+    )
     if summary is not None:
-        _say_summary(summary)
-    if not rows and shown.turns:
+        _show_summary(summary)
+    if not rows and session_output.turns:
         output.print_note("All its turns are copies from another session; `lerim sessions search` finds them there.")
     for row in rows:
-        said = _turn(row)
+        turn_output = _make_turn_output(row)
         output.print_line()
-        output.print_line(output.escape_controls(f"[{said.number}] {said.role}, {_minute(said.time)}"))
-        for text, margin in ((said.text, ""), (said.tools, "  ")):
+        output.print_line(
+            output.escape_controls(f"[{turn_output.number}] {turn_output.role}, {_format_minute(turn_output.time)}")
+        )
+        for text, margin in ((turn_output.text, ""), (turn_output.tools, "  ")):
             if text:
                 output.print_line(textwrap.indent(output.escape_controls(text, lines=True).rstrip(), margin))
 
 
-def _summary(one: SessionListItem) -> SummaryView | None:
-    mine = find_home()
-    return find_summary_view(find_folder_projects(one.cwds, mine), mine, one.platform, one.session_id)
+def _find_summary(one: SessionListItem) -> SummaryView | None:
+    home = find_home()
+    return find_summary_view(find_folder_projects(one.cwds, home), home, one.platform, one.session_id)
 
 
-def _say_summary(summary: SummaryView) -> None:
-    told = {
+def _show_summary(summary: SummaryView) -> None:
+    sections = {
         "Summary": summary.description,
         "User intent": summary.user_intent,
         "What happened": summary.what_happened,
         "Outcome": summary.outcome,
         "Files": ", ".join(summary.files),
     }
-    for name, text in told.items():
+    for name, text in sections.items():
         if text:
             output.print_line()
             output.print_line(name)
@@ -267,9 +275,9 @@ def _say_summary(summary: SummaryView) -> None:
     output.print_note(f"The summary is {summary.path}")
 
 
-def _filters(
+def _make_filters(
     repo: Path,
-    everywhere: bool,
+    all_repositories: bool,
     agent: Platform | None,
     branch: str,
     model: str,
@@ -278,7 +286,7 @@ def _filters(
     since: str,
     until: str,
 ) -> SessionFilters:
-    projects = None if everywhere else (open_command_context(repo).project.key,)
+    projects = None if all_repositories else (open_command_context(repo).project.key,)
     return SessionFilters(
         projects=projects,
         agent=agent,
@@ -291,29 +299,29 @@ def _filters(
     )
 
 
-def _catalog() -> AbstractContextManager[Catalog | None]:
+def _open_catalog() -> AbstractContextManager[Catalog | None]:
     """The catalog, or None where there is none yet: looking makes none."""
-    mine = find_home()
-    return Catalog.open(mine) if mine.catalog.exists() else nullcontext()
+    home = find_home()
+    return Catalog.open(home) if home.catalog.exists() else nullcontext()
 
 
-def _session(one: SessionListItem) -> SessionOutput:
-    spent = one.tokens
+def _make_session_output(one: SessionListItem) -> SessionOutput:
+    tokens = one.tokens
     return SessionOutput(
         id=clean_text(one.session_id),
         platform=one.platform,
-        title=_title(one),
+        title=_format_title(one),
         started=format_time(one.started) if one.started else "",
         ended=format_time(one.ended) if one.ended else "",
         folder=clean_text(one.cwds[0]) if one.cwds else "",
-        branches=_cleaned(one.branches),
-        models=_cleaned(one.models),
+        branches=_clean_texts(one.branches),
+        models=_clean_texts(one.models),
         turns=one.turns,
         prompts=one.prompts,
         tool_calls=one.tool_calls,
         tool_errors=one.tool_errors,
         files=one.files,
-        tokens=TokensOutput(spent.input, spent.output, spent.cache_read, spent.cache_write) if spent else None,
+        tokens=TokensOutput(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None,
         cost=one.cost,
         place=clean_text(one.place),
         parent=clean_text(one.parent),
@@ -322,7 +330,7 @@ def _session(one: SessionListItem) -> SessionOutput:
     )
 
 
-def _turn(row: TurnRow) -> TurnOutput:
+def _make_turn_output(row: TurnRow) -> TurnOutput:
     return TurnOutput(
         id=row.id,
         session=clean_text(row.session),
@@ -338,37 +346,37 @@ def _turn(row: TurnRow) -> TurnOutput:
     )
 
 
-def _minute(time: str) -> str:
+def _format_minute(time: str) -> str:
     """A time for people."""
     return f"{time[:10]} {time[11:16]} UTC" if time else "at an unknown time"
 
 
-def _title_of(catalog: Catalog, row: TurnRow) -> str:
+def _find_title(catalog: Catalog, row: TurnRow) -> str:
     """What the session of a turn is called."""
     place = browsing.locate_turn(catalog.db, row.id)
-    brief = browsing.find_list_item(catalog.db, place[0]) if place else None
-    return _title(brief) if brief else "(no title)"
+    session_item = browsing.find_list_item(catalog.db, place[0]) if place else None
+    return _format_title(session_item) if session_item else "(no title)"
 
 
-def _title(one: SessionListItem) -> str:
-    return _line(one.title or one.opening, TITLE) or "(no title)"
+def _format_title(one: SessionListItem) -> str:
+    return _shorten_line(one.title or one.opening, TITLE_CHARACTERS) or "(no title)"
 
 
-def _cleaned(texts: Iterable[str]) -> list[str]:
+def _clean_texts(texts: Iterable[str]) -> list[str]:
     return [clean_text(text) for text in texts]
 
 
-def _line(text: str, limit: int) -> str:
+def _shorten_line(text: str, limit: int) -> str:
     """A text on one line; cleaned before it is cut, for a cut secret is none any more that can be known."""
     flat = " ".join(clean_text(text).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
-def _snippet(shown: TurnOutput, query: str) -> str:
+def _make_snippet(turn_output: TurnOutput, query: str) -> str:
     """What stands around the first word of the query that a turn has."""
-    flat = " ".join(f"{shown.text}\n{shown.tools}".split())
-    wanted = "|".join(re.escape(word[:-1] if len(word) > 4 else word) for word in tokenize_text(query))
-    found = re.search(rf"(?<![^\W_])(?:{wanted})", flat, re.IGNORECASE) if wanted else None
-    start = max(0, found.start() - MARGIN) if found else 0
-    cut = flat[start : start + SNIPPET]
-    return ("…" if start else "") + cut + ("…" if start + SNIPPET < len(flat) else "")
+    flat = " ".join(f"{turn_output.text}\n{turn_output.tools}".split())
+    word_pattern = "|".join(re.escape(word[:-1] if len(word) > 4 else word) for word in tokenize_text(query))
+    found = re.search(rf"(?<![^\W_])(?:{word_pattern})", flat, re.IGNORECASE) if word_pattern else None
+    start = max(0, found.start() - SNIPPET_MARGIN) if found else 0
+    cut = flat[start : start + SNIPPET_CHARACTERS]
+    return ("…" if start else "") + cut + ("…" if start + SNIPPET_CHARACTERS < len(flat) else "")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from lerim.project import Project
     from lerim.statistics import Figures, GroupBy, Statistics
 
-Groups = Literal["day", "agent", "model", "repo", "signal"]
+GroupByName = Literal["day", "agent", "model", "repo", "signal"]
 
 
-class SignalStatistics(msgspec.Struct, frozen=True):
+class SignalStatisticsOutput(msgspec.Struct, frozen=True):
     """What `stats --by signal --json` prints. `learned_from` is how many decisions move the ranking, in all
     repositories; `problems` are ledgers that could not be read."""
 
@@ -34,7 +34,7 @@ class SignalStatistics(msgspec.Struct, frozen=True):
 
 @with_error_exit
 def stats_command(
-    by: Annotated[Groups, typer.Option(help="What the figures are grouped by.")] = "day",
+    by: Annotated[GroupByName, typer.Option(help="What the figures are grouped by.")] = "day",
     since: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")] = "",
     until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")] = "",
     repo: Annotated[
@@ -48,7 +48,7 @@ def stats_command(
     if by == "signal":
         _show_signals(since, until, repo, as_json=as_json)
         return
-    shown = _statistics(by, since, until, repo)
+    shown = _load_statistics(by, since, until, repo)
     if as_json:
         output.show_json(shown)
         return
@@ -59,7 +59,7 @@ def stats_command(
         return
     output.show_table(
         (by, "sessions", "prompts", "calls", "failed", "in", "out", "cached", "stored", "hours", "USD"),
-        (_cells(one) for one in (*shown.groups, msgspec.structs.replace(shown.total, key="total"))),
+        (_format_row(one) for one in (*shown.groups, msgspec.structs.replace(shown.total, key="total"))),
     )
     if shown.total.untold:
         output.print_line(f"{output.pluralize(shown.total.untold, 'session')} whose stores have no token counts.")
@@ -69,40 +69,40 @@ def stats_command(
         )
 
 
-def _statistics(by: GroupBy, since: str, until: str, repo: Path | None) -> Statistics:
+def _load_statistics(by: GroupBy, since: str, until: str, repo: Path | None) -> Statistics:
     from lerim.sessions import Catalog
     from lerim.statistics import NO_FIGURES, Statistics, compute_statistics
 
-    mine = find_home()
-    project = _project(repo, mine)
-    low, high = parse_time_option(since, "--since"), parse_time_option(until, "--until")
-    if not mine.catalog.exists():
+    home = find_home()
+    project = _find_project(repo, home)
+    since_time, until_time = parse_time_option(since, "--since"), parse_time_option(until, "--until")
+    if not home.catalog.exists():
         return Statistics(by, [], NO_FIGURES)
-    with Catalog.open(mine) as catalog:
-        found = compute_statistics(catalog, by, project.key if project else None, low, high)
+    with Catalog.open(home) as catalog:
+        found = compute_statistics(catalog, by, project.key if project else None, since_time, until_time)
     if by != "repo":
         return found
-    roots = {known.key: str(known.main_worktree or known.root) for known in list_projects(mine)[0]}
-    named = [msgspec.structs.replace(one, key=roots.get(one.key or "", one.key)) for one in found.groups]
-    return msgspec.structs.replace(found, groups=named)
+    roots = {known.key: str(known.main_worktree or known.root) for known in list_projects(home)[0]}
+    groups_with_roots = [msgspec.structs.replace(one, key=roots.get(one.key or "", one.key)) for one in found.groups]
+    return msgspec.structs.replace(found, groups=groups_with_roots)
 
 
-def _project(repo: Path | None, mine: Home) -> Project | None:
-    project = locate_project(resolve_folder(repo), mine) if repo else None
+def _find_project(repo: Path | None, home: Home) -> Project | None:
+    project = locate_project(resolve_folder(repo), home) if repo else None
     if repo and project is None:
         raise typer.BadParameter("This folder is in no git repository.", param_hint="--repo")
     return project
 
 
 def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -> None:
-    mine = find_home()
-    project = _project(repo, mine)
-    own = mine.project(project.key) if project else None
-    books = [path for path in find_ledgers(mine) if own is None or path.parent == own]
+    home = find_home()
+    project = _find_project(repo, home)
+    project_folder = home.project(project.key) if project else None
+    ledgers = [path for path in find_ledgers(home) if project_folder is None or path.parent == project_folder]
     groups, problems = outcomes_by_signal(
-        books, parse_time_option(since, "--since"), parse_time_option(until, "--until")
+        ledgers, parse_time_option(since, "--since"), parse_time_option(until, "--until")
     )
-    shown = SignalStatistics("signal", groups, sum_outcomes(groups), count_judgments(mine), problems)
+    shown = SignalStatisticsOutput("signal", groups, sum_outcomes(groups), count_judgments(home), problems)
     if as_json:
         output.show_json(shown)
         return
@@ -118,21 +118,23 @@ def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -
         ((one.name, *(f"{getattr(one, name):,}" for name in COUNT_FIELDS)) for one in (*groups, shown.total)),
     )
     if shown.learned_from:
-        moved = output.pluralize(shown.learned_from, "decision")
-        output.print_line(f"The ranking has learned from {moved} of yours; to undo that, use `lerim review forget`.")
+        decisions = output.pluralize(shown.learned_from, "decision")
+        output.print_line(
+            f"The ranking has learned from {decisions} of yours; to undo that, use `lerim review forget`."
+        )
 
 
-def _cells(one: Figures) -> tuple[str, ...]:
+def _format_row(one: Figures) -> tuple[str, ...]:
     return (
         one.key or "unknown",
         *(f"{number:,}" for number in (one.sessions, one.prompts, one.tool_calls, one.errors)),
-        *(_short(number) for number in (one.input, one.output, one.cache_read, one.cache_write)),
+        *(_format_count(number) for number in (one.input, one.output, one.cache_read, one.cache_write)),
         f"{one.seconds / 3600:.1f}",
         "" if one.cost is None else f"{one.cost:.2f}",
     )
 
 
-def _short(number: int | None) -> str:
+def _format_count(number: int | None) -> str:
     """`840`, `8.4k`, `176M`; '' for what is not known."""
     if number is None:
         return ""

@@ -36,7 +36,7 @@ from lerim.project import FolderOwners, list_projects
 from lerim.review import LastRun, find_last_model_run, find_unmerged_problems, queue
 
 
-class StatusView(msgspec.Struct, frozen=True):
+class StatusOutput(msgspec.Struct, frozen=True):
     """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` are of this
     repository.
 
@@ -66,30 +66,30 @@ def status_command(
     as_json: JsonOption = False,
 ) -> None:
     """Show the state of this repository: sessions, candidates and memories. Changes nothing."""
-    at = open_command_context(repo, alias)
-    shown = _status(at)
+    context = open_command_context(repo, alias)
+    view = _load_status(context)
     if as_json:
-        output.show_json(msgspec.structs.replace(shown, problems=[*at.problems, *shown.problems]))
+        output.show_json(msgspec.structs.replace(view, problems=[*context.problems, *view.problems]))
         return
-    memories = ", ".join(output.pluralize(count, primitive) for primitive, count in shown.memories.items()) or "none"
-    standing = ", ".join(f"{count} {state}" for state, count in shown.standing.items())
+    memories = ", ".join(output.pluralize(count, primitive) for primitive, count in view.memories.items()) or "none"
+    standing = ", ".join(f"{count} {state}" for state, count in view.standing.items())
     output.show_table(
         ("", ""),
         (
-            ("project", f"{shown.project.name} ({shown.project.root})"),
+            ("project", f"{view.project.name} ({view.project.root})"),
             ("memories", memories),
             *([("changed since", standing)] if standing else ()),
-            ("waiting for review", str(shown.candidates)),
-            ("rejected, found again", str(shown.blocked)),
-            ("sessions", f"{shown.sessions}, {shown.waiting} not read yet"),
-            ("newest session", shown.last_session[:19].replace("T", " ") + " UTC" if shown.last_session else "none"),
-            *_of_model(shown.model, shown.last_run),
+            ("waiting for review", str(view.candidates)),
+            ("rejected, found again", str(view.blocked)),
+            ("sessions", f"{view.sessions}, {view.waiting} not read yet"),
+            ("newest session", view.last_session[:19].replace("T", " ") + " UTC" if view.last_session else "none"),
+            *_model_rows(view.model, view.last_run),
         ),
     )
-    output.print_problems([*shown.problems, *shown.model.problems])
+    output.print_problems([*view.problems, *view.model.problems])
 
 
-def _of_model(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
+def _model_rows(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
     """The rows of the table that are about the model, and the `last` run that asked one."""
     if model.provider == "none" and model.waits.why == "none":
         yield "model", "none; choose one with `lerim model use`"
@@ -104,17 +104,17 @@ def _of_model(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
         ),
     )
     if model.spent or model.waits.cost is not None:
-        bound = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", no limit"
-        yield "spent today", f"{format_dollars(model.today_usd)}{bound}"
+        limit = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", no limit"
+        yield "spent today", f"{format_dollars(model.today_usd)}{limit}"
     for one in last.spent:
         yield "last asked", describe_spent(one)
     for line in summarize_steps(last.steps):
         yield "", line
     if model.waits.sessions:
-        yield "for the model", f"{describe_waiting(model.waits)}{_KEPT_BY[model.waits.why]}"
+        yield "for the model", f"{describe_waiting(model.waits)}{_WAIT_SUFFIXES[model.waits.why]}"
 
 
-_KEPT_BY: dict[WaitReason, str] = {
+_WAIT_SUFFIXES: dict[WaitReason, str] = {
     "": "",
     "consent": "; you have not agreed to pay for it yet",
     "budget": "; today's budget is used up",
@@ -123,37 +123,41 @@ _KEPT_BY: dict[WaitReason, str] = {
 }
 
 
-def _status(at: CommandContext) -> StatusView:
-    everything, problems = load_all(at.project, at.home, at.place.store())
-    over = f"{at.project.memory_dir / 'archived'}{os.sep}"
-    stored = [item for item in everything if not str(item.path).startswith(over)]
-    proposals, more, blocked = queue.list_pending(at.place)
-    model = load_model_view(at.project.key, at.settings, at.home, os.environ, datetime.now().astimezone())
-    sessions, waits, newest = _sessions(at, model=bool(model.model) or model.provider in ("auto", "ollama"))
+def _load_status(context: CommandContext) -> StatusOutput:
+    all_memories, problems = load_all(context.project, context.home, context.review_paths.store())
+    archive_prefix = f"{context.project.memory_dir / 'archived'}{os.sep}"
+    stored = [item for item in all_memories if not str(item.path).startswith(archive_prefix)]
+    candidates, review_problems, blocked = queue.list_pending(context.review_paths)
+    model = load_model_view(
+        context.project.key, context.settings, context.home, os.environ, datetime.now().astimezone()
+    )
+    sessions, waiting_ids, newest = _count_sessions(
+        context, model=bool(model.model) or model.provider in ("auto", "ollama")
+    )
     counts = Counter(item.record.primitive for item in stored)
-    stands = find_drifts(at.place, stored, problems)
-    standing = Counter(stands[item.record.id].state for item in stored if item.record.id in stands)
-    return StatusView(
-        project=make_project_view(at.project),
+    drifts = find_drifts(context.review_paths, stored, problems)
+    standing = Counter(drifts[item.record.id].state for item in stored if item.record.id in drifts)
+    return StatusOutput(
+        project=make_project_view(context.project),
         memories={primitive: counts[primitive] for primitive in sorted(counts)},
         standing={state: standing[state] for state in sorted(standing)},
-        candidates=len(proposals),
+        candidates=len(candidates),
         blocked=blocked,
         sessions=sessions,
-        waiting=waits,
+        waiting=waiting_ids,
         last_session=newest,
         model=model,
-        last_run=find_last_model_run(at.place),
+        last_run=find_last_model_run(context.review_paths),
         problems=[
             *problems,
-            *conflicting_answers.find_answer_problems(everything),
-            *find_unmerged_problems(at.place),
-            *more,
+            *conflicting_answers.find_answer_problems(all_memories),
+            *find_unmerged_problems(context.review_paths),
+            *review_problems,
         ],
     )
 
 
-def _sessions(at: CommandContext, *, model: bool) -> tuple[int, int, str]:
+def _count_sessions(context: CommandContext, *, model: bool) -> tuple[int, int, str]:
     """How many sessions the catalog has of this repository, how many wait (with `model` for that, too), when the newest
     ended.
 
@@ -161,15 +165,15 @@ def _sessions(at: CommandContext, *, model: bool) -> tuple[int, int, str]:
     """
     from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog
 
-    if not at.home.catalog.exists():
+    if not context.home.catalog.exists():
         return 0, 0, ""
-    others = [known for known in list_projects(at.home)[0] if known.key != at.project.key]
-    owners = FolderOwners([at.project, *others], home=at.home)
-    waits: set[str] = set()
-    with Catalog.open(at.home) as catalog:
-        own = [cwd for cwd in catalog.list_folders() if owners.find_owner(cwd) == at.project.key]
+    others = [known for known in list_projects(context.home)[0] if known.key != context.project.key]
+    owners = FolderOwners([context.project, *others], home=context.home)
+    waiting_ids: set[str] = set()
+    with Catalog.open(context.home) as catalog:
+        own_folders = [cwd for cwd in catalog.list_folders() if owners.find_owner(cwd) == context.project.key]
         for kind in (EXTRACT_JOB, MODEL_JOB) if model else (EXTRACT_JOB,):
-            rows = catalog.list_sessions(at.project.key, folders=own, limit=1_000_000, kind=kind)
-            waits |= {row.session.id if row.is_main else row.session.parent for row in rows if row.is_waiting}
+            rows = catalog.list_sessions(context.project.key, folders=own_folders, limit=1_000_000, kind=kind)
+            waiting_ids |= {row.session.id if row.is_main else row.session.parent for row in rows if row.is_waiting}
     newest = max((row.last for row in rows if row.last), default=None)
-    return sum(row.is_main for row in rows), len(waits), format_time(newest) if newest else ""
+    return sum(row.is_main for row in rows), len(waiting_ids), format_time(newest) if newest else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from lerim.cli.review import Quotes, QuotesOption
+from lerim.cli.review import QuoteSharing, QuotesOption
 from lerim.cli.review_output import show_candidates
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
@@ -44,7 +44,7 @@ ROLES_OF_A_SYNC: tuple[RoleName, ...] = ("extract", "summarize")
 @with_error_exit
 def sync_command(
     repo: RepoOption = CURRENT_FOLDER,
-    own: Annotated[bool, typer.Option("--global", help="Only the sessions outside any repository.")] = False,
+    personal: Annotated[bool, typer.Option("--global", help="Only the sessions outside any repository.")] = False,
     alias: AliasOption = [],  # noqa: B006 - typer reads it and never writes it
     since: Annotated[
         str, typer.Option(metavar="WHEN", help="Only sessions that changed since then: 14d, 2026-07-01.")
@@ -75,68 +75,70 @@ def sync_command(
     if model not in ("auto", "none"):
         todo = "use “none” or leave --model out; the settings say which model is used (roles.extract)"
         raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
-    if own and alias:
+    if personal and alias:
         raise typer.BadParameter("Sessions outside any repository have no former folder.", param_hint="--alias")
-    at = open_personal_context() if own else open_command_context(repo, alias)
-    if former := [old for old in alias if find_gone_project(old, at.home) is None]:
+    context = open_personal_context() if personal else open_command_context(repo, alias)
+    if unknown_aliases := [old for old in alias if find_gone_project(old, context.home) is None]:
         from lerim.cli.terminal import refuse_unknown_aliases
 
         with interruptible() as cancelled, _progress(quiet=as_json) as emit:
-            refuse_unknown_aliases(at, former, emit, cancelled)
-    if any(find_gone_project(old, at.home) for old in alias):
-        register_aliases(at.project, at.home)  # its review goes on here from now on, not in this run alone
-    above = at.settings.accept_above if accept_above is None else accept_above
+            refuse_unknown_aliases(context, unknown_aliases, emit, cancelled)
+    if any(find_gone_project(old, context.home) for old in alias):
+        register_aliases(context.project, context.home)  # its review goes on here from now on, not in this run alone
+    accept_threshold = context.settings.accept_above if accept_above is None else accept_above
     options = sync.SyncOptions(
         explicit=True,
-        since=parse_time_option(since or at.settings.sync_since, "--since"),
+        since=parse_time_option(since or context.settings.sync_since, "--since"),
         until=parse_time_option(until, "--until"),
-        accept_above=above if above > 0 or accept_above is not None else None,
-        quotes=quotes or _quotes(at),
+        accept_above=accept_threshold if accept_threshold > 0 or accept_above is not None else None,
+        quotes=quotes or _find_quote_sharing(context),
         model="none" if model == "none" else "auto",
-        guidance=_checked(guidance),
+        guidance=_validate_guidance(guidance),
     )
     if yes and options.model == "auto":
-        _agree(at)
-    report = run_sync(at, options, quiet=as_json)
-    if report.waits.why == "consent" and report.waits.sessions and not as_json and _agreed(at, report.waits):
-        report = combine_reports(report, run_sync(at, options, quiet=False))
+        _save_consent(context)
+    report = run_sync(context, options, quiet=as_json)
+    if report.waits.why == "consent" and report.waits.sessions and not as_json and _ask_consent(context, report.waits):
+        report = combine_reports(report, run_sync(context, options, quiet=False))
     if report.waits.why == "none" and report.waits.sessions and not as_json and options.model == "auto":
-        report = offer_model(at, options, report)
-    new = [one for one in report.problems if one not in at.problems]  # what is wrong with the settings is said already
-    report = msgspec.structs.replace(report, problems=new)
+        report = offer_model(context, options, report)
+    new_problems = [
+        one for one in report.problems if one not in context.problems
+    ]  # what is wrong with the settings is said already
+    report = msgspec.structs.replace(report, problems=new_problems)
     if as_json:
-        output.show_json(msgspec.structs.replace(report, problems=[*at.problems, *report.problems]))
+        output.show_json(msgspec.structs.replace(report, problems=[*context.problems, *report.problems]))
     else:
-        show_sync_report(report, _today(at, report), queue.claim_states(at.place))
+        show_sync_report(report, _describe_spent_today(context, report), queue.claim_states(context.review_paths))
     raise typer.Exit(EXIT_CODES[report.state])
 
 
-def _checked(guidance: str) -> str:
+def _validate_guidance(guidance: str) -> str:
     try:
         return str(SETTING_KEYS["extract.guidance"].check(guidance.strip()))
     except ValueError as error:
         raise typer.BadParameter(f"{error}.", param_hint="--guidance") from error
 
 
-def run_sync(at: CommandContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
+def run_sync(context: CommandContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
     """One whole sync with progress on a terminal; Ctrl-C cancels it."""
     from lerim.jobs import sync
 
     with interruptible() as cancelled, _progress(quiet=quiet) as emit:
-        return sync.sync_project(at.project, at.home, os.environ, options, emit, cancelled)
+        return sync.sync_project(context.project, context.home, os.environ, options, emit, cancelled)
 
 
-def _agree(at: CommandContext) -> None:
+def _save_consent(context: CommandContext) -> None:
     """The person agrees to the models the settings name for a sync. Raises SettingsError where that cannot be kept."""
     from lerim.models import consent, find_role_model
 
     for role in ROLES_OF_A_SYNC:
-        model, _ = find_role_model(role, at.settings, os.environ)
+        model, _ = find_role_model(role, context.settings, os.environ)
         if model is not None and model.billed:
-            consent.allow_model(at.home, model.label)
+            consent.allow_model(context.home, model.label)
 
 
-def _agreed(at: CommandContext, waits: WaitingWork) -> bool:
+def _ask_consent(context: CommandContext, waits: WaitingWork) -> bool:
     """Asks the person, at a terminal, whether what waits may be sent; yes is for good. Raises SettingsError."""
     from lerim.models import consent
 
@@ -146,11 +148,11 @@ def _agreed(at: CommandContext, waits: WaitingWork) -> bool:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         return False
-    consent.allow_model(at.home, waits.model)
+    consent.allow_model(context.home, waits.model)
     return True
 
 
-def _today(at: CommandContext, report: SyncReport) -> str:
+def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
     """What today cost so far, in words, where this run asked a model that is paid for, or the budget kept it from that.
 
     What cannot be told is left out: the sync's own problems have it."""
@@ -159,33 +161,33 @@ def _today(at: CommandContext, report: SyncReport) -> str:
     if not (report.usage.cost or report.usage.unpriced or report.waits.why == "budget"):
         return ""
     try:
-        cost = total_spent_today(at.home, datetime.now().astimezone()).cost
+        cost = total_spent_today(context.home, datetime.now().astimezone()).cost
     except SpendingError:
         return ""
-    bound = f" of ${at.settings.daily_budget_usd:.2f}" if at.settings.daily_budget_usd else ", no limit"
-    return f"Today: {format_dollars(cost)}{bound}."
+    limit = f" of ${context.settings.daily_budget_usd:.2f}" if context.settings.daily_budget_usd else ", no limit"
+    return f"Today: {format_dollars(cost)}{limit}."
 
 
-def offer_model(at: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
+def offer_model(context: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
     """Offers the models of this machine where the person never chose about one. The report of the rules, with what the
     chosen model found besides."""
     from lerim.cli import offer
 
-    if at.settings.origins["roles.extract.provider"] != DEFAULT_ORIGIN:
+    if context.settings.origins["roles.extract.provider"] != DEFAULT_ORIGIN:
         return report
-    offers = offer.offers(at.home, os.environ)
+    offers = offer.find_offers(context.home, os.environ)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         offer.show_offers(offers, report)
         return report
-    if not offer.let_choose(at, offers, report):
+    if not offer.ask_for_model(context, offers, report):
         return report
-    return combine_reports(report, run_sync(at, options, quiet=False))
+    return combine_reports(report, run_sync(context, options, quiet=False))
 
 
-def _quotes(at: CommandContext) -> Quotes | None:
+def _find_quote_sharing(context: CommandContext) -> QuoteSharing | None:
     """What was chosen for this repository, else what the settings say."""
-    return at.place.store().quotes.read_choice() or (
-        None if at.settings.quote_sharing == "ask" else at.settings.quote_sharing
+    return context.review_paths.store().quotes.read_choice() or (
+        None if context.settings.quote_sharing == "ask" else context.settings.quote_sharing
     )
 
 
@@ -209,7 +211,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[SyncEvent], None]]:
         yield show
 
 
-_WAITS: dict[WaitReason, str] = {
+_WAIT_HINTS: dict[WaitReason, str] = {
     "": "The next sync continues with them.",
     "consent": "It costs money. To agree, use `lerim sync --yes` or `lerim model allow`.",
     "budget": "They wait until another day; budget.per_day_usd sets the limit.",
@@ -217,7 +219,7 @@ _WAITS: dict[WaitReason, str] = {
 """What a person can do about sessions that wait for a model; where none is chosen there is nothing to say."""
 
 
-def show_sync_report(report: SyncReport, today: str, known: Mapping[str, ClaimState]) -> None:
+def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, ClaimState]) -> None:
     """The report of a sync as tables: sessions, what models took (`today` in all), what is proposed, what was dropped
     and why, what went wrong. `known` are all candidates there were, and what became of them."""
     counts = report.sessions
@@ -226,22 +228,22 @@ def show_sync_report(report: SyncReport, today: str, known: Mapping[str, ClaimSt
         f"{counts.unchanged} unchanged, {counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
     )
     if report.left_out:
-        were = "was" if report.left_out == 1 else "were"
-        left_out = output.pluralize(report.left_out, "session")
-        output.print_line(f"{left_out} {were} left out by --since, --until or the setting sync.since.")
+        verb = "was" if report.left_out == 1 else "were"
+        left_out_count = output.pluralize(report.left_out, "session")
+        output.print_line(f"{left_out_count} {verb} left out by --since, --until or the setting sync.since.")
     for spent in report.spent:
         output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
     if today:
         output.print_line(today)
     for line in summarize_steps(report.steps):
         output.print_line(output.escape_controls(line))
-    if report.waits.sessions and report.waits.why in _WAITS:
+    if report.waits.sessions and report.waits.why in _WAIT_HINTS:
         output.print_line(
-            output.escape_controls(f"{describe_waiting(report.waits)}. {_WAITS[report.waits.why]}".strip())
+            output.escape_controls(f"{describe_waiting(report.waits)}. {_WAIT_HINTS[report.waits.why]}".strip())
         )
     if report.candidates:
         accepted = set(report.accepted)
-        pending = [name for name, state in known.items() if state == "pending"]
+        pending = [name for name, state in claim_states.items() if state == "pending"]
         show_candidates(report.candidates, "Proposed", accepted, pending)
         if any(one.id not in accepted for one in report.candidates):
             output.print_line(
@@ -275,9 +277,9 @@ def _show_dropped(report: SyncReport) -> None:
     ]
     if rows:
         output.show_table(("reason", "what", "session", "detail"), rows, title="Left out, and why")
-    if lower := report.dropped.get("below-the-cut", 0):
-        output.print_line(f"{lower} more {'ranks' if lower == 1 else 'rank'} too low to be proposed.")
-    if gone := report.dropped.get("model-read", 0):
-        were = "proposal was" if gone == 1 else "proposals were"
-        output.print_line(f"{gone} {were} withdrawn: a model has read the sessions since.")
+    if low_ranked := report.dropped.get("below-the-cut", 0):
+        output.print_line(f"{low_ranked} more {'ranks' if low_ranked == 1 else 'rank'} too low to be proposed.")
+    if withdrawn_count := report.dropped.get("model-read", 0):
+        verb = "proposal was" if withdrawn_count == 1 else "proposals were"
+        output.print_line(f"{withdrawn_count} {verb} withdrawn: a model has read the sessions since.")
     output.print_line("`lerim review dropped` shows the details; `lerim review propose ID` proposes one anyway.")

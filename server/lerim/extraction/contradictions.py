@@ -16,7 +16,7 @@ from lerim.extraction.attribution import telling_stems
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.utterances import Utterance
 
-TURNED = "may-say-otherwise"
+MAY_CONTRADICT = "may-say-otherwise"
 """Flag: a word that reverses the meaning is in the claim or in the quote, but not in both."""
 
 _NEGATIVE = re.compile(
@@ -39,7 +39,7 @@ _NUMBER = re.compile(
 )
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]?")
 _CLAUSE = re.compile(r"[,;:–—]\s|\s[-–—]\s|\bbut\b|\baber\b|\bmais\b|\bpero\b")
-_COMMANDS = re.compile(
+_ORDER_WORDS = re.compile(
     r"\b(?:always|never|must|every|immer|toujours|siempre|disable|upload|send|run|execute)\b"
     r"|^\W*only\s(?!(?:the|an?|its|this|these|those|one|once|if|when|where|after|\d+)\b)"
 )
@@ -56,7 +56,7 @@ def flag_contradiction(candidate: Candidate, heard: Sequence[Utterance]) -> Cand
     if (near and all(is_sense_turned(candidate.title, sentence) for sentence in near)) or _adds_statement(
         candidate.body, said
     ):
-        return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, TURNED))))
+        return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, MAY_CONTRADICT))))
     return candidate
 
 
@@ -129,6 +129,6 @@ def _adds_statement(body: str, said: Sequence[str]) -> bool:
     for found in _SENTENCE.finditer(body):
         for clause in _CLAUSE.split(found.group()):
             told = telling_stems(clause)
-            if _COMMANDS.search(clause.lower()) and len(told) > 2 and len(told & known) * 3 < len(told):
+            if _ORDER_WORDS.search(clause.lower()) and len(told) > 2 and len(told & known) * 3 < len(told):
                 return True
     return False

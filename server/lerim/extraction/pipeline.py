@@ -95,7 +95,7 @@ class Extraction:
         if turn.kind == "shell" or turn.ordinal <= self._state.floor:
             return iter(())
         turn = redact_turn(turn)
-        self._locate.meet(turn.cwd)
+        self._locate.record_cwd(turn.cwd)
         for call in turn.tool_calls[:64]:
             learn_symbols(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
         whole, turn = turn, condense_turn(turn)
@@ -166,7 +166,7 @@ class Extraction:
         self._state.now = replace(now, replies=tuple(replies))
         for call in turn.tool_calls:
             for path in (*call.paths[:8], *(find_shown_files(call.command) if call.kind == "shell" else ())):
-                self._locate.touch(path, turn.cwd)
+                self._locate.record_file(path, turn.cwd)
             told = find_instruction_files(call) if call.output and call.kind not in ("edit", "write") else ()
             if told and not _are_all_changed(replies, told):
                 self._state.boot = f"{self._state.boot} {squeeze_spaces(call.output).lower()}"[-20_000:]
@@ -211,7 +211,7 @@ class Extraction:
             if turn.ordinal > self._state.watched:
                 if any(call.status == "pending" for call in turn.tool_calls) and scene.after is None:
                     break
-                out += self._state.watch.see(scene, turn)
+                out += self._state.watch.process_turn(scene, turn)
                 self._state.watched = turn.ordinal
         return out
 
@@ -271,8 +271,8 @@ class Extraction:
         turns = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
             if claim.turn in turns and (back or claim.signal in ("reply", "plan", "fixed-command")):
-                said = shorten(squeeze_spaces(clean_text(after.text)), 100)
-                self._withdraw_claim(claim, after.id, f"the person then said: {said}")
+                next_words = shorten(squeeze_spaces(clean_text(after.text)), 100)
+                self._withdraw_claim(claim, after.id, f"the person then said: {next_words}")
 
     def _withdraw_corrected(self, now: Exchange) -> None:
         """Takes back what the agent said earlier in the session and found to be wrong in this exchange."""

@@ -64,14 +64,14 @@ class ProposalSink:
                     self._withdraw(result)
         queue.keep_left_out(self.place, self.dropped[dropped_before:])
 
-    def merge_candidates(self, survivor: Candidate, absorbed: Candidate) -> None:
-        """Withdraw `absorbed` and add its quotes to `survivor`; both are of this sync. A candidate that a person edited
+    def merge_candidates(self, merged: Candidate, withdrawn: Candidate) -> None:
+        """Withdraw `withdrawn` and add its quotes to `merged`; both are of this sync. A candidate that a person edited
         is not withdrawn."""
-        reason = f"joined with: {survivor.title}"
-        for view in [one for one in self.candidates if (one.turn, one.title) == (absorbed.turn, absorbed.title)]:
-            for withdrawn_id in queue.withdraw_candidates(self.place, absorbed.turn, reason, only=view.id):
+        reason = f"joined with: {merged.title}"
+        for view in [one for one in self.candidates if (one.turn, one.title) == (withdrawn.turn, withdrawn.title)]:
+            for withdrawn_id in queue.withdraw_candidates(self.place, withdrawn.turn, reason, only=view.id):
                 self._record_withdrawal(withdrawn_id, reason)
-                queue.propose_candidate(self.place, survivor, self.memories)  # adds the quotes to the waiting one
+                queue.propose_candidate(self.place, merged, self.memories)  # adds the quotes to the waiting one
 
     def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
         """Withdraw the candidates that only the ranker found in these turns, because a model has read the turns; list
@@ -105,7 +105,7 @@ class ProposalSink:
 
     def _accept(self, candidate_id: str) -> None:
         try:
-            result = queue.accept_candidate(self.place, candidate_id, quotes=self.quotes, unseen=True)
+            result = queue.accept_candidate(self.place, candidate_id, quotes=self.quotes, automatic=True)
         except LerimError as error:
             self.problems.append(Problem(error.code, candidate_id, error.explanation))
             return

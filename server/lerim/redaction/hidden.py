@@ -8,11 +8,11 @@ HIDDEN_CHARACTERS = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 )
-_ORDINARY = re.compile(
+_JOINED_EMOJI = re.compile(
     "[\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff][\ufe0e\ufe0f]|"
     "(?<=[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
 )
-_COMMANDING = re.compile(
+_ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s|my\s){0,2}(?:previous|prior|above|earlier|"
     r"system)\s(?:instructions?|prompts?|rules?|messages?)|"
     r"\byou are now\b|\bnew instructions?:|\bsystem prompt\b|\bdo not (?:tell|inform|mention (?:this|it) to) the "
@@ -28,34 +28,36 @@ _EXFILTRATION = re.compile(
     r"npmrc)\b[^\n]{0,80}https?://",
     re.IGNORECASE,
 )
-_SENTENCES = re.compile(r"((?<=[.!?;])\s+|\n+)")
-_TAKEN_OUT = "[left out: an order to an agent]"
+_SENTENCE_END = re.compile(r"((?<=[.!?;])\s+|\n+)")
+_ORDER_MARK = "[left out: an order to an agent]"
 
 
 def show_hidden(text: str) -> str:
     """Writes out every invisible character as `⟨U+200B⟩`; joined emoji stay as they are."""
     if not HIDDEN_CHARACTERS.search(text):
         return text
-    ordinary = {at for match in _ORDINARY.finditer(text) for at in range(*match.span())}
-    return HIDDEN_CHARACTERS.sub(lambda m: m.group() if m.start() in ordinary else f"⟨U+{ord(m.group()):04X}⟩", text)
+    emoji_positions = {at for match in _JOINED_EMOJI.finditer(text) for at in range(*match.span())}
+    return HIDDEN_CHARACTERS.sub(
+        lambda m: m.group() if m.start() in emoji_positions else f"⟨U+{ord(m.group()):04X}⟩", text
+    )
 
 
 def find_flags(*texts: str) -> tuple[str, ...]:
     """Returns the warnings a reviewer should see for these texts: "hidden-characters", "commands-an-agent",
     "sends-data-out"."""
-    whole = "\n".join(texts)
-    found = (
-        ("hidden-characters", show_hidden(whole) != whole),
-        ("commands-an-agent", bool(_COMMANDING.search(whole))),
-        ("sends-data-out", bool(_EXFILTRATION.search(whole))),
+    joined = "\n".join(texts)
+    flags = (
+        ("hidden-characters", show_hidden(joined) != joined),
+        ("commands-an-agent", bool(_ORDERS.search(joined))),
+        ("sends-data-out", bool(_EXFILTRATION.search(joined))),
     )
-    return tuple(name for name, present in found if present)
+    return tuple(name for name, is_present in flags if is_present)
 
 
 def remove_orders(text: str) -> str:
     """Replaces every sentence that gives orders to an agent with a note."""
-    if not _COMMANDING.search(text):
+    if not _ORDERS.search(text):
         return text
-    parts = _SENTENCES.split(text)
-    left = "".join(_TAKEN_OUT if _COMMANDING.search(part) else part for part in parts).strip()
-    return _COMMANDING.sub(_TAKEN_OUT, left)  # an order that spans a line break
+    parts = _SENTENCE_END.split(text)
+    remaining = "".join(_ORDER_MARK if _ORDERS.search(part) else part for part in parts).strip()
+    return _ORDERS.sub(_ORDER_MARK, remaining)  # an order that spans a line break

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import re
 
-from lerim.redaction.redact import find_secrets, redact_secrets, replace_spans
+from lerim.redaction.redact import redact_secrets, replace_spans
+from lerim.redaction.search import find_secrets
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 _SHORTEST = 10  # the shortest JSON string that can contain a secret, quotes included
 
 
 def redact_json(text: str) -> str:
     """Redacts each string in JSON, so that the result is still JSON."""
-    return _STRING.sub(_redact_string, text)
+    return _JSON_STRING.sub(_redact_string, text)
 
 
 def _redact_string(match: re.Match[str]) -> str:
@@ -25,8 +26,8 @@ def _redact_string(match: re.Match[str]) -> str:
     if len(literal) < _SHORTEST:
         return literal
     value = json.loads(literal, strict=False) if "\\" in literal else literal[1:-1]
-    found = redact_secrets(value)
-    return json.dumps(found.text, ensure_ascii=False) if found.count else literal
+    redacted = redact_secrets(value)
+    return json.dumps(redacted.text, ensure_ascii=False) if redacted.count else literal
 
 
 def redact_new(text: str, before: str) -> str:

@@ -26,7 +26,7 @@ from lerim.review.accepting import (
 )
 from lerim.review.acts import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
 from lerim.review.candidates import CandidateEdit, Proposal, Target, load_candidate, load_candidates
-from lerim.review.comparing import Near, NeighbourAnswer, NeighbourChoice, find_neighbours
+from lerim.review.comparing import NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, LedgerClaim, load_correction, open_ledger
 from lerim.review.proposing import (
     Suggestion,
@@ -123,9 +123,9 @@ def with_neighbours(
         known = {one.id: one for one in ledger.claims("pending")}
         for proposal in proposals:
             title, body = proposal.record.title, proposal.record.body
-            near: tuple[Near, ...] = ()
+            near: tuple[NearMemory, ...] = ()
             if proposal.session and proposal.id in known:
-                skip = ledger.choices.answered_memories(known[proposal.id].print, known[proposal.id].source)
+                skip = ledger.choices.answered_memories(known[proposal.id].fingerprint, known[proposal.id].source)
                 near = find_neighbours(search, store, title, body, skip=skip)
             found.append(replace(proposal, neighbours=near))
     return found
@@ -198,7 +198,7 @@ def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, only: str = 
 
 def _is_persons(proposal: Proposal, known: LedgerClaim) -> bool:
     """Whether a person had a candidate proposed or changed its words, here or in its file."""
-    return proposal.edited or proposal.maker == "person" or files.hash_text(proposal.saved) != known.written
+    return proposal.edited or proposal.maker == "person" or files.hash_text(proposal.saved_text) != known.written
 
 
 def is_only_ranked(proposal: Proposal) -> bool:
@@ -227,7 +227,7 @@ def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) ->
                 continue
             dropped = drop_candidate(told, "model-read", "", told.score)
             # `withdraw_in_ledger` commits this with its own first step: a kill leaves both or neither
-            ledger.left_out.keep((dropped,), datetime.now(UTC))
+            ledger.left_out.save((dropped,), datetime.now(UTC))
             ledger.left_out.mark_proposed(told, known.id)
             withdraw_in_ledger(paths, ledger, proposal, DROP_REASON_TEXTS["model-read"])
             taken.append((known.id, dropped))

@@ -10,7 +10,7 @@ from chat_server import KEY, chat, finds, item
 from claude_lines import encoded, prompt, reply, text, transcript
 from lerim.errors import ModelError, SettingsError
 from lerim.sessions.model import Transcript
-from lerim_evals.extractors import by_model, by_rules
+from lerim_evals.extractors import extract_by_rules, extract_with_model
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def settings(home: Path, url: str) -> None:
 def test_a_models_words_take_the_place_of_what_only_ranks_high_and_its_cost_is_counted(
     session: Transcript, isolated: Path
 ) -> None:
-    rules = by_rules(session, "")
+    rules = extract_by_rules(session, "")
     cents = item("`Money` holds cents", "amounts of `Money` are cents by agreement", 2)
     again = item("Use `pnpm` instead of `npm`", "Use `pnpm` instead of `npm` in this repo", 0)
     with chat(finds(cents, again)) as server:
         settings(isolated, server.url)
-        found = by_model(session, "")
+        found = extract_with_model(session, "")
     assert len(rules.candidates) == 1
     assert [candidate.title for candidate in found.candidates] == [cents["title"], again["title"]]
     assert (found.tokens, found.cost) == (1_050, 0.002)
@@ -49,7 +49,7 @@ def test_a_models_words_take_the_place_of_what_only_ranks_high_and_its_cost_is_c
 def test_without_a_model_it_says_what_to_set(session: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(SettingsError, match="no model"):
-        by_model(session, "")
+        extract_with_model(session, "")
 
 
 def test_answers_that_were_recorded_are_taken_instead_of_asking(session: Transcript, isolated: Path) -> None:
@@ -57,14 +57,14 @@ def test_answers_that_were_recorded_are_taken_instead_of_asking(session: Transcr
     cents = item("`Money` holds cents", "amounts of `Money` are cents by agreement", 2)
     with chat(finds(cents)) as server:
         settings(isolated, server.url)
-        first = by_model(session, "", answers)
+        first = extract_with_model(session, "", answers)
         assert len(server.asked) == 1
     (isolated / ".lerim" / "config.toml").unlink()
-    again = by_model(session, "", answers)
+    again = extract_with_model(session, "", answers)
     assert again.candidates == first.candidates
     assert again.tokens == first.tokens > 0
 
 
 def test_an_answer_that_was_not_recorded_is_told(session: Transcript, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="primitives 0-3"):
-        by_model(session, "", tmp_path / "answers")
+        extract_with_model(session, "", tmp_path / "answers")

@@ -10,7 +10,7 @@ from tests import claude_lines as lines
 
 from lerim.sessions.model import make_turn_id
 from lerim_evals.cli import main
-from lerim_evals.score import Evaluation, Figures, Missed, Proposal, SignalFigures
+from lerim_evals.score import Evaluation, Figures, MissedMemory, Proposal, SignalFigures
 
 SESSION = "11111111-2222-3333-4444-555555555555"
 SAID = "No, always use uv for installs in pyproject.toml, never pip."
@@ -158,7 +158,7 @@ def test_labelled_sessions_that_are_all_missing_are_an_error_that_says_what_to_d
     assert "--sessions" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("struct", [Evaluation, Figures, SignalFigures, Proposal, Missed])
+@pytest.mark.parametrize("struct", [Evaluation, Figures, SignalFigures, Proposal, MissedMemory])
 def test_every_field_of_an_evaluation_is_listed_in_its_readme(struct: Any) -> None:
     readme = Path(__file__).resolve().parents[3] / "evals" / "README.md"
     listed = readme.read_text(encoding="utf-8").split("- `Evaluation`:")[1].split("\n\n")[0]

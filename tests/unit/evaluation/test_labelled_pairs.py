@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from lerim.errors import SettingsError
-from lerim_evals.labelled import Is, read_pairs
+from lerim_evals.labelled_pairs import Relation, read_pairs
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 
@@ -18,7 +18,7 @@ EVALS = Path(__file__).resolve().parents[3] / "evals"
 def test_there_are_enough_pairs_of_each_label_in_both_halves(name: str, least: int) -> None:
     counts = Counter((known.held, later.what) for known in read_pairs(EVALS / name) for later in known.later)
     assert counts.total() >= least
-    assert all(counts[held, what] >= 15 for held in (False, True) for what in get_args(Is))
+    assert all(counts[held, what] >= 15 for held in (False, True) for what in get_args(Relation))
 
 
 def test_a_file_that_holds_no_pairs_is_refused(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lerim_evals.extractors import by_rules
+from lerim_evals.extractors import extract_by_rules
 from lerim_evals.labels import Label, read_labels, read_verdicts
-from lerim_evals.raw import texts
+from lerim_evals.raw_text import read_all_text
 from lerim_evals.score import Evaluation, score
-from lerim_evals.sessions import below
+from lerim_evals.sessions import find_labelled_sessions
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 
@@ -23,9 +23,9 @@ def labels() -> list[Label]:
 
 
 def evaluated(sessions: Path, labels: list[Label]) -> Evaluation:
-    files = below(sessions, [(one.platform, one.session) for one in labels])
+    files = find_labelled_sessions(sessions, [(one.platform, one.session) for one in labels])
     runs = [(one, files[one.platform, one.session]) for one in labels]
-    scored = [(one, by_rules(file, one.until), texts(file.path)) for one, file in runs]
+    scored = [(one, extract_by_rules(file, one.until), read_all_text(file.path)) for one, file in runs]
     return score("rules", scored, read_verdicts(EVALS / "verdicts.toml"))
 
 

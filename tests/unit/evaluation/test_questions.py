@@ -11,7 +11,7 @@ from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import make_turn_id
 from lerim_evals.cli import main
-from lerim_evals.questions import ask, index, read_questions
+from lerim_evals.search_recall import index_stores, read_questions, search_questions
 
 QUESTIONS = Path(__file__).resolve().parents[3] / "evals" / "questions.toml"
 SESSION = "11111111-2222-3333-4444-555555555555"
@@ -121,12 +121,12 @@ def test_what_answers_100_questions_about_real_sessions_is_found_early(sessions_
     assert len(asked.questions) == 100
     assert len({one.question for one in asked.questions}) == 100
     with Catalog.open(Home(tmp_path / "home")) as catalog:
-        assert index(catalog, sessions_folder, asked.stores) == []
+        assert index_stores(catalog, sessions_folder, asked.stores) == []
         missing = [
             (one.question, turn) for one in asked.questions for turn in one.turns if catalog.load_turn(turn) is None
         ]
         assert missing == []
-        found, absent = ask(catalog, asked.questions)
+        found, absent = search_questions(catalog, asked.questions)
 
     assert absent == []
     assert found.total.at_1 >= 0.66

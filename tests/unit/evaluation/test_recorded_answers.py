@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lerim_evals.extractors import by_model
+from lerim_evals.extractors import extract_with_model
 from lerim_evals.labels import read_labels, read_verdicts
-from lerim_evals.raw import texts
+from lerim_evals.raw_text import read_all_text
 from lerim_evals.score import score
-from lerim_evals.sessions import below
+from lerim_evals.sessions import find_labelled_sessions
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 
@@ -18,9 +18,12 @@ def test_a_models_answers_find_most_of_what_a_reader_would_keep_and_not_one_inve
 ) -> None:
     labels, problems = read_labels(EVALS / "labels")
     assert problems == []
-    files = below(sessions_folder, [(one.platform, one.session) for one in labels])
+    files = find_labelled_sessions(sessions_folder, [(one.platform, one.session) for one in labels])
     runs = [(one, files[one.platform, one.session]) for one in labels]
-    scored = [(one, by_model(file, one.until, answers=EVALS / "answers"), texts(file.path)) for one, file in runs]
+    scored = [
+        (one, extract_with_model(file, one.until, answers=EVALS / "answers"), read_all_text(file.path))
+        for one, file in runs
+    ]
     found = score("model", scored, read_verdicts(EVALS / "verdicts.toml")).figures
     assert found.faithfulness == 1.0
     assert found.sessions == 36

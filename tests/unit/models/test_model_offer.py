@@ -52,7 +52,7 @@ def answered(desk: Desk, *arguments: str) -> Any:
 def test_a_first_sync_tells_what_it_found_without_a_model_and_offers_what_is_here(desk: Desk, claude: Path) -> None:
     story(desk)
     result = run("sync", "--repo", str(desk.repo))
-    assert "Without a model 1 session gave 0 proposals" in result.stdout
+    assert "Without a model, 1 session produced 0 proposals" in result.stdout
     assert "Claude Code, uses your Claude plan: `lerim model use claude-code`" in result.stdout
     assert calls(claude) == 0, "it is started only after it was chosen"
     run("model", "use", "none")
@@ -82,9 +82,9 @@ def test_one_choice_tries_the_model_then_the_rest_is_read_and_the_tried_session_
     assert isinstance(first, SyncReport)
     monkeypatch.setattr(sys, "stdin", io.StringIO("1\ny\n"))
     at = open_command_context(desk.repo)
-    offers = offer.offers(at.home, os.environ)
+    offers = offer.find_offers(at.home, os.environ)
     assert [(one.provider, one.price) for one in offers] == [("claude-code", "uses your Claude plan")]
-    assert offer.let_choose(at, offers, first)
+    assert offer.ask_for_model(at, offers, first)
     shown = capsys.readouterr()
     assert "uses your Claude plan" in shown.err
     assert "`Money` holds cents" in shown.out

@@ -1,6 +1,7 @@
 import pytest
 
-from lerim.redaction.redact import redact_secrets, remove_private_blocks
+from lerim.redaction.private_blocks import remove_private_blocks
+from lerim.redaction.redact import redact_secrets
 
 # put together here so that no scanner takes this file for a leak
 A, D = "abcdefghijklmnopqrstuvwxyz", "0123456789"

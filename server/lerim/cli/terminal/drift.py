@@ -18,17 +18,17 @@ from lerim.memory import (
 from lerim.project import Project
 from lerim.review import ReviewPaths
 
-WRONG = ("drifted", "gone")
+WRONG_STATES = ("drifted", "gone")
 
 
-def find_drifts(place: ReviewPaths, shown: Iterable[StoredMemory], problems: list[Problem]) -> dict[str, Drift]:
+def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: list[Problem]) -> dict[str, Drift]:
     """Those that are drifted or gone of all active memories that were ever looked at, by id. Files are looked at by
     stat, and read where they changed; of the memories `shown` also those that are new.
 
     Nothing is made where nothing was kept yet. What keeps it from being known is added to `problems`, and so are those
     of the memories `shown` that nobody compared with the code here.
     """
-    if place.project.is_personal:
+    if paths.project.is_personal:
         return {}
     subjects = [
         DriftSubject(
@@ -36,25 +36,25 @@ def find_drifts(place: ReviewPaths, shown: Iterable[StoredMemory], problems: lis
             tuple(dict.fromkeys(filter(None, map(parse_reference, one.record.references)))),
             one.record.verified,
         )
-        for one in shown
+        for one in memories
         if one.status == "active"
     ]
     subjects = [one for one in subjects if one.references]
-    if not baselines.has_baselines(place.private):
-        _tell(place, [one.id for one in subjects], problems)
+    if not baselines.has_baselines(paths.private):
+        _report_unknown(paths, [one.id for one in subjects], problems)
         return {}
-    known: list[DriftSummary] = []
+    summaries: list[DriftSummary] = []
     try:
-        DriftChecker(place.project, place.home).check(subjects=subjects, tell=known.append)
+        DriftChecker(paths.project, paths.home).check(subjects=subjects, tell=summaries.append)
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
-    standings = {name: one for found in known for name, one in found.drift_by_memory.items()}
+    standings = {name: one for found in summaries for name, one in found.drift_by_memory.items()}
     unknown = [one.id for one in subjects if one.id in standings and standings[one.id].state == "unknown"]
-    _tell(place, unknown, problems)
-    return {name: one for name, one in standings.items() if one.state in WRONG}
+    _report_unknown(paths, unknown, problems)
+    return {name: one for name, one in standings.items() if one.state in WRONG_STATES}
 
 
-def _tell(place: ReviewPaths, unknown: Sequence[str], problems: list[Problem]) -> None:
+def _report_unknown(paths: ReviewPaths, unknown: Sequence[str], problems: list[Problem]) -> None:
     """Says that nobody knows yet how these memories stand."""
     if unknown:
         which = f"{unknown[0]} was" if len(unknown) == 1 else f"{len(unknown)} memories were"
@@ -63,7 +63,7 @@ def _tell(place: ReviewPaths, unknown: Sequence[str], problems: list[Problem]) -
             "memory verify ID` accepts the code as it is."
         )
         message = f"{which} not yet compared with the code here: {todo}"
-        problems.append(Problem("not-compared", str(place.project.memory_dir), message))
+        problems.append(Problem("not-compared", str(paths.project.memory_dir), message))
 
 
 def find_missing_references(project: Project, references: Sequence[str]) -> list[str]:
@@ -71,13 +71,13 @@ def find_missing_references(project: Project, references: Sequence[str]) -> list
     if project.is_personal:
         return []
     reader = SourceReader(project.root)
-    told: list[str] = []
+    messages: list[str] = []
     for reference in dict.fromkeys(filter(None, map(parse_reference, references))):
-        base = reader.baseline(reference)
-        if base is None:
-            told.append(f"{reference.path} is not there, or cannot be read")
-        elif reference.symbol and not base.digest:
-            told.append(
+        baseline = reader.baseline(reference)
+        if baseline is None:
+            messages.append(f"{reference.path} is not there, or cannot be read")
+        elif reference.symbol and not baseline.digest:
+            messages.append(
                 f"{reference.symbol} is not in {reference.path}, or is there twice; the whole file is used instead"
             )
-    return told
+    return messages

@@ -26,7 +26,7 @@ class TextEditorError(LerimError):
 
 
 @contextmanager
-def edit_in_editor(before: MemoryRecord, environ: Mapping[str, str] = os.environ) -> Iterator[CandidateEdit]:
+def edit_in_editor(record: MemoryRecord, environ: Mapping[str, str] = os.environ) -> Iterator[CandidateEdit]:
     """What the person makes of `before` in `VISUAL` or `EDITOR`. If this or what is done with it fails, their text is
     kept and they are told where. Raises EditorError; then nothing was changed."""
     editor = environ.get("VISUAL") or environ.get("EDITOR")
@@ -34,32 +34,34 @@ def edit_in_editor(before: MemoryRecord, environ: Mapping[str, str] = os.environ
         raise TextEditorError("No editor is set.", where="EDITOR", todo="Set EDITOR, or use --title, --body and --tag.")
     folder = Path(tempfile.mkdtemp(prefix="lerim-"))
     path = folder / "candidate.md"
-    given = make_editor_text(before).encode()
-    keep = False
+    original_text = make_editor_text(record).encode()
+    keep_file = False
     try:
-        path.write_bytes(given)
-        yield parse_editor_text(_text_from(editor, path))
+        path.write_bytes(original_text)
+        yield parse_editor_text(_read_edited_text(editor, path))
     except BaseException:
-        keep = path.is_file() and path.read_bytes() != given
-        if keep:
+        keep_file = path.is_file() and path.read_bytes() != original_text
+        if keep_file:
             output.print_note(f"note: what you wrote was saved in {output.escape_controls(str(path))}")
         raise
     finally:
-        if not keep:
+        if not keep_file:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _text_from(editor: str, path: Path) -> str:
+def _read_edited_text(editor: str, path: Path) -> str:
     """The text of a file once the person closed the editor."""
     try:
         command = [*shlex.split(editor, posix=os.name == "posix"), str(path)]
-        code = subprocess.run(command, check=False).returncode
+        exit_code = subprocess.run(command, check=False).returncode
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         todo = "Check EDITOR. It must wait until you close the file (`code --wait`)."
         raise TextEditorError(f"The editor could not be started: {error}.", where=editor, todo=todo) from error
-    if code:
-        raise TextEditorError(f"The editor ended with {code}; nothing was changed.", where=editor, todo="Try again.")
+    if exit_code:
+        raise TextEditorError(
+            f"The editor ended with {exit_code}; nothing was changed.", where=editor, todo="Try again."
+        )
     return text
 
 

@@ -15,27 +15,29 @@ from lerim.sessions import Catalog, split_likely_transcripts
 
 
 def refuse_unknown_aliases(
-    at: CommandContext, aliases: list[str], emit: Callable[[SyncEvent], None], cancelled: Callable[[], bool]
+    context: CommandContext, aliases: list[str], emit: Callable[[SyncEvent], None], cancelled: Callable[[], bool]
 ) -> None:
     """Raises ProjectError for an alias in which no session of any agent ran; the sessions of the machine are read first
     where that is not known otherwise. Raises CatalogError, SettingsError."""
-    context = SyncContext(at.project, at.home, os.environ, sync.SyncOptions(), emit, cancelled)
-    with Catalog.open(at.home) as catalog:
-        _, stale = context.find_stale_transcripts(catalog, context.folder_owners())
+    sync_context = SyncContext(context.project, context.home, os.environ, sync.SyncOptions(), emit, cancelled)
+    with Catalog.open(context.home) as catalog:
+        _, stale = sync_context.find_stale_transcripts(catalog, sync_context.folder_owners())
         unknown = [
-            old for old in aliases if not _ran(catalog, old) and not split_likely_transcripts(stale, (), (old,))[0]
+            folder
+            for folder in aliases
+            if not _has_sessions(catalog, folder) and not split_likely_transcripts(stale, (), (folder,))[0]
         ]
     if not unknown:
         return
-    sync.index_other_sessions(replace(context, project=replace(at.project, aliases=())), 0)  # nobody's yet
-    with Catalog.open(at.home) as catalog:
-        for old in unknown:
-            if not cancelled() and not _ran(catalog, old):
-                near = difflib.get_close_matches(old, catalog.list_folders(), n=1)
-                told = f"The nearest is {near[0]}. " if near else ""
-                todo = f"{told}`lerim sessions list --all` shows where sessions ran."
-                raise ProjectError("No session of any agent ran in this folder.", where=old, todo=todo)
+    sync.index_other_sessions(replace(sync_context, project=replace(context.project, aliases=())), 0)  # nobody's yet
+    with Catalog.open(context.home) as catalog:
+        for folder in unknown:
+            if not cancelled() and not _has_sessions(catalog, folder):
+                similar = difflib.get_close_matches(folder, catalog.list_folders(), n=1)
+                suggestion = f"The nearest is {similar[0]}. " if similar else ""
+                todo = f"{suggestion}`lerim sessions list --all` shows where sessions ran."
+                raise ProjectError("No session of any agent ran in this folder.", where=folder, todo=todo)
 
 
-def _ran(catalog: Catalog, old: str) -> bool:
-    return any(is_inside_folder(folder, old) for folder in catalog.list_folders())
+def _has_sessions(catalog: Catalog, folder: str) -> bool:
+    return any(is_inside_folder(session_folder, folder) for session_folder in catalog.list_folders())

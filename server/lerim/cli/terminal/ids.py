@@ -10,69 +10,71 @@ from lerim.errors import NotFoundError, UsageError
 from lerim.memory import find_memory_files
 from lerim.review import ReviewPaths, queue
 
-_TOLD = 5
-_DAY = len("20260801-")
+MAX_LISTED = 5
+DATE_PREFIX_LENGTH = len("20260801-")
 
 
-def make_memory_id_finder(place: ReviewPaths) -> Callable[[str], str]:
+def make_memory_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
     """Gives the id of the memory, live or archived, that the text is the beginning of; the text itself where no memory
     is near it, for what then looks it up. Raises UsageError where several begin so, NotFoundError with the nearest."""
-    store = place.store()
+    store = paths.store()
     ids = {PurePath(one.name).stem for one in find_memory_files(store.memory_dir, store.anchor, archived=True)[0]}
 
-    def named(given: str) -> str:
-        if not place.project.is_personal and place.personal().store().path_of(given) is not None:
-            return given  # what looks it up says that it is the person's own
-        return _named(given, ids, "memory", "lerim memory list")
+    def find_id(typed: str) -> str:
+        if not paths.project.is_personal and paths.personal().store().path_of(typed) is not None:
+            return typed  # what looks it up says that it is the person's own
+        return _complete_id(typed, ids, "memory", "lerim memory list")
 
-    return named
+    return find_id
 
 
-def make_candidate_id_finder(place: ReviewPaths) -> Callable[[str], str]:
+def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
     """The same of the candidates that wait; one that was decided is named by all of its id. What would change a memory
     is called like it, and a number: the memory's own id names no candidate."""
-    states = queue.claim_states(place)
+    states = queue.claim_states(paths)
     ids = {one for one, state in states.items() if state == "pending"}
-    store = place.store()
+    store = paths.store()
 
-    def named(given: str) -> str:
-        if given in states:
-            return given
-        if store.path_of(given) is not None:
-            near = ", ".join(sorted(one for one in ids if one.startswith(given))[:_TOLD])
-            todo = f"Give the whole id: {near}." if near else "See `lerim review list`."
-            raise NotFoundError(f"{given[:80]!r} is a memory, not a candidate.", todo=todo)
-        return _named(given, ids, "candidate", "lerim review list")
+    def find_id(typed: str) -> str:
+        if typed in states:
+            return typed
+        if store.path_of(typed) is not None:
+            similar = ", ".join(sorted(one for one in ids if one.startswith(typed))[:MAX_LISTED])
+            todo = f"Give the whole id: {similar}." if similar else "See `lerim review list`."
+            raise NotFoundError(f"{typed[:80]!r} is a memory, not a candidate.", todo=todo)
+        return _complete_id(typed, ids, "candidate", "lerim review list")
 
-    return named
+    return find_id
 
 
 def shortest_prefix(one: str, ids: Collection[str]) -> str:
     """The shortest beginning of an id, of whole words and with the first of them, that no other of `ids` has; the whole
     of one that differs by a number at its end from what may be a memory's."""
     others = [other for other in ids if other != one]
-    words = one[_DAY:].split("-")
+    words = one[DATE_PREFIX_LENGTH:].split("-")
     for count in range(1, len(words) - words[-1].isdigit()):
-        head = one[:_DAY] + "-".join(words[:count])
-        if not any(other.startswith(head) for other in others):
-            return head
+        prefix = one[:DATE_PREFIX_LENGTH] + "-".join(words[:count])
+        if not any(other.startswith(prefix) for other in others):
+            return prefix
     return one
 
 
-def _named(given: str, ids: Collection[str], what: str, where: str) -> str:
-    if given in ids or not given:
-        return given
-    found = sorted(one for one in ids if one.startswith(given))
+def _complete_id(typed: str, ids: Collection[str], noun: str, list_command: str) -> str:
+    if typed in ids or not typed:
+        return typed
+    found = sorted(one for one in ids if one.startswith(typed))
     if len(found) == 1:
         return found[0]
     if found:
-        told = ", ".join(found[:_TOLD]) + (f" and {len(found) - _TOLD} more" if len(found) > _TOLD else "")
-        raise UsageError(
-            (f"Several ids of a {what} begin with {given[:80]!r}: {told}."), todo="Give more characters of the id."
+        listing = ", ".join(found[:MAX_LISTED]) + (
+            f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
         )
-    heads = {part[: len(given)]: one for one in sorted(ids) for part in (one[_DAY:], one)}
-    near = difflib.get_close_matches(given[:100], heads, n=1)
-    if near:
-        todo = f"The nearest is {heads[near[0]]!r}; `{where}` lists them all."
-        raise NotFoundError(f"There is no {what} {given[:80]!r}.", todo=todo)
-    return given
+        raise UsageError(
+            (f"Several ids of a {noun} begin with {typed[:80]!r}: {listing}."), todo="Give more characters of the id."
+        )
+    ids_by_prefix = {part[: len(typed)]: one for one in sorted(ids) for part in (one[DATE_PREFIX_LENGTH:], one)}
+    similar = difflib.get_close_matches(typed[:100], ids_by_prefix, n=1)
+    if similar:
+        todo = f"The nearest is {ids_by_prefix[similar[0]]!r}; `{list_command}` lists them all."
+        raise NotFoundError(f"There is no {noun} {typed[:80]!r}.", todo=todo)
+    return typed

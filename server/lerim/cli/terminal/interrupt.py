@@ -20,24 +20,24 @@ def interruptible(grace: float | None = None) -> Iterator[Callable[[], bool]]:
     With a `grace`, the first press ends the process so many seconds later, if the work has not stopped by then. Only
     for work that a kill does not harm.
     """
-    asked = threading.Event()
-    stopped = threading.Event()
+    stop_requested = threading.Event()
+    work_ended = threading.Event()
 
-    def ask(_signal: int, _frame: object) -> None:
-        if asked.is_set():
+    def handle_signal(_signal: int, _frame: object) -> None:
+        if stop_requested.is_set():
             raise KeyboardInterrupt
-        asked.set()
+        stop_requested.set()
         output.print_note("stopping; press Ctrl-C again to stop at once")
         if grace is not None:
-            threading.Thread(target=end, args=(grace,), daemon=True).start()
+            threading.Thread(target=exit_after, args=(grace,), daemon=True).start()
 
-    def end(seconds: float) -> None:
-        if not stopped.wait(seconds):
+    def exit_after(seconds: float) -> None:
+        if not work_ended.wait(seconds):
             os._exit(EXIT_CODES["cancelled"])
 
-    before = signal.signal(signal.SIGINT, ask)
+    previous_handler = signal.signal(signal.SIGINT, handle_signal)
     try:
-        yield asked.is_set
+        yield stop_requested.is_set
     finally:
-        stopped.set()
-        signal.signal(signal.SIGINT, before)
+        work_ended.set()
+        signal.signal(signal.SIGINT, previous_handler)

@@ -19,20 +19,20 @@ import msgspec
 from lerim.errors import LerimError, Problem, reason_of
 from lerim.files import encode_writable_json
 
-_ACTING = re.compile(
+_INVISIBLE_CHARACTERS = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000110bd\U000110cd\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Characters of the categories `escape_controls` writes out that JSON leaves as they are."""
-WIDEST_TABLE = 160
+MAX_TABLE_WIDTH = 160
 """Columns of a table that goes into a file or a pipe."""
-LEAST_COLUMN = 10
+MIN_COLUMN_WIDTH = 10
 """Columns that a text of a table has, however narrow the terminal is."""
 _NUMBER = re.compile(r"(?:[0-9][0-9,.]*[kMG]?)?")
 """What stands in a column that is set to the right, and is never broken; nor is an id."""
 
 
-class UnwrittenError(LerimError):
+class OutputError(LerimError):
     """What a command has to say could not be written where it was sent to."""
 
     code = "output"
@@ -55,10 +55,10 @@ def escape_controls(text: str, *, lines: bool = False) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_shown(character, lines=lines) for character in text)
+    return "".join(_escape_character(character, lines=lines) for character in text)
 
 
-def _shown(character: str, *, lines: bool) -> str:
+def _escape_character(character: str, *, lines: bool) -> str:
     if character in "\n\t":
         return character if lines else " "
     if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
@@ -110,15 +110,15 @@ def guard_output() -> Iterator[None]:
     except OSError as error:
         _discard(sys.stdout)
         todo = "Write it where there is space, or to a terminal. The command itself has finished."
-        raise UnwrittenError(f"The output could not be written: {reason_of(error)}.", todo=todo) from error
+        raise OutputError(f"The output could not be written: {reason_of(error)}.", todo=todo) from error
 
 
 def _discard(stream: TextIO) -> None:
     """What the stream still holds, and what follows, goes nowhere; Python would fail on it again at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    devnull = os.open(os.devnull, os.O_WRONLY)
     with suppress(OSError, ValueError):  # a stream without a file of the system has nothing to fail on
-        os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+        os.dup2(devnull, stream.fileno())
+    os.close(devnull)
 
 
 def print_note(text: str) -> None:
@@ -138,12 +138,12 @@ def show_json(answer: object) -> None:
     from lerim.redaction import redact_json
 
     text = redact_json(msgspec.json.format(encode_writable_json(answer), indent=2).decode())
-    _print(_ACTING.sub(_escaped, text))
+    _print(_INVISIBLE_CHARACTERS.sub(_escape_match, text))
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_match(match: re.Match[str]) -> str:
     units = match.group().encode("utf-16-be")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
@@ -153,13 +153,13 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     from rich.table import Table
     from rich.text import Text
 
-    seen = Console(file=sys.stdout)
+    terminal = Console(file=sys.stdout)
     # Drawn in memory: where nobody reads any more, rich itself would end the process.
-    drawn = io.StringIO()
+    buffer = io.StringIO()
     console = Console(
-        file=drawn,
-        width=seen.width if sys.stdout.isatty() else WIDEST_TABLE,
-        force_terminal=seen.is_terminal and not seen.legacy_windows,
+        file=buffer,
+        width=terminal.width if sys.stdout.isatty() else MAX_TABLE_WIDTH,
+        force_terminal=terminal.is_terminal and not terminal.legacy_windows,
         markup=False,
         highlight=False,
         emoji=False,
@@ -172,22 +172,26 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
         pad_edge=False,
         show_header=any(columns),
     )
-    least = 2
-    shown = [[escape_controls(redact_output(cell)) for cell in row] for row in rows]
-    for at, name in enumerate(columns):
-        numbers = bool(name) and all(_NUMBER.fullmatch(row[at]) for row in shown)
-        whole = numbers or name == "id"
-        needed = max(len(word) for word in (*name.split(), *(row[at] for row in shown))) if whole else 0
-        least += 1 + (needed or LEAST_COLUMN)
-        table.add_column(Text(name), overflow="fold", justify="right" if numbers else "left", min_width=needed or None)
-    for row in shown:
+    min_table_width = 2
+    escaped_rows = [[escape_controls(redact_output(cell)) for cell in row] for row in rows]
+    for index, name in enumerate(columns):
+        is_numeric = bool(name) and all(_NUMBER.fullmatch(row[index]) for row in escaped_rows)
+        is_unbroken = is_numeric or name == "id"
+        required_width = (
+            max(len(word) for word in (*name.split(), *(row[index] for row in escaped_rows))) if is_unbroken else 0
+        )
+        min_table_width += 1 + (required_width or MIN_COLUMN_WIDTH)
+        table.add_column(
+            Text(name), overflow="fold", justify="right" if is_numeric else "left", min_width=required_width or None
+        )
+    for row in escaped_rows:
         table.add_row(*map(Text, row))
     if console.measure(table, options=console.options.update(width=10_000)).maximum > console.width:
         table.padding = (0, 0)
-        console.width = max(console.width, least)  # the terminal may break lines; no number is left out
+        console.width = max(console.width, min_table_width)  # the terminal may break lines; no number is left out
     console.print(table)
     with guard_output():
-        sys.stdout.write(drawn.getvalue())
+        sys.stdout.write(buffer.getvalue())
 
 
 def show_item(head: str, lines: Iterable[str]) -> None:

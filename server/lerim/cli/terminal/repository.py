@@ -49,20 +49,20 @@ class CommandContext:
     """What is wrong with the settings' files; said on standard error already."""
 
     @property
-    def place(self) -> ReviewPaths:
+    def review_paths(self) -> ReviewPaths:
         """The same for the review and the store."""
         return ReviewPaths(self.project, self.home)
 
 
 def find_home() -> Home:
     """The home the environment names. Raises HomeError where it is none, or lies in the repository around us."""
-    found = Home.of(os.environ)
+    home = Home.of(os.environ)
     try:
         here = Path.cwd()
     except OSError:  # a working folder that was removed lies in no repository
-        return found
-    check_home_outside_repository(found, here)
-    return found
+        return home
+    check_home_outside_repository(home, here)
+    return home
 
 
 def open_command_context(repo: Path, aliases: list[str] | None = None) -> CommandContext:
@@ -70,34 +70,38 @@ def open_command_context(repo: Path, aliases: list[str] | None = None) -> Comman
 
     Raises HomeError, and ProjectError outside any repository and for an alias that cannot be one.
     """
-    mine = find_home()
+    home = find_home()
     folder = resolve_folder(repo)
-    project = locate_project(folder, mine)
+    project = locate_project(folder, home)
     if project is None:
         raise ProjectError(
             "This folder is in no git repository.",
             where=str(folder),
             todo="Run `git init` there, or name a repository with --repo.",
         )
-    for old in aliases or ():
-        project = with_alias(project, old, mine)
-    settings, problems = load.load_settings(os.environ, mine, project.root)
+    for alias in aliases or ():
+        project = with_alias(project, alias, home)
+    settings, problems = load.load_settings(os.environ, home, project.root)
     output.print_problems(problems)
-    return CommandContext(project, mine, settings, problems)
+    return CommandContext(project, home, settings, problems)
 
 
-def find_review_paths(repo: Path, own: bool) -> ReviewPaths:
+def find_review_paths(repo: Path, personal: bool) -> ReviewPaths:
     """Where the memories are that a command is about: the repository's, or the person's own. Raises ProjectError."""
-    return ReviewPaths(make_personal_project(find_home()), find_home()) if own else open_command_context(repo).place
+    return (
+        ReviewPaths(make_personal_project(find_home()), find_home())
+        if personal
+        else open_command_context(repo).review_paths
+    )
 
 
 def open_personal_context() -> CommandContext:
     """What belongs to the person and to no repository; broken settings are warned of."""
-    mine = find_home()
-    own = make_personal_project(mine)
-    settings, problems = load.load_settings(os.environ, mine, None)
+    home = find_home()
+    personal = make_personal_project(home)
+    settings, problems = load.load_settings(os.environ, home, None)
     output.print_problems(problems)
-    return CommandContext(own, mine, settings, problems)
+    return CommandContext(personal, home, settings, problems)
 
 
 def resolve_folder(repo: Path) -> Path:
@@ -131,7 +135,7 @@ def with_error_exit(command: Callable[P, R]) -> Callable[P, R]:
                 return command(*arguments, **options)
             finally:
                 output.flush_output()
-        except output.UnwrittenError as error:
+        except output.OutputError as error:
             output.show_error(error, as_json=False)
             raise typer.Exit(error.exit_code) from error
         except LerimError as error:

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from lerim.cli.terminal import output
 from lerim.errors import UsageError
 
-_WRONG = cast(type[Exception], typer.BadParameter.__mro__[1])
+_CLICK_USAGE_ERROR = cast(type[Exception], typer.BadParameter.__mro__[1])
 """What is raised for wrong usage of any kind: typer has no public name for it."""
 
 
@@ -31,9 +31,9 @@ class RootCommandGroup(CommandGroup):
         """Runs the command. What is wrong with a value is said without the name of the class that found it."""
         try:
             return super().invoke(ctx)
-        except _WRONG as error:
-            wrong = cast(Any, error)
-            wrong.message = wrong.message.replace("Value error, ", "", 1)
+        except _CLICK_USAGE_ERROR as error:
+            usage_error = cast(Any, error)
+            usage_error.message = usage_error.message.replace("Value error, ", "", 1)
             raise
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
@@ -42,16 +42,16 @@ class RootCommandGroup(CommandGroup):
             return super().main(args, *rest, **more)
         try:
             code = super().main(args, *rest, **{**more, "standalone_mode": False})
-        except _WRONG as error:
-            wrong = _told(error)
-            output.show_error(wrong, as_json=True)
-            code = wrong.exit_code
+        except _CLICK_USAGE_ERROR as error:
+            usage_error = _make_usage_error(error)
+            output.show_error(usage_error, as_json=True)
+            code = usage_error.exit_code
         except typer.Abort:
             code = 1
         sys.exit(code or 0)
 
 
-def _told(error: Any) -> UsageError:
+def _make_usage_error(error: Any) -> UsageError:
     path = error.ctx.command_path if error.ctx else "lerim"
     message = error.format_message()
     return UsageError(message.partition("\n")[0] or "A command is missing.", where=path, todo=f"See `{path} --help`.")

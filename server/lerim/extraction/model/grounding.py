@@ -29,19 +29,21 @@ from lerim.memory import LearningKind
 from lerim.redaction import clean_text, find_flags, find_redaction_marks, strip_markup
 from lerim.sessions import Turn
 
-BODY = 1_200
-TAGS = 4
-REFERENCES = 5
-REPLACES = 3
-AGENT_AT_MOST = 0.55
+MAX_BODY_CHARS = 1_200
+MAX_TAGS = 4
+MAX_REFERENCES = 5
+MAX_REPLACED_NAMES = 3
+MAX_AGENT_CONFIDENCE = 0.55
 """Maximum confidence of a claim that rests on the agent's words alone."""
-UNSHOWN = 0.2
+UNQUOTED_CONFIDENCE = 0.2
 """Confidence of a claim without a quote, which is only proposed if a person asks for it."""
-SHORTEST_TITLE = 8
-SAME = 0.72  # word overlap of two titles from which they make the same claim
-SAME_TURN = 0.5  # the same, if both rest on one turn
-MOSTLY = 0.5  # share of the longer quote from which two overlapping quotes count as the same words
-SAME_QUOTE = 0.2  # word overlap of titles if both rest on one quote; one sentence can decide two things
+MIN_TITLE_CHARS = 8
+MIN_TITLE_OVERLAP = 0.72  # word overlap of two titles from which they make the same claim
+MIN_TITLE_OVERLAP_SAME_TURN = 0.5  # the same, if both rest on one turn
+MIN_QUOTE_OVERLAP = 0.5  # share of the longer quote from which two overlapping quotes count as the same words
+MIN_TITLE_OVERLAP_SAME_QUOTE = (
+    0.2  # word overlap of titles if both rest on one quote; one sentence can decide two things
+)
 
 _PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
 _SYMBOL = re.compile(r"^[\w.$:<>-]{1,120}$")
@@ -71,7 +73,7 @@ def ground_candidates(
         material.platform,
         material.session,
         lambda turn, who: words[turn].words(who) if turn in words else "",
-        material.boot,
+        material.instruction_text,
     )
     spoken = ((turn, piece) for turn in turns for piece in turn.pieces if piece.head != THOUGHT)
     heard = [Utterance(piece.who, turn.id, piece.text) for turn, piece in spoken]
@@ -108,10 +110,10 @@ def find_repeated_claim(one: EarlierClaim, others: Iterable[EarlierClaim]) -> Ea
         theirs = set(content_words(other.title))
         shared = len(words & theirs) / max(1, len(words | theirs))
         same_turn = one.turn == other.turn
-        if shared >= (SAME_TURN if same_turn else SAME):
+        if shared >= (MIN_TITLE_OVERLAP_SAME_TURN if same_turn else MIN_TITLE_OVERLAP):
             return other
         quoted = any(is_overlapping(mine, his) for mine in one.quotes for his in other.quotes)
-        if same_turn and quoted and shared >= SAME_QUOTE:
+        if same_turn and quoted and shared >= MIN_TITLE_OVERLAP_SAME_QUOTE:
             return other
     return None
 
@@ -122,7 +124,7 @@ def _find_same_quote(one: EarlierClaim, before: Iterable[EarlierClaim]) -> Earli
     for other in before:
         pairs = ((mine, his) for mine in one.quotes for his in other.quotes) if one.turn == other.turn else ()
         if any(
-            is_overlapping(mine, his) and min(map(len, (mine, his))) >= MOSTLY * max(map(len, (mine, his)))
+            is_overlapping(mine, his) and min(map(len, (mine, his))) >= MIN_QUOTE_OVERLAP * max(map(len, (mine, his)))
             for mine, his in pairs
         ):
             return other
@@ -139,13 +141,15 @@ def _judge_item(
     if isinstance(judged, DroppedSignal):
         return replace(judged, title=clean_text(judged.title), detail=clean_text(judged.detail))
     own = any(quote.who == "user" for quote in judged.evidence)
-    most = min(item.confidence, 1.0 if own else AGENT_AT_MOST)
-    said = squeeze_spaces(" ".join(source.words(judged.turn, who) for who in ("user", "assistant"))).lower()
+    most = min(item.confidence, 1.0 if own else MAX_AGENT_CONFIDENCE)
+    said = squeeze_spaces(" ".join(source.find_words(judged.turn, who) for who in ("user", "assistant"))).lower()
     return replace(
         judged,
         confidence=round(min(judged.confidence, most), 2),
         tags=_merge_tags(judged.tags, item.tags),
-        replaces=tuple(dict.fromkeys((*_find_replaced_names(item.replaces, said), *judged.replaces)))[:REPLACES],
+        replaces=tuple(dict.fromkeys((*_find_replaced_names(item.replaces, said), *judged.replaces)))[
+            :MAX_REPLACED_NAMES
+        ],
     )
 
 
@@ -157,7 +161,7 @@ def _find_replaced_names(given: Sequence[str], said: str) -> tuple[str, ...]:
         for one in plain_ones
         if 1 < len(one) <= MAX_REPLACES_CHARS and one.lower() in said and clean_text(one) == one
     ]
-    return tuple(dict.fromkeys(named))[:REPLACES]
+    return tuple(dict.fromkeys(named))[:MAX_REPLACED_NAMES]
 
 
 def _drop_unquoted(
@@ -173,7 +177,7 @@ def _drop_unquoted(
         kind=_get_kind(item),
         title=title,
         body=body,
-        confidence=UNSHOWN,
+        confidence=UNQUOTED_CONFIDENCE,
         tags=_merge_tags((), item.tags),
         references=_locate_references(item.references, turn.cwd, material),
         evidence=(),
@@ -200,13 +204,13 @@ def _make_title_and_body(item: MemoryCandidate, quote: str) -> tuple[str, str]:
         title = make_title(quote)
     if question:
         title = f"{title.rstrip(' ?')}?"
-    return title, full_sentence(shorten(body or strip_markup(quote) or title, BODY))
+    return title, full_sentence(shorten(body or strip_markup(quote) or title, MAX_BODY_CHARS))
 
 
 def _is_meaningful_title(title: str) -> bool:
     """Returns whether a title is more than one word and not cut off."""
     cut = title.count("`") % 2 == 1 or title.count("(") != title.count(")")
-    return len(title.split()) > 1 and len(title) >= SHORTEST_TITLE and any(map(str.isalpha, title)) and not cut
+    return len(title.split()) > 1 and len(title) >= MIN_TITLE_CHARS and any(map(str.isalpha, title)) and not cut
 
 
 def _get_kind(item: MemoryCandidate) -> LearningKind | None:
@@ -225,7 +229,7 @@ def _make_draft(item: MemoryCandidate, place: FoundQuote, material: Material) ->
         body=body,
         turn=Turn(turn.id, turn.number, turn.role, "prompt", "", turn.time, turn.cwd),
         quotes=(Quote(place.text, turn.id, place.who),),
-        artifacts=find_artifacts(f"{title} {body}", material.known),
+        artifacts=find_artifacts(f"{title} {body}", material.known_names),
         references=_locate_references(item.references, turn.cwd, material),
     )
 
@@ -238,9 +242,9 @@ def _locate_references(written: Sequence[str], cwd: str, material: Material) -> 
         found = material.locate(path, cwd)
         if found:
             out.append(f"{found}#{symbol}" if _SYMBOL.match(symbol) else found)
-    return tuple(dict.fromkeys(out))[:REFERENCES]
+    return tuple(dict.fromkeys(out))[:MAX_REFERENCES]
 
 
 def _merge_tags(found: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
     plain_ones = [tag.strip().lower() for tag in given if _PLAIN_TAG.match(tag.strip())]
-    return tuple(dict.fromkeys((*found, *(tag for tag in plain_ones if clean_text(tag) == tag))))[:TAGS]
+    return tuple(dict.fromkeys((*found, *(tag for tag in plain_ones if clean_text(tag) == tag))))[:MAX_TAGS]

@@ -21,17 +21,19 @@ from lerim.extraction.model.grounding import find_repeated_claim, make_earlier_c
 from lerim.extraction.model.model_call import ask_signature
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryMergeSignature
 
-NEAR = 0.3  # word overlap of titles and bodies from which the model is believed that two claims are the same
-SAME = 0.6  # word overlap from which code alone considers two claims the same
+MIN_JOINABLE_OVERLAP = (
+    0.3  # word overlap of titles and bodies from which the model is believed that two claims are the same
+)
+MIN_SAME_OVERLAP = 0.6  # word overlap from which code alone considers two claims the same
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedCandidates:
-    """Two candidates returned earlier make the same claim: `kept` now has the quotes of both, `gone` is to be
+    """Two candidates returned earlier make the same claim: `merged` has the quotes of both, `withdrawn` is to be
     withdrawn."""
 
-    kept: Candidate
-    gone: Candidate
+    merged: Candidate
+    withdrawn: Candidate
 
 
 def join_with_model(
@@ -53,9 +55,9 @@ def join_with_model(
     titles = {item.title.strip() for item in answer.items}
     left = [at for at, one in enumerate(found) if one.title in titles]
     gone = [at for at, one in enumerate(found) if one.title not in titles]
-    pairs = [(at, near) for at in gone if (near := _find_nearest(found, at, left, NEAR)) is not None]
-    if answer.unread or answer.cut or len(pairs) < len(gone):
-        wrong = "leaves out what nothing else says" if answer.items and not answer.cut else "cannot be read"
+    pairs = [(at, near) for at in gone if (near := _find_nearest(found, at, left, MIN_JOINABLE_OVERLAP)) is not None]
+    if answer.parse_error or answer.is_truncated or len(pairs) < len(gone):
+        wrong = "leaves out what nothing else says" if answer.items and not answer.is_truncated else "cannot be read"
         yield f"code joined the parts alone: the model's answer {wrong}"
         yield from join_without_model(found)
         return
@@ -65,7 +67,7 @@ def join_with_model(
 def join_without_model(found: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
     """Yields the joins that code makes without a model: candidates that are nearly identical, keeping the more
     confident one."""
-    near = ((at, _find_nearest(found, at, range(at), SAME)) for at in range(len(found)))
+    near = ((at, _find_nearest(found, at, range(at), MIN_SAME_OVERLAP)) for at in range(len(found)))
     yield from _join_pairs(found, [(at, other) for at, other in near if other is not None])
 
 

@@ -26,14 +26,14 @@ from lerim.extraction.model.quotes import FoundQuote, locate_quote
 from lerim.extraction.model.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted
 from lerim.extraction.transcript import ShownTurn
 
-CLAIMS = 12  # claims per call
-AROUND = 1  # turns before and after the one a claim names
-LIKELY = 3  # turns sent per claim beyond the turn it names: those that share most of its words
-MOST_TEXT = 60_000  # characters sent
-LEAST_SHARED = 2  # words a turn must share with a claim to be sent for it
+MAX_CLAIMS = 12  # claims per call
+TURNS_AROUND = 1  # turns before and after the one a claim names
+MAX_LIKELY_TURNS = 3  # turns sent per claim beyond the turn it names: those that share most of its words
+MAX_TEXT_CHARS = 60_000  # characters sent
+MIN_SHARED_WORDS = 2  # words a turn must share with a claim to be sent for it
 
 
-_Later = (BudgetError, ModelAwayError, ModelGoneError, ModelKeyError, SpendingError)
+_RETRYABLE_ERRORS = (BudgetError, ModelAwayError, ModelGoneError, ModelKeyError, SpendingError)
 """Errors that are not caused by this question; a later sync may ask it again."""
 
 
@@ -47,7 +47,7 @@ def repair_quotes(
 ) -> tuple[tuple[MemoryCandidate, ...], str]:
     """Returns the items, with missing quotes replaced where the model found them, and a text on the result, "" if
     nothing had to be asked. Raises StoppedError, and ModelError if a later sync may get an answer."""
-    gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:CLAIMS]
+    gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:MAX_CLAIMS]
     text = _render_turns([items[at] for at in gone], turns)
     if not gone or not text:
         return tuple(items), ""
@@ -56,7 +56,7 @@ def repair_quotes(
     try:
         answer = ask_signature(lm, RepairSignature, inputs, Requoted, think=False, retry=False)
     except LerimError as error:
-        if isinstance(error, _Later) and not isinstance(error, TooDearError):
+        if isinstance(error, _RETRYABLE_ERRORS) and not isinstance(error, TooDearError):
             raise
         # The first answer remains valid.
         return tuple(items), f"no quote was found: {error.gist}"
@@ -84,13 +84,13 @@ def _render_turns(lost: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -
     for item in lost:
         named = next((at for at, turn in enumerate(turns) if turn.number == item.evidence.turn), None)
         if named is not None:
-            chosen.update(range(max(0, named - AROUND), min(len(turns), named + AROUND + 1)))
+            chosen.update(range(max(0, named - TURNS_AROUND), min(len(turns), named + TURNS_AROUND + 1)))
         wanted = set(content_words(f"{item.title} {item.body} {item.evidence.quote}"))
-        shared = sorted(((len(wanted & have), -at) for at, have in enumerate(words)), reverse=True)[:LIKELY]
-        chosen.update(-at for count, at in shared if count >= LEAST_SHARED)
+        shared = sorted(((len(wanted & have), -at) for at, have in enumerate(words)), reverse=True)[:MAX_LIKELY_TURNS]
+        chosen.update(-at for count, at in shared if count >= MIN_SHARED_WORDS)
     out = ""
     for at in sorted(chosen):
         text = turns[at].header + turns[at].body()
-        if len(out) + len(text) <= MOST_TEXT:
+        if len(out) + len(text) <= MAX_TEXT_CHARS:
             out += text
     return out

@@ -23,7 +23,7 @@ class TokenCounter:
             known = self._fresh[text_digest] = tokens.count_tokens(text)
         return known
 
-    def keep(self) -> None:
+    def store(self) -> None:
         """Stores the counts made since the last call. Raises CatalogError."""
         if self._fresh:
             self._catalog.keep_token_counts(self._fresh)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from lerim.extraction.summaries.actions import (
     CommandRun,
-    Deed,
     Locate,
+    SessionAction,
     SummaryExchange,
     find_last_runs,
     split_exchanges,
@@ -61,7 +61,7 @@ def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate
 
     `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path; "" for one outside.
     """
-    found = split_exchanges(turns, locate, told=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
+    found = split_exchanges(turns, locate, records_results=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
     prompts = [exchange for exchange in found if is_request(exchange.prompt)]
     intent = fit_statements(_make_intent(prompts), INTENT_WORDS)
     if not intent:
@@ -97,7 +97,7 @@ def _make_title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[
         and not own.startswith("Implement the")
     ):
         return own.rstrip(".")
-    commits = [deed.text for one in found for deed in one.deeds if deed.what == "committed" and deed.text]
+    commits = [action.text for one in found for action in one.actions if action.kind == "committed" and action.text]
     best = next((said for said in firsts[:3] if len(said.split()) > 3), "")
     if firsts and len(firsts[0].split()) <= 3 and commits:
         best = commits[0]
@@ -139,7 +139,7 @@ def _prompt_turns(one: SummaryExchange) -> tuple[str, ...]:
 
 def _importance(one: SummaryExchange) -> int:
     """Returns how much an exchange changed, which decides what is included if not everything fits."""
-    return 3 * bool(one.changed) + 3 * bool(one.deeds) + bool(one.ran)
+    return 3 * bool(one.changed_files) + 3 * bool(one.actions) + bool(one.runs)
 
 
 def _make_happened(found: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
@@ -167,18 +167,18 @@ def _make_happened(found: Sequence[SummaryExchange], report: SummaryExchange | N
 def _describe_exchange(one: SummaryExchange, with_report: bool) -> Statement | None:
     parts: list[str] = []
     turns: list[str] = []
-    if one.changed:
-        parts.append(f"Changed {list_names([f'`{path}`' for path in one.changed], MAX_LISTED, 'file')}.")
-        turns += [own[-1] for own in list(one.changed.values())[:MAX_LISTED]]
-    if one.ran:
-        runs = _group_runs(one.ran)
+    if one.changed_files:
+        parts.append(f"Changed {list_names([f'`{path}`' for path in one.changed_files], MAX_LISTED, 'file')}.")
+        turns += [own[-1] for own in list(one.changed_files.values())[:MAX_LISTED]]
+    if one.runs:
+        runs = _group_runs(one.runs)
         parts.append(
             f"Ran {list_names([_format_run(name, how) for name, how in runs.items()], MAX_LISTED, 'command')}."
         )
-        turns += list({run.name: run.turn for run in one.ran}.values())[:MAX_LISTED]
-    for deed in _first_deeds(one.deeds):
-        parts.append(_format_deed(deed))
-        turns.append(deed.turn)
+        turns += list({run.name: run.turn for run in one.runs}.values())[:MAX_LISTED]
+    for action in _first_actions(one.actions):
+        parts.append(_format_action(action))
+        turns.append(action.turn)
     report = _find_report(one) if with_report else None
     if report is not None:
         parts.append(f"The agent said: “{report.text}”")
@@ -191,10 +191,10 @@ def _describe_exchange(one: SummaryExchange, with_report: bool) -> Statement | N
 def _describe_reading(one: SummaryExchange) -> tuple[list[str], list[str]]:
     """Returns the statement and turns of an exchange that has nothing else to state: the files it read, or its tool
     calls."""
-    if one.read:
-        return [f"Read {list_names([f'`{path}`' for path in one.read], MAX_LISTED, 'file')}."], list(one.read.values())[
-            -1:
-        ]
+    if one.read_files:
+        return [f"Read {list_names([f'`{path}`' for path in one.read_files], MAX_LISTED, 'file')}."], list(
+            one.read_files.values()
+        )[-1:]
     calls = [turn.id for turn in one.replies for _ in turn.calls]
     return (
         ([f"The agent made {count_noun(len(calls), 'call')} of tools and reported nothing."], calls[-1:])
@@ -203,15 +203,15 @@ def _describe_reading(one: SummaryExchange) -> tuple[list[str], list[str]]:
     )
 
 
-def _first_deeds(deeds: Sequence[Deed]) -> list[Deed]:
-    """Returns at most four deeds, without duplicates."""
-    return list({(deed.what, deed.text): deed for deed in deeds}.values())[:4]
+def _first_actions(actions: Sequence[SessionAction]) -> list[SessionAction]:
+    """Returns at most four actions, without duplicates."""
+    return list({(action.kind, action.text): action for action in actions}.values())[:4]
 
 
 def _group_runs(ran: Sequence[CommandRun]) -> dict[str, list[str]]:
     runs: dict[str, list[str]] = {}
     for one in ran:
-        runs.setdefault(one.name, []).append(one.ended)
+        runs.setdefault(one.name, []).append(one.outcome)
     return runs
 
 
@@ -226,10 +226,10 @@ def _format_run(name: str, how: Sequence[str]) -> str:
     return f"`{name}` (passed)" if how[-1] == "passed" else f"`{name}`"
 
 
-def _format_deed(deed: Deed) -> str:
-    match deed.what:
+def _format_action(action: SessionAction) -> str:
+    match action.kind:
         case "committed":
-            return f"Committed “{deed.text}”." if deed.text else "Committed."
+            return f"Committed “{action.text}”." if action.text else "Committed."
         case "pushed":
             return "Pushed."
         case "opened":
@@ -237,11 +237,11 @@ def _format_deed(deed: Deed) -> str:
         case "merged":
             return "Merged a pull request."
         case "chose":
-            return f"The person answered {deed.text}."
+            return f"The person answered {action.text}."
         case "denied":
-            return f"Refused: {deed.text}."
+            return f"Refused: {action.text}."
         case "interrupted":
-            return f"Stopped: {deed.text}."
+            return f"Stopped: {action.text}."
 
 
 def _find_report(one: SummaryExchange) -> Statement | None:
@@ -255,17 +255,19 @@ def _find_report(one: SummaryExchange) -> Statement | None:
 
 def _make_outcome(found: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
     """Yields the state at the end: commits, results of commands, the person's last words, the agent's last report."""
-    commits = [deed for one in found for deed in one.deeds if deed.what == "committed"]
-    said = [deed for deed in commits if deed.text]
-    for deed in said[-MAX_COMMITS:] or commits[-1:]:
-        yield Statement(_format_deed(deed), (deed.turn,))
-    others = {deed.what: deed for one in found for deed in one.deeds if deed.what in ("pushed", "opened", "merged")}
-    for deed in others.values():
-        yield Statement(_format_deed(deed), (deed.turn,))
-    known = [run for run in find_last_runs([one for one in found if one.ran][-2:]) if run.ended != "ran"]
-    failed = [run for run in known if run.ended == "failed"]
-    for run in (*failed[-2:], *[run for run in known if run.ended == "passed"][-2:]):
-        yield Statement(f"`{run.name}` {run.ended} the last time it was run.", (run.turn,))
+    commits = [action for one in found for action in one.actions if action.kind == "committed"]
+    said = [action for action in commits if action.text]
+    for action in said[-MAX_COMMITS:] or commits[-1:]:
+        yield Statement(_format_action(action), (action.turn,))
+    others = {
+        action.kind: action for one in found for action in one.actions if action.kind in ("pushed", "opened", "merged")
+    }
+    for action in others.values():
+        yield Statement(_format_action(action), (action.turn,))
+    known = [run for run in find_last_runs([one for one in found if one.runs][-2:]) if run.outcome != "ran"]
+    failed = [run for run in known if run.outcome == "failed"]
+    for run in (*failed[-2:], *[run for run in known if run.outcome == "passed"][-2:]):
+        yield Statement(f"`{run.name}` {run.outcome} the last time it was run.", (run.turn,))
     typed = [one.prompt for one in found if one.prompt is not None]
     if len(typed) > 1 and (request := summarize_request(typed[-1].text, MAX_PROMPT_CHARS)):
         yield Statement(f"The person's last words: “{request}”", (typed[-1].id,))

@@ -61,9 +61,9 @@ def is_request(prompt: SummaryTurn | None) -> bool:
 def describe_session(found: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
     """Returns one sentence of figures."""
     prompts = sum(is_request(one.prompt) for one in found)
-    changed, ran = len(collect_changed_files(found)), [run for one in found for run in one.ran]
-    failed = sum(run.ended == "failed" for run in ran)
-    commits = sum(deed.what == "committed" for one in found for deed in one.deeds)
+    changed, ran = len(collect_changed_files(found)), [run for one in found for run in one.runs]
+    failed = sum(run.outcome == "failed" for run in ran)
+    commits = sum(action.kind == "committed" for one in found for action in one.actions)
     parts = [
         f"{count_noun(changed, 'file')} changed" if changed else "no file changed",
         f"{count_noun(len(ran), 'command')} of the project run" + (f" ({failed} failed)" if failed else "")
@@ -104,7 +104,7 @@ def collect_changed_files(found: Sequence[SummaryExchange]) -> dict[str, list[st
     """Returns the changed files, each with the turns that changed it, the most frequently changed first."""
     changed: dict[str, list[str]] = {}
     for one in found:
-        for path, turns in one.changed.items():
+        for path, turns in one.changed_files.items():
             changed.setdefault(path, []).extend(turns)
     return dict(sorted(changed.items(), key=lambda item: -len(item[1])))
 
@@ -129,5 +129,5 @@ def make_summary_tags(found: Sequence[SummaryExchange]) -> tuple[str, ...]:
         if language := LANGUAGES.get(PurePosixPath(path).suffix.removeprefix(".").lower()):
             counts[language] += len(turns)
     for one in found:
-        counts.update(run.name.split()[0].rpartition("/")[2] for run in one.ran)
+        counts.update(run.name.split()[0].rpartition("/")[2] for run in one.runs)
     return tuple(name for name, _ in counts.most_common(MAX_TAGS) if name.isascii() and name.isalnum())

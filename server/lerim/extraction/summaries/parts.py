@@ -61,7 +61,7 @@ class SummaryAnswerCache:
         except (MemoryError_, ValidationError):
             return None
 
-    def keep(self, signature: type[dspy.Signature], shown: str, part: SessionPart) -> None:
+    def store(self, signature: type[dspy.Signature], shown: str, part: SessionPart) -> None:
         """Stores an answer and deletes all but the newest `MAX_CACHED_ANSWERS`. If the folder is not writable, it does
         nothing."""
         try:

@@ -69,7 +69,7 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
     """Return the candidates to ask a model about if there are similar memories, the latest first: those of a session
     that nobody edited, that no person proposed, and that no model was asked about before."""
-    undecided = [one for one in reversed(waiting) if one.session and not one.edited and not one.asked]
+    undecided = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
     return [one for one in undecided if one.maker != "person"]
 
 
@@ -179,7 +179,7 @@ class LeadPass:
         for neighbour in proposal.neighbours:
             if store.live_path(neighbour.stored.record.id) is not None:
                 record = store.load_by_id(neighbour.stored.record.id).record
-                claim_times = (one.said for one in claims if one.memory == record.id)
+                claim_times = (one.last_said for one in claims if one.memory == record.id)
                 related.append(RelatedMemory(record, max([record.updated, *claim_times])))
         if not related:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)

@@ -104,21 +104,21 @@ class _ModelPass:
         for turn in reading:
             with reading.faults_as_errors():
                 material.add(turn)
-        ready = material.ready(reading.is_settled)
+        ready = material.window_turns(reading.is_settled)
         last = ready[-1].number if ready else -1
         token_counter, overlap = TokenCounter(self.part.catalog), self.session.model.window_overlap_tokens
-        self._last_sent_turn = material.sent
+        self._last_sent_turn = material.last_sent
         try:
             with collect_redactions() as secrets:
-                if last > material.sent:
+                if last > material.last_sent:
                     self._ask(job, material, reading.is_settled, token_counter, emit_message)
         except (LerimError, StoppedError):
-            if self._last_sent_turn > material.sent:
+            if self._last_sent_turn > material.last_sent:
                 state = material.state(self._last_sent_turn, overlap, token_counter)
                 self.part.catalog.keep_job_progress(job, reading.resume, state, reading.redactions)
             raise
-        state = material.state(max(last, material.sent), overlap, token_counter)
-        token_counter.keep()
+        state = material.state(max(last, material.last_sent), overlap, token_counter)
+        token_counter.store()
         redactions = reading.redactions + len(secrets)
         self.part.catalog.finish_job(job, reading.resume, state, reading.settles_at, redactions=redactions)
 
@@ -187,8 +187,8 @@ class _ModelPass:
                 self._last_sent_turn = number
             case Candidate() | DroppedSignal():
                 self.part.sink.handle_results([result])
-            case JoinedCandidates(survivor, absorbed):
-                self.part.sink.merge_candidates(survivor, absorbed)
+            case JoinedCandidates(merged, withdrawn):
+                self.part.sink.merge_candidates(merged, withdrawn)
             case ModelStep():
                 self.session.add_step(result)
             case Problem():
@@ -228,10 +228,12 @@ class _ModelPass:
     ) -> Guidance:
         """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
         memories), what the person cares about, and the person's own instruction."""
-        from lerim.extraction import TITLES, Guidance, find_focus, make_related_query
+        from lerim.extraction import MAX_KNOWN_TITLES, Guidance, find_focus, make_related_query
 
-        prompts = [turn.words("user") for turn in material.ready(is_settled) if turn.role == "user"]
-        related = self.part.sink.memories.find_sharing_words(make_related_query(material.facts, prompts), TITLES)
+        prompts = [turn.words("user") for turn in material.window_turns(is_settled) if turn.role == "user"]
+        related = self.part.sink.memories.find_sharing_words(
+            make_related_query(material.facts, prompts), MAX_KNOWN_TITLES
+        )
         newest = self.part.sink.memories.search("", MAX_TAGGED_MEMORIES)
         known = dict.fromkeys((*(one.title for one in earlier_claims), *(one.record.title for one in related)))
         return Guidance(tuple(known), find_focus(hit.record for hit in newest), user_guidance)

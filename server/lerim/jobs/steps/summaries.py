@@ -233,7 +233,7 @@ def _summarize_with_model(
         raise
     finally:
         events.close()
-    token_counter.keep()
+    token_counter.store()
     _write_summary(summaries, summary, turns, transcript.platform, transcript.session_id, label, part.sink)
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
@@ -250,7 +250,7 @@ def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str,
         (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
     )
     for turn in turns:
-        locate.meet(turn.cwd)
+        locate.record_cwd(turn.cwd)
     return locate
 
 

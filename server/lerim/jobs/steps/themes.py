@@ -20,7 +20,7 @@ def propose_themes(part: SyncPart) -> None:
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
         sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS)
-    with_requests = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.asked]
+    with_requests = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.requests]
     sink.handle_results(iter(find_themes(with_requests)))
 
 
@@ -31,6 +31,6 @@ def _find_requests(catalog: Catalog, sink: ProposalSink, session: RecentSession)
     requests = []
     for exchange in split_exchanges(turns, make_locator(sink.place, turns)):
         prompt = exchange.prompt
-        if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed:
-            requests.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed)))
+        if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed_files:
+            requests.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed_files)))
     return ThemeSession(session.platform, session.session_id, tuple(requests))

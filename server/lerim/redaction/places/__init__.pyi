@@ -1,7 +1,7 @@
 from . import calls as calls
-from . import given as given
 from . import idioms as idioms
-from . import lines as lines
+from . import keywords as keywords
+from . import lines_above as lines_above
+from . import named_literals as named_literals
 from . import positional as positional
-from . import spoken as spoken
-from . import told as told
+from . import sentences as sentences

@@ -1,5 +1,5 @@
-"""Defines what a token rule is: a literal that the issuer publishes, and the form around it. `token_forms.py`
-contains the rules.
+"""Defines token rules: a literal that the issuer publishes, and the form around it. `token_forms.py` contains the
+rules.
 
 Every pattern is matched at a known position (its literal) with bounded repetition, so the cost is linear in the
 text. It is compiled when its literal is first found, so importing this costs nothing.
@@ -61,14 +61,14 @@ def _sides(rule: MiddleRule) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rule.before + r"\Z"), re.compile(rule.after)
 
 
-DISCORD = re.compile(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])")
+DISCORD_TAIL = re.compile(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])")
 DISCORD_HEAD = re.compile(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,28}$")
 
-SHAM = re.compile(
+SAMPLE = re.compile(
     r"x{5,}|your|example|placeholder|redacted|replace|changeme|dummy|sample|\*{3}|\.{3}|(.)\1{7,}",
     re.IGNORECASE,
 )
-"""Text that marks a token as a placeholder in documentation."""
+"""What shows that a token is made up, as in documentation; searched anywhere in the value."""
 PLACEHOLDER = re.compile(
     r"^(?:\$|<|\{|%(?:[A-Za-z_]\w*%|[sdq(@{]|$)|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder"
     r"|change[-_]?(?:me|it)|redacted|none$|"
@@ -78,3 +78,5 @@ PLACEHOLDER = re.compile(
     r"|redacted|\$\{|\{\{|<[a-z]|\*{4,}|x{8,}|your[-_]|[-_]here$|example\.com",
     re.IGNORECASE,
 )
+"""What shows that a value stands for a secret or refers to one: a variable, a template, a word such as `none`.
+Searched in the first 80 characters of a value; most of its forms must be at the beginning."""

@@ -1,4 +1,4 @@
-"""How an evaluation is shown and kept: tables for people, a file for comparing runs side by side."""
+"""Shows an evaluation as tables, and saves it to a file with which later runs are compared."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lerim_evals.score import Evaluation, Figures
 Row = tuple[str, ...]
 
 
-def rows(figures: Figures) -> list[Row]:
-    """Name and value of each figure, as a person reads them."""
+def figure_rows(figures: Figures) -> list[Row]:
+    """The name and formatted value of each figure."""
     return [
         ("sessions", str(figures.sessions)),
         ("candidates", str(figures.candidates)),
@@ -29,8 +29,8 @@ def rows(figures: Figures) -> list[Row]:
     ]
 
 
-def by_platform(evaluation: Evaluation) -> list[Row]:
-    """The figures of each agent's sessions, one row an agent."""
+def platform_rows(evaluation: Evaluation) -> list[Row]:
+    """The figures by agent, one row each."""
     return [
         (
             platform,
@@ -45,13 +45,13 @@ def by_platform(evaluation: Evaluation) -> list[Row]:
     ]
 
 
-def side_by_side(now: Evaluation, before: Evaluation) -> list[Row]:
-    """Each figure of two runs, the earlier one last."""
-    return [(*one, other[1]) for one, other in zip(rows(now.figures), rows(before.figures), strict=True)]
+def comparison_rows(now: Evaluation, before: Evaluation) -> list[Row]:
+    """The figures of two runs side by side, the earlier run last."""
+    return [(*one, other[1]) for one, other in zip(figure_rows(now.figures), figure_rows(before.figures), strict=True)]
 
 
-def keep(evaluation: Evaluation, path: Path) -> None:
-    """Writes a run to a JSON file. Raises SettingsError where it cannot be written."""
+def save_evaluation(evaluation: Evaluation, path: Path) -> None:
+    """Writes a run to a JSON file. Raises SettingsError if that fails."""
     try:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(evaluation), indent=2))
     except OSError as error:
@@ -62,8 +62,8 @@ def keep(evaluation: Evaluation, path: Path) -> None:
         ) from error
 
 
-def kept(path: Path) -> Evaluation:
-    """A run written by `keep`. Raises SettingsError where the file is none."""
+def load_evaluation(path: Path) -> Evaluation:
+    """Reads a run that `save_evaluation` wrote. Raises SettingsError if the file is not one."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Evaluation)
     except (OSError, ValueError) as error:

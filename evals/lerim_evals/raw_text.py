@@ -1,4 +1,4 @@
-"""What stands in a transcript file, read without our own readers: the ground on which quotes are checked."""
+"""Reads the text of transcript files without Lerim's own readers, so that quotes are checked independently of them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ _CUT = re.compile(r"\[redacted:[a-z-]{1,30}\]|\\x[0-9a-f]{2}|\\u\{[0-9a-f]{1,6}\
 _HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
-def texts(path: Path) -> str:
-    """Every string in a store (JSON lines, one JSON document, or all rows of a database), one after the other, each run
-    of white space one space. JSON inside a string counts too."""
+def read_all_text(path: Path) -> str:
+    """All strings of a file (JSON lines, one JSON document, or an SQLite database) as one normalised text.
+
+    JSON inside of strings is parsed as well.
+    """
     with path.open("rb") as file:
         database = file.read(16) == b"SQLite format 3\0"
-    return plain("\n".join(_rows(path) if database else _lines(path.read_text(encoding="utf-8", errors="replace"))))
+    return normalise_text(
+        "\n".join(_rows(path) if database else _lines(path.read_text(encoding="utf-8", errors="replace")))
+    )
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -26,7 +30,7 @@ def _lines(text: str) -> Iterator[str]:
         yield from _strings(json.loads(text))
         return
     except ValueError:
-        pass  # not one document: a line each
+        pass  # not a single document, so one per line
     for line in text.split("\n"):
         try:
             yield from _strings(json.loads(line))
@@ -43,13 +47,13 @@ def _rows(path: Path) -> Iterator[str]:
                     yield from _strings(text)
 
 
-def stands(quote: str, all_texts: str) -> bool:
-    """Whether a quote stands in the file: every piece of it between what redaction cut out."""
-    pieces = [plain(piece) for piece in _CUT.split(quote)]
+def contains_quote(quote: str, all_texts: str) -> bool:
+    """Whether a file's text contains a quote. Of a redacted quote, each piece between the cuts has to be there."""
+    pieces = [normalise_text(piece) for piece in _CUT.split(quote)]
     return any(pieces) and all(piece in all_texts for piece in pieces)
 
 
-def records(path: Path) -> list[str]:
+def read_record_ids(path: Path) -> list[str]:
     """The native ids (`uuid`) of a Claude Code transcript's records, in the order of the file."""
     found: list[str] = []
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
@@ -62,8 +66,8 @@ def records(path: Path) -> list[str]:
     return found
 
 
-def plain(text: str) -> str:
-    """The text without characters that do not show, each run of white space one space."""
+def normalise_text(text: str) -> str:
+    """The text without invisible characters, and with each run of white space as one space."""
     return " ".join(_HIDDEN.sub("", text).split())
 
 

@@ -1,0 +1,103 @@
+"""Finds every secret of a text: applies all rules to the text, to its decoded base64 and to its uninterrupted form."""
+
+from __future__ import annotations
+
+import re
+
+from lerim.redaction.hidden import HIDDEN_CHARACTERS
+from lerim.redaction.interruptions import find_interrupted_tokens, remove_invisible
+from lerim.redaction.places import (
+    calls,
+    idioms,
+    keywords,
+    lines_above,
+    named_literals,
+    positional,
+    sentences,
+)
+from lerim.redaction.private_blocks import find_private_blocks
+from lerim.redaction.values import (
+    TOKEN_RUN,
+    NameFinder,
+    Span,
+    encoded,
+    extend_span,
+    find_places,
+    find_tokens,
+    is_public,
+    private_keys,
+)
+
+REDACTION_MARK = re.compile(r"\[redacted:[a-z-]{1,30}\]")
+_name_finder = NameFinder(
+    (
+        *positional.SEARCHED_NAMES,
+        *idioms.SEARCHED_NAMES,
+        *calls.SEARCHED_NAMES,
+        *named_literals.SEARCHED_NAMES,
+        *lines_above.SEARCHED_NAMES,
+        *sentences.SEARCHED_NAMES,
+        *keywords.SEARCHED_NAMES,
+    )
+)
+_MOST_REPEATED_VALUES = 40
+
+
+def find_secrets(text: str) -> list[Span]:
+    """Finds the secrets of a text, with and without its invisible characters. The spans are in order and do not
+    overlap."""
+    spans = _apply_rules(text)
+    if spans:
+        spans += _find_repetitions(text, spans)
+    if HIDDEN_CHARACTERS.search(text):
+        visible = remove_invisible(text)
+        spans += map(visible.map_to_original, _apply_rules(visible.text))
+    spans += find_interrupted_tokens(text)
+    if spans and "[redacted:" in text:
+        marks = [match.span() for match in REDACTION_MARK.finditer(text)]
+        spans = [span for span in spans if not any(span.start < end and start < span.end for start, end in marks)]
+    return _merge(spans)
+
+
+def _find_repetitions(text: str, spans: list[Span]) -> list[Span]:
+    """Finds other occurrences of the same secrets, in places that do not identify them."""
+    values = {text[span.start : span.end]: span.kind for span in spans if 12 <= span.end - span.start <= 400}
+    return [
+        Span(at, at + len(value), kind)
+        for value, kind in list(values.items())[:_MOST_REPEATED_VALUES]
+        for at in find_places(text, value)
+    ]
+
+
+def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
+    """Finds the secrets of a text as it is; `decode`: also those in base64."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a few letters change length in lower case; positions must agree
+        lowered = "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
+    runs = TOKEN_RUN.findall(text)
+    spans = find_tokens(text, runs) + private_keys.find_private_keys(text)
+    if "<private>" in lowered:
+        spans += find_private_blocks(lowered)
+    found_parts = _name_finder.find_parts(lowered)
+    by_place = (
+        positional.find_unnamed_values(text, lowered, found_parts)
+        + keywords.find_cookies_and_files(text, lowered, found_parts)
+        + positional.find_named_values(text, lowered, found_parts)
+    )
+    for place in (keywords, named_literals, calls, lines_above, sentences, idioms):
+        by_place += place.find_spans(text, lowered, found_parts)
+    spans += [span for span in by_place if not is_public(text, span)]
+    if decode and runs and len(max(runs, key=len)) >= encoded.SHORTEST_RUN:
+        spans += encoded.find_encoded_secrets(text, lambda decoded: _apply_rules(decoded, decode=False))
+    return [extend_span(text, span) for span in spans]
+
+
+def _merge(spans: list[Span]) -> list[Span]:
+    """Sorts the spans and joins those that overlap. A joined span keeps the kind of its first."""
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda item: (item.start, -item.end)):
+        if merged and span.start < merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(merged[-1].end, span.end), merged[-1].kind)
+        else:
+            merged.append(span)
+    return merged
