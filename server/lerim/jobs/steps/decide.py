@@ -136,7 +136,7 @@ class LeadPass:
             log_text = f"{decision.answer} {memory}{f' ({decision.reason})' if decision.reason else ''}"
         self.decided[proposal.id] = replace(updated, neighbours=proposal.neighbours)
         self.sink.run.actions.append(action)
-        self._log(self.sink.run.agent, f"{proposal.id}: {log_text}")
+        self._log(self.sink.run.lead_log, f"{proposal.id}: {log_text}")
 
     def _explore(self, proposal: Proposal, related: Sequence[RelatedMemory]) -> str:
         """Return the explorer's evidence, "" if there is no explorer or no answer. The lead then decides without it."""
@@ -150,7 +150,7 @@ class LeadPass:
             place.project.root, store.memory_dir, self._load_session(proposal), self.context.cancelled
         )
         task = f"The claim:\n{describe_claim(to_candidate(proposal))}\n\nThe memories:\n{describe_memories(related)}"
-        log = self.sink.run.subagents
+        log = self.sink.run.explorer_log
         try:
             evidence = explore(self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}"))
         except (BudgetError, SpendingError):

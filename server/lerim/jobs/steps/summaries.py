@@ -65,8 +65,8 @@ def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], sinc
     if not sessions:
         return
     try:
-        place.make_state()
-        place.make_private()
+        place.make_state_folder()
+        place.make_private_folder()
         with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
             for number in range(0, len(sessions), BATCH_SIZE):
                 part.emit_progress(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
