@@ -41,7 +41,7 @@ def word_insight(
         answer = ask(_inputs(sources, previous_faults))
         if answer is None:
             return None
-        if not answer.items or answer.cut:
+        if not answer.items or answer.is_truncated:
             log_note("unread", "its insight cannot be read")
             return None
         worded = _to_record(answer.items[0], plain)

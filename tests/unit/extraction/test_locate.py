@@ -1,6 +1,6 @@
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.locate import Locator
-from lerim.extraction.symbols import NAMES, learn_symbols
+from lerim.extraction.symbols import MAX_NAMES, learn_symbols
 from lerim.sessions.model import FileEdit, ToolCall
 from scripted import ROOT, agent, candidates, extraction, numbered, you
 
@@ -80,9 +80,11 @@ def test_words_of_prose_uses_and_names_of_tests_define_nothing() -> None:
 
 def test_names_are_bounded_and_kept_from_sync_to_sync() -> None:
     names: dict[str, str] = {}
-    learn_symbols(names, showed("read", "".join(f"def name_{at}():\n" for at in range(NAMES * 2)), path="a.py"), str)
-    assert len(names) == NAMES
-    assert f"name_{NAMES * 2 - 1}" in names
+    learn_symbols(
+        names, showed("read", "".join(f"def name_{at}():\n" for at in range(MAX_NAMES * 2)), path="a.py"), str
+    )
+    assert len(names) == MAX_NAMES
+    assert f"name_{MAX_NAMES * 2 - 1}" in names
     first = extraction()
     turns = numbered([you("look"), agent("", showed("read", "def parse_day(x):\n", path="src/d.py")), you("hm")])
     assert [*(item for turn in turns for item in first.feed(turn)), *first.finish(False)] == []

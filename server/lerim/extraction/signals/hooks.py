@@ -24,7 +24,7 @@ _SAID = re.compile(
     r"^[^\n]{0,60}\bhook (?:failed|declined)[^\n]{0,60}",
     re.MULTILINE,
 )
-OFTEN = 2  # refusals from which skipping the hook is worth a note even if nobody said why
+MANY_REFUSALS = 2  # refusals from which skipping the hook is worth a note even if nobody said why
 
 
 def git_verb(command: str) -> str:
@@ -57,7 +57,7 @@ def is_hook_skipped(call: ToolCall) -> bool:
 def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
     """Returns the lesson that the commit or push only went through with the hook skipped; None if the hook stopped it
     only once and nobody said why."""
-    if failure.attempts < OFTEN and not failure.cause:
+    if failure.attempts < MANY_REFUSALS and not failure.cause:
         return None
     name = _HOOK.search(failure.output)
     hook = (name["name"] if name and name["name"] else "") or (

@@ -89,7 +89,7 @@ class SuggestionProposer:
             self.job.counts["withdrawn"] += 1
             action = f"withdrawn-{proposal.action}"
             ids = [target.id for target in proposal.targets]
-            self.job.run.maintained.append(
+            self.job.run.maintain_actions.append(
                 MaintainAction(action, proposal.record.title, _OUTDATED_REASON, ids, proposal.id)
             )
         return left
@@ -154,7 +154,7 @@ class SuggestionProposer:
         """Add an action to the run folder."""
         ids = [target.id for target in proposal.targets]
         title = suggestion.record.title
-        self.job.run.maintained.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
+        self.job.run.maintain_actions.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:

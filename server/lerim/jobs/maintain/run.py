@@ -216,7 +216,7 @@ class _MaintenanceRun(MaintainJob):
         self.counts["repaired"] += done.count
         what = f"{done.count} link{'s' if done.count > 1 else ''} between memories"
         reason = "The memory that says it replaces another one is right; the other is corrected."
-        self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
+        self.run.maintain_actions.append(MaintainAction("repaired", what, reason, undo=done.action))
         return True
 
     def find_theme_activity(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
@@ -237,7 +237,7 @@ class _MaintenanceRun(MaintainJob):
         folder = None
         counts = {name: count for name, count in sorted(self.counts.items()) if count}
         if not self.options.dry_run:
-            run.note(f"{self.state}: {len(run.maintained)} actions")
+            run.note(f"{self.state}: {len(run.maintain_actions)} actions")
             run.counts = counts
             folder, problems = try_write_run(run)
             self.problems += problems
@@ -245,7 +245,7 @@ class _MaintenanceRun(MaintainJob):
         return MaintainReport(
             project=str(self.place.project.root),
             proposals=[candidate_view(one) for one in self.proposer.proposals],
-            done=run.maintained,
+            done=run.maintain_actions,
             counts=counts,
             stale=self.stale,
             problems=self.problems,

@@ -132,7 +132,7 @@ class LeadPass:
             told = f"{found.answer} {memory}{f' ({found.reason})' if found.reason else ''}"
         self.decided[proposal.id] = replace(shown, neighbours=proposal.neighbours)
         self.sink.run.actions.append(action)
-        self._log(self.sink.run.agent, f"{proposal.id}: {told}")
+        self._log(self.sink.run.lead_log, f"{proposal.id}: {told}")
 
     def _explore(self, proposal: Proposal, related: Sequence[RelatedMemory]) -> str:
         """Return the explorer's evidence; "" if there is no explorer or no answer: the lead then decides without it."""
@@ -144,7 +144,7 @@ class LeadPass:
         store = place.store()
         tools = ExplorerTools(place.project.root, store.memory_dir, self._session(proposal), self.context.cancelled)
         task = f"The claim:\n{describe_claim(to_candidate(proposal))}\n\nThe memories:\n{describe_memories(related)}"
-        log = self.sink.run.subagents
+        log = self.sink.run.explorer_log
         try:
             evidence = explore(self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}"))
         except (BudgetError, SpendingError):

@@ -178,8 +178,8 @@ class _ModelPass:
                 self._sent = number
             case Candidate() | DroppedSignal():
                 self.part.sink.take([result])
-            case JoinedCandidates(kept, gone):
-                self.part.sink.join(kept, gone)
+            case JoinedCandidates(merged, withdrawn):
+                self.part.sink.join(merged, withdrawn)
             case ModelStep():
                 self.session.add_step(result)
             case Problem():

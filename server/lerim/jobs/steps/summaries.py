@@ -65,8 +65,8 @@ def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: date
     if not sessions:
         return
     try:
-        place.make_state()
-        place.make_private()
+        place.make_state_folder()
+        place.make_private_folder()
         with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
             for number in range(0, len(sessions), BATCH_SIZE):
                 part.tell(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
