@@ -219,7 +219,7 @@ def listen_to_parent(source: BinaryIO, cancel: threading.Event, bridge: EditorBr
         if isinstance(message, CancelLine):
             cancel.set()
         else:
-            bridge.take(message)
+            bridge.deliver(message)
     gone()
 
 
