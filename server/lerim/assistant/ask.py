@@ -119,7 +119,9 @@ def _answer_with_model(
 
     settings, _ = load.load_settings(environ, home, project.root)
     budget = DayBudget(home, settings.daily_budget_usd, lambda: clock().astimezone())
-    engine = Engine(model, cancelled, home=home, environ=environ, purse=budget, bridge=bridge, most=MAX_ANSWER_TOKENS)
+    engine = Engine(
+        model, cancelled, home=home, environ=environ, budget=budget, bridge=bridge, max_output_tokens=MAX_ANSWER_TOKENS
+    )
     shown = passages_for_model(answer.passages)
     parser = AnswerParser(shown, lambda sentence: emit(SentenceEvent(sentence)))
     state: AnswerState = "done"
@@ -138,9 +140,9 @@ def _answer_with_model(
         answer,
         sentences=sentences,
         known=bool(sentences) or (state != "done" and bool(answer.passages)),
-        model=engine.spent[-1].model if engine.spent else "none",
+        model=engine.role_usage[-1].model if engine.role_usage else "none",
         left_out=parser.unsupported_count,
-        spent=engine.spent,
+        spent=engine.role_usage,
         steps=engine.steps,
         state=state,
         message=message or _empty_answer_message(sentences, shown, parser.unsupported_count),
