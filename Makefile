@@ -39,7 +39,7 @@ protocol: .venv/made-from node_modules/.package-lock.json
 package: lerim.vsix
 
 smoke-model: .venv/made-from $(ENCODING)
-	@$(BIN)/python scripts/smoke_model.py
+	@$(BIN)/python scripts/smoke_test_model.py
 
 bench: .venv/made-from $(ENCODING) lerim.vsix
 	@$(BIN)/python scripts/bench.py
@@ -51,13 +51,13 @@ train: build/train/made-from
 	@PYTHONPATH=server build/train/bin/python evals/ranker/train.py
 
 build/train/made-from: requirements-train.lock
-	@$(PYTHON) scripts/environment.py build/train requirements-train.lock
+	@$(PYTHON) scripts/make_environment.py build/train requirements-train.lock
 
 .venv/made-from: requirements.lock requirements-dev.lock pyproject.toml
-	@$(PYTHON) scripts/environment.py .venv requirements.lock requirements-dev.lock --own
+	@$(PYTHON) scripts/make_environment.py .venv requirements.lock requirements-dev.lock --own
 
-$(ENCODING): scripts/encoding.py | .venv/made-from
-	@$(BIN)/python scripts/encoding.py
+$(ENCODING): scripts/fetch_encoding.py | .venv/made-from
+	@$(BIN)/python scripts/fetch_encoding.py
 
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error

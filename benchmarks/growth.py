@@ -74,12 +74,12 @@ def asked(turns: list[Turn], state: bytes | None, model: Counting) -> tuple[byte
     material = Material(None, "s", "claude", state)
     for turn in turns:
         material.add(turn)
-    fresh = [turn for turn in material.ready(True) if turn.number > material.sent]
+    fresh = [turn for turn in material.window_turns(True) if turn.number > material.last_sent]
     size = sum(tokens.count_tokens(turn.header + turn.body()) for turn in fresh)
     results = extract_candidates(
         wrap_engine(model, "m"), material, ExtractionBrief("{}", "{}", "{}"), max_tokens=WINDOW, overlap_tokens=OVERLAP
     )
-    last = max((result.number for result in results if isinstance(result, TurnsSent)), default=material.sent)
+    last = max((result.number for result in results if isinstance(result, TurnsSent)), default=material.last_sent)
     return material.state(last, OVERLAP), size
 
 

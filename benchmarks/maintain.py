@@ -21,7 +21,7 @@ from pathlib import Path
 from lerim.config.schema import MaintenanceRules
 from lerim.jobs import maintain
 from lerim.jobs.maintain import MaintainOptions, MaintainReport
-from lerim.maintenance.merges import ALIKE_FROM
+from lerim.maintenance.merges import MERGE_SIMILARITY
 from lerim.maintenance.pairs import find_near_pairs
 from lerim.maintenance.plan import plan_maintenance
 from lerim.memory.claims.claim_words import claim_words
@@ -70,7 +70,7 @@ def main() -> None:
         claims = [claim_words(one.record.title, one.record.body) for one in memories]
         pairs: list[object] = []
         rows: list[Row] = [
-            ("near pairs", timed(lambda: pairs.extend(find_near_pairs(claims, ALIKE_FROM))), None, "ms"),
+            ("near pairs", timed(lambda: pairs.extend(find_near_pairs(claims, MERGE_SIMILARITY))), None, "ms"),
             (
                 "the plan, claims and pairs included",
                 timed(partial(plan_maintenance, memories, {}, {}, {}, {}, now, MaintenanceRules())),

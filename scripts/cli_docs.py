@@ -1,6 +1,6 @@
-"""Write docs/CLI.md, the reference of every `lerim` command, from the program itself (`make docs`).
+"""Generate docs/CLI.md, the reference of all `lerim` commands, from the program itself (`make docs`).
 
-With `--check` nothing is written: the exit code is 1 when the page differs from what the program says (`make lint`).
+With `--check` nothing is written, and the exit code is 1 if the page is out of date (`make lint`).
 """
 
 import sys
@@ -25,7 +25,7 @@ INTRODUCTION = """\
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or with `--check` compare it; 1 when it differs."""
+    """Write the page, or with `--check` compare it. Return 1 if it differs."""
     text = cli_page()
     if arguments != ["--check"]:
         PAGE.write_text(text, encoding="utf-8")
@@ -37,57 +37,57 @@ def main(arguments: list[str]) -> int:
 
 
 def cli_page() -> str:
-    """The whole page: an introduction, a list of the commands, a section for each."""
+    """The whole page: an introduction, a list of the commands, and a section for each."""
     program = get_command(app)
     context = Context(program, info_name="lerim")
-    commands = list(walk(context))
+    commands = list(walk_commands(context))
     links = [f"- [`{one.command_path}`](#{anchor(one)}): {short_help(one)}" for one in commands]
-    sections = [section(one) for one in commands]
+    sections = [command_section(one) for one in commands]
     return "\n".join([INTRODUCTION, f"{program.epilog}\n", *links, "", "\n\n".join(sections)]) + "\n"
 
 
-def walk(context: Context) -> Iterator[Context]:
-    """Each command and group below this one in the order of `--help`, groups before their commands."""
+def walk_commands(context: Context) -> Iterator[Context]:
+    """All commands and groups below this one in the order of `--help`, groups before their commands."""
     group: Any = context.command
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if command is None or command.hidden:
             continue
-        below = Context(command, info_name=name, parent=context)
-        yield below
+        subcommand = Context(command, info_name=name, parent=context)
+        yield subcommand
         if hasattr(command, "commands"):
-            yield from walk(below)
+            yield from walk_commands(subcommand)
 
 
-def section(context: Context) -> str:
+def command_section(context: Context) -> str:
     """One command: its help, its usage, and a table of its arguments and options."""
     command: Any = context.command
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     parts = [f"## {context.command_path}", str(command.help).strip(), f"```\n{usage}\n```"]
-    if rows := [row(one, context) for one in command.get_params(context) if "--help" not in one.opts]:
+    if rows := [option_row(one, context) for one in command.get_params(context) if "--help" not in one.opts]:
         parts.append("\n".join(["| option | what it does |", "|---|---|", *rows]))
     return "\n\n".join(parts)
 
 
-def row(parameter: Any, context: Context) -> str:
-    """An argument by its name in the usage line, an option as `--help` shows it, and its help."""
+def option_row(parameter: Any, context: Context) -> str:
+    """A table row with the name of an argument or option (as `--help` shows it) and its help."""
     option, text = parameter.get_help_record(context)
     name = " ".join(parameter.get_usage_pieces(context)) if parameter.param_type_name == "argument" else option
-    return f"| `{cell(name)}` | {cell(text)} |"
+    return f"| `{escape_cell(name)}` | {escape_cell(text)} |"
 
 
 def short_help(context: Context) -> str:
     """The first paragraph of a command's help."""
-    return cell(str(context.command.help).strip().partition("\n\n")[0])
+    return escape_cell(str(context.command.help).strip().partition("\n\n")[0])
 
 
 def anchor(context: Context) -> str:
-    """The name GitHub and VS Code give to a command's heading."""
+    """The anchor that GitHub and VS Code give to a command's heading."""
     return context.command_path.replace(" ", "-")
 
 
-def cell(text: str) -> str:
-    """Text that fits into one cell of a table."""
+def escape_cell(text: str) -> str:
+    """Text escaped for one cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 

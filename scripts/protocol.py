@@ -1,7 +1,7 @@
-"""Write extension/src/protocol/generated.ts, the TypeScript of the protocol, from the Python types of the sidecar.
+"""Generate extension/src/protocol/generated.ts, the protocol in TypeScript, from the Python types of the sidecar.
 
-`--check` writes nothing and fails where the file is not what would be written. msgspec makes JSON Schema of the types,
-json-schema-to-typescript makes TypeScript of that.
+msgspec turns the types into JSON Schema, and json-schema-to-typescript turns that into TypeScript. With `--check`
+nothing is written, and the exit code is 1 if the file is out of date.
 """
 
 import importlib
@@ -42,15 +42,15 @@ SIDECAR_NOTIFICATIONS = {
     core.MAINTAIN_PROGRESS: maintaining.MaintainProgressParams,
     core.ANSWER: asking.AnswerParams,
 }
-"""Notifications of the sidecar."""
+"""Notifications that the sidecar sends, with their parameters."""
 EXTENSION_NOTIFICATIONS = {
     core.LOOK_AROUND: core.NoParams,
     core.EDITOR_MODELS: models.EditorModelsParams,
     core.MODEL_PART: models.ModelPartParams,
 }
-"""Notifications of the extension."""
+"""Notifications that the extension sends, with their parameters."""
 SIDECAR_REQUESTS = {core.ASK_MODEL: (models.AskModelParams, models.ModelAnswerView)}
-"""Requests of the sidecar: what it sends, and what the extension answers."""
+"""Requests that the sidecar sends, with their parameters and results."""
 LITERALS = {
     "NeighbourAnswer": NeighbourAnswer,
     "MemoryGrouping": memories.MemoryGrouping,
@@ -63,14 +63,14 @@ LITERALS = {
     "Stage": Stage,
     "RefusalReason": editor.RefusalReason,
 }
-"""Literal types that get a name of their own: JSON Schema has no names for them."""
+"""Literal types that become named types in TypeScript. JSON Schema has no names for them."""
 
 Schema = dict[str, Any]
 
 
 def main(options: list[str]) -> int:
-    """Write the file, or with `--check` compare it; 1 where it differs."""
-    text = typescript()
+    """Write the file, or with `--check` compare it. Return 1 if it differs."""
+    text = generate_typescript()
     before = GENERATED.read_text(encoding="utf-8") if GENERATED.exists() else ""
     if options != ["--check"]:
         GENERATED.write_text(text, encoding="utf-8")
@@ -82,90 +82,94 @@ def main(options: list[str]) -> int:
     return int(before != text)
 
 
-def typescript() -> str:
-    """The whole file: the types, then the messages."""
-    requests = {one.method: (one.params, result_of(one.module, one.function)) for one in REQUESTS}
-    sent = [
+def generate_typescript() -> str:
+    """Generate the whole file: the types, then the messages."""
+    requests = {one.method: (one.params, find_result_type(one.module, one.function)) for one in REQUESTS}
+    sent_types = [
         *(params for params, _ in requests.values()),
         *EXTENSION_NOTIFICATIONS.values(),
         *(answer for _, answer in SIDECAR_REQUESTS.values()),
     ]
-    received = [
+    received_types = [
         *(result for _, result in requests.values()),
         *SIDECAR_NOTIFICATIONS.values(),
         *(params for params, _ in SIDECAR_REQUESTS.values()),
     ]
     types = {name: {"enum": list(get_args(literal))} for name, literal in LITERALS.items()}
-    types |= definitions(sent) | {name: complete(schema) for name, schema in definitions(received).items()}
+    types |= collect_schemas(sent_types) | {
+        name: require_all_fields(schema) for name, schema in collect_schemas(received_types).items()
+    }
     messages = [
-        *(message(method, "request", *both) for method, both in (requests | SIDECAR_REQUESTS).items()),
+        *(message_constant(method, "request", *both) for method, both in (requests | SIDECAR_REQUESTS).items()),
         *(
-            message(method, "notification", params)
+            message_constant(method, "notification", params)
             for method, params in (SIDECAR_NOTIFICATIONS | EXTENSION_NOTIFICATIONS).items()
         ),
     ]
-    return "\n".join([HEADER, compiled(types), *messages, ""])
+    return "\n".join([HEADER, compile_types(types), *messages, ""])
 
 
-def result_of(module: str, function: str) -> type:
-    """The type a handler is annotated to return."""
+def find_result_type(module: str, function: str) -> type:
+    """The return type that a handler is annotated with."""
     handler = getattr(importlib.import_module(f"lerim.lsp.{module}"), function)
     result: type = get_type_hints(handler, localns={"Sidecar": Sidecar})["return"]
     return result
 
 
-def definitions(types: list[type]) -> dict[str, Schema]:
-    """The schemas of these types and of all they hold, with fields named as they are sent."""
+def collect_schemas(types: list[type]) -> dict[str, Schema]:
+    """The schemas of these types and of all types in their fields, with fields named as they are sent."""
     _, found = msgspec.json.schema_components(dict.fromkeys(types), ref_template="#/$defs/{name}")
-    return {name: as_sent(schema) for name, schema in found.items()}
+    return {name: name_fields_as_sent(schema) for name, schema in found.items()}
 
 
-def as_sent(schema: Schema) -> Schema:
-    """The schema with field names in camelCase, in its description, too, and with our names for literals."""
+def name_fields_as_sent(schema: Schema) -> Schema:
+    """The schema with field names in camelCase, also in its description, and with references to named literals."""
     if not schema.get("properties"):
         return {**schema, "tsType": "Record<string, never>"}
-    named = named_literals(schema)
+    schema_with_literals = reference_literals(schema)
     return {
-        **named,
-        "description": re.sub(r"(?<=`)\w+(?=`)", lambda name: core.camel_case(name[0]), cleandoc(named["description"])),
-        "properties": {core.camel_case(name): field for name, field in named["properties"].items()},
-        "required": [core.camel_case(name) for name in named["required"]],
+        **schema_with_literals,
+        "description": re.sub(
+            r"(?<=`)\w+(?=`)", lambda name: core.camel_case(name[0]), cleandoc(schema_with_literals["description"])
+        ),
+        "properties": {core.camel_case(name): field for name, field in schema_with_literals["properties"].items()},
+        "required": [core.camel_case(name) for name in schema_with_literals["required"]],
     }
 
 
-def named_literals(schema: Any) -> Any:
-    """The schema with a reference wherever the values of one of `LITERALS` are listed."""
+def reference_literals(schema: Any) -> Any:
+    """The schema with a reference in place of each list of values that is one of `LITERALS`."""
     if isinstance(schema, list):
-        return [named_literals(one) for one in schema]
+        return [reference_literals(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     for name, literal in LITERALS.items():
         if set(schema.get("enum", ())) == set(get_args(literal)):
             return {"$ref": f"#/$defs/{name}"}
-    return {key: named_literals(one) for key, one in schema.items()}
+    return {key: reference_literals(one) for key, one in schema.items()}
 
 
-def complete(schema: Schema) -> Schema:
-    """The schema of what the sidecar sends: it leaves out no field, also where Python has a default."""
+def require_all_fields(schema: Schema) -> Schema:
+    """The schema with all fields required: the sidecar always sends every field, also those with a default."""
     return {**schema, "required": list(schema.get("properties", ()))}
 
 
-def compiled(types: dict[str, Schema]) -> str:
-    """The types in TypeScript."""
+def compile_types(types: dict[str, Schema]) -> str:
+    """Compile the schemas to TypeScript."""
     names = sorted(types)
     root = {"title": "Root", "anyOf": [{"$ref": f"#/$defs/{name}"} for name in names], "$defs": types}
     command = (
         *("node_modules/.bin/json2ts", "--no-additionalProperties"),
         *("--bannerComment=", "--style.printWidth=140"),
     )
-    made = subprocess.run(
+    output = subprocess.run(
         command, check=True, cwd=REPOSITORY, input=json.dumps(root), stdout=subprocess.PIPE, encoding="utf-8"
     ).stdout
-    return re.sub(r"export type Root =[^;]*;\n+", "", made)  # json2ts needs a root; nobody else does
+    return re.sub(r"export type Root =[^;]*;\n+", "", output)  # only json2ts needs a root type
 
 
-def message(method: str, kind: str, *types: type) -> str:
-    """The constant of one message: `export const sync = request<SyncParams, SyncReport>("lerim/sync");`."""
+def message_constant(method: str, kind: str, *types: type) -> str:
+    """The constant of one message, such as `export const sync = request<SyncParams, SyncReport>("lerim/sync");`."""
     (name,) = (name for name, value in vars(core).items() if value == method)
     parameters = ", ".join(one.__name__ for one in types)
     return f'export const {core.camel_case(name.lower())} = {kind}<{parameters}>("{method}");'

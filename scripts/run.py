@@ -1,7 +1,7 @@
-"""`make run`: the main job, once. Syncs the sample, or the repository REPO names, and says what came of it.
+"""`make run`: sync the sample, or the repository in REPO, and print the result.
 
-The sample is copied to build/sample (git-ignored) with its own LERIM_HOME and a store for each agent: nothing of the
-person's is read or written. With REPO it is the real repository, the real sessions and the real ~/.lerim.
+The sample is copied to build/sample (git-ignored), with its own LERIM_HOME and a session store for each agent, so that
+none of the person's files are read or written. With REPO it works on the real repository, sessions and ~/.lerim.
 """
 
 from __future__ import annotations
@@ -21,114 +21,116 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lerim.cli.terminal.repository import CommandContext
 
-CLONE = Path(__file__).resolve().parents[1]
-EXAMPLES = CLONE / "examples"
-SAMPLE = CLONE / "build" / "sample"
-PACKAGE = CLONE / "lerim.vsix"
-"""The extension; `make run` builds it first."""
+REPOSITORY = Path(__file__).resolve().parents[1]
+EXAMPLES = REPOSITORY / "examples"
+SAMPLE = REPOSITORY / "build" / "sample"
+EXTENSION_PACKAGE = REPOSITORY / "lerim.vsix"
+"""The extension, which `make run` builds first."""
 SAMPLE_CWD = "/home/robin/tally"
-"""The working directory the sample's sessions were written with."""
+"""The working directory in the sample's sessions, replaced by the real one when they are copied."""
 
-sys.path.insert(0, str(CLONE / "server"))
+sys.path.insert(0, str(REPOSITORY / "server"))
 
 
-def say(text: str = "") -> None:
-    """One line, at once: the commands started in between write to the same terminal."""
+def print_line(text: str = "") -> None:
+    """Print a line and flush it, since commands started in between write to the same terminal."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def slug(folder: Path) -> str:
-    """The name Claude Code gives a working directory's folder of sessions."""
+def claude_folder_name(folder: Path) -> str:
+    """The name of the folder in which Claude Code stores the sessions of a working directory."""
     return re.sub(r"[^A-Za-z0-9]", "-", str(folder))
 
 
-def digest(folder: Path) -> str:
-    """A fingerprint of every file below `folder`: its name and content."""
-    seen = hashlib.sha256()
+def hash_folder(folder: Path) -> str:
+    """A hash of the names and contents of all files below `folder`."""
+    folder_hash = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        seen.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-        seen.update(hashlib.sha256(path.read_bytes()).digest())
-    return seen.hexdigest()
+        folder_hash.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+        folder_hash.update(hashlib.sha256(path.read_bytes()).digest())
+    return folder_hash.hexdigest()
 
 
-def git(folder: Path, *arguments: str) -> None:
-    """Runs git in `folder` with an identity of its own, whatever the person has set up."""
+def run_git(folder: Path, *arguments: str) -> None:
+    """Runs git in `folder` with a fixed identity, whatever the person has configured."""
     identity = ["-c", "user.name=Sample", "-c", "user.email=sample@example.invalid", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
-def last_time(text: str) -> float:
-    """When the last record of a session was written, in seconds since the epoch; 0 where no record says so."""
+def last_timestamp(text: str) -> float:
+    """The time of the last record of a session, in seconds since the epoch; 0 if no record has a time."""
     stamps = re.findall(r'"timestamp":"([^"]{20,30})"', text)
     return datetime.fromisoformat(max(stamps)).timestamp() if stamps else 0
 
 
-def write(path: Path, text: str, when: float) -> None:
-    """A file of a session, last written at `when`: what was written just now counts as still going on."""
+def write_session_file(path: Path, text: str, when: float) -> None:
+    """Writes a file of a session and sets its modification time to `when` (seconds since the epoch): a session that was
+    changed just now would count as unfinished."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
     os.utime(path, (when, when))
 
 
 def copy_sessions(sessions: Path, target: Path, repo: Path) -> None:
-    """The sessions of each agent, as they lie in its store, to its folder below `target`, as if written in `repo`."""
+    """Copies the sessions of each agent into its store below `target`, as if they had been written in `repo`."""
     cwd = json.dumps(repo.as_posix(), ensure_ascii=False)[1:-1]
     for source in sorted(path for path in sessions.rglob("*") if path.is_file()):
         agent, *inner = source.relative_to(sessions).parts
         text = source.read_text(encoding="utf-8").replace(SAMPLE_CWD, cwd)
         if agent == "claude":
-            write(target / agent / "projects" / slug(repo) / source.name, text, last_time(text))
+            write_session_file(
+                target / agent / "projects" / claude_folder_name(repo) / source.name, text, last_timestamp(text)
+            )
         elif agent == "opencode":
-            put_opencode(json.loads(text), target / agent / "storage")
+            write_opencode_session(json.loads(text), target / agent / "storage")
         else:
-            write(target.joinpath(agent, *inner), text, last_time(text))
+            write_session_file(target.joinpath(agent, *inner), text, last_timestamp(text))
 
 
-def put_opencode(export: Any, storage: Path) -> None:
-    """An exported session of OpenCode as the files it was exported from: one for each message and each of its parts."""
+def write_opencode_session(export: Any, storage: Path) -> None:
+    """Writes an exported OpenCode session as OpenCode stores it: one file per message and per message part."""
     info, messages = export["info"], export["messages"]
     files = {storage / "session" / info["projectID"] / f"{info['id']}.json": info}
     for message in messages:
-        said = message["info"]
-        files[storage / "message" / info["id"] / f"{said['id']}.json"] = said
-        files |= {storage / "part" / said["id"] / f"{part['id']}.json": part for part in message["parts"]}
+        message_info = message["info"]
+        files[storage / "message" / info["id"] / f"{message_info['id']}.json"] = message_info
+        files |= {storage / "part" / message_info["id"] / f"{part['id']}.json": part for part in message["parts"]}
     for path, record in files.items():
-        write(path, json.dumps(record, ensure_ascii=False), info["time"]["updated"] / 1000)
+        write_session_file(path, json.dumps(record, ensure_ascii=False), info["time"]["updated"] / 1000)
 
 
 def copy_sample(target: Path = SAMPLE, examples: Path = EXAMPLES) -> Path:
-    """The sample as a git repository with its sessions below `target`, where its own Lerim looks for them; returns the
-    repository.
+    """Copies the sample into a git repository below `target`, with its sessions, and returns the repository.
 
-    What is there from the same examples is kept, with its memories and candidates; anything else is replaced.
+    A copy of the same examples is kept with its memories and candidates. Any other content is replaced.
     """
     repo = target / "repo"
-    stamp = target / "examples.sha256"
-    now = digest(examples)
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == now and (repo / ".git").is_dir():
-        keep_apart(target)
+    stamp_file = target / "examples.sha256"
+    examples_hash = hash_folder(examples)
+    if stamp_file.is_file() and stamp_file.read_text(encoding="utf-8") == examples_hash and (repo / ".git").is_dir():
+        connect_sample_stores(target)
         return repo
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(examples / "project", repo, ignore=shutil.ignore_patterns("__pycache__", ".*_cache"))
-    git(repo, "init", "-q", "-b", "main")
-    git(repo, "add", ".")
-    git(repo, "commit", "-q", "-m", "The sample project")
+    run_git(repo, "init", "-q", "-b", "main")
+    run_git(repo, "add", ".")
+    run_git(repo, "commit", "-q", "-m", "The sample project")
     copy_sessions(examples / "sessions", target, repo)
-    keep_apart(target)
-    stamp.write_text(now, encoding="utf-8")
+    connect_sample_stores(target)
+    stamp_file.write_text(examples_hash, encoding="utf-8")
     return repo
 
 
-def environment(target: Path = SAMPLE) -> dict[str, str]:
-    """The environment the sample is synced in: its own home and sessions, none of the person's settings."""
-    kept = {name: value for name, value in os.environ.items() if name != "LERIM_CONFIG"}
-    return {**kept, "LERIM_HOME": str(target / "lerim"), "CLAUDE_CONFIG_DIR": str(target / "claude")}
+def sample_environment(target: Path = SAMPLE) -> dict[str, str]:
+    """The environment for syncing the sample: its own home and sessions, none of the person's settings."""
+    inherited = {name: value for name, value in os.environ.items() if name != "LERIM_CONFIG"}
+    return {**inherited, "LERIM_HOME": str(target / "lerim"), "CLAUDE_CONFIG_DIR": str(target / "claude")}
 
 
-def keep_apart(target: Path = SAMPLE) -> None:
-    """Has the sample's own Lerim look for each other agent's sessions in the sample, not in the person's home."""
+def connect_sample_stores(target: Path = SAMPLE) -> None:
+    """Connects the sample's Lerim to the session stores in the sample, so that it reads none in the person's home."""
     from lerim.paths import Home
     from lerim.sessions import platforms
     from lerim.sessions.model import PLATFORM_NAMES
@@ -140,21 +142,25 @@ def keep_apart(target: Path = SAMPLE) -> None:
             platforms.connect_platform(home, agent, target / agent)
 
 
-def announce(at: CommandContext) -> None:
-    """What the sync is going to read and write, before it does."""
+def print_plan(context: CommandContext) -> None:
+    """Prints what the sync will read, write and send."""
     from lerim.sessions.platforms import find_platform_roots
 
-    stores = [root for roots in find_platform_roots(os.environ, at.home).values() for root in roots if root.is_dir()]
-    say("reads   " + "\n        ".join(map(str, stores)))
-    say(f"        {at.project.root} (only whether files are there)")
-    say(f"writes  {at.review_paths.state} (candidates to review; memories when you accept them)")
-    say(f"        {at.home.root} (the catalog of sessions, the activity log)")
-    provider = at.settings.roles["extract"].provider
-    say(f"sends   {'nothing' if provider == 'none' else f'sessions, without secrets, to the model of {provider}'}\n")
+    stores = [
+        root for roots in find_platform_roots(os.environ, context.home).values() for root in roots if root.is_dir()
+    ]
+    print_line("reads   " + "\n        ".join(map(str, stores)))
+    print_line(f"        {context.project.root} (only whether files are there)")
+    print_line(f"writes  {context.review_paths.state} (candidates to review; memories when you accept them)")
+    print_line(f"        {context.home.root} (the catalog of sessions, the activity log)")
+    provider = context.settings.roles["extract"].provider
+    print_line(
+        f"sends   {'nothing' if provider == 'none' else f'sessions, without secrets, to the model of {provider}'}\n"
+    )
 
 
-def sync(at: CommandContext) -> int:
-    """A sync through the functions `lerim sync` is made of, and what waits besides; returns the exit code."""
+def sync_and_show(context: CommandContext) -> int:
+    """Syncs as `lerim sync` does, shows the report and all candidates that wait for review; returns the exit code."""
     from lerim.cli.review_output import show_candidates
     from lerim.cli.sync import run_sync, show_sync_report
     from lerim.cli.terminal.interrupt import EXIT_CODES
@@ -162,65 +168,65 @@ def sync(at: CommandContext) -> int:
     from lerim.review import queue
     from lerim.review.views import candidate_view
 
-    report = run_sync(at, SyncOptions(), quiet=False)
-    show_sync_report(report, "", queue.claim_states(at.review_paths))
-    waiting = [candidate_view(proposal) for proposal in queue.list_pending(at.review_paths)[0]]
+    report = run_sync(context, SyncOptions(), quiet=False)
+    show_sync_report(report, "", queue.claim_states(context.review_paths))
+    waiting = [candidate_view(proposal) for proposal in queue.list_pending(context.review_paths)[0]]
     if len(waiting) > len(report.candidates):
         show_candidates(waiting, "Waiting for review, with those of earlier runs")
     return EXIT_CODES[report.state]
 
 
-def finish(at: CommandContext, *, sample: bool) -> None:
-    """Where everything is, and how to go on."""
+def print_next_steps(context: CommandContext, *, sample: bool) -> None:
+    """Prints where everything is, and what to do next."""
     from lerim import process_shell
 
-    repo = at.project.root
-    say(f"\ncandidates  {at.review_paths.review}")
-    say(f"memories    {at.project.memory_dir}")
-    say(f"catalog     {at.home.catalog}")
-    if PACKAGE.is_file():
-        say(f"extension   {PACKAGE} ({PACKAGE.stat().st_size / 1e6:.1f} MB)")
-        say(f"  install   {process_shell.format_command_line('code', '--install-extension', PACKAGE)}")
-        say("            or in VS Code: Extensions, the … menu, “Install from VSIX…”")
-        say(f"  then open {repo}")
+    repo = context.project.root
+    print_line(f"\ncandidates  {context.review_paths.review}")
+    print_line(f"memories    {context.project.memory_dir}")
+    print_line(f"catalog     {context.home.catalog}")
+    if EXTENSION_PACKAGE.is_file():
+        print_line(f"extension   {EXTENSION_PACKAGE} ({EXTENSION_PACKAGE.stat().st_size / 1e6:.1f} MB)")
+        print_line(f"  install   {process_shell.format_command_line('code', '--install-extension', EXTENSION_PACKAGE)}")
+        print_line("            or in VS Code: Extensions, the … menu, “Install from VSIX…”")
+        print_line(f"  then open {repo}")
     else:
-        say("extension   not built yet: `make package`")
-    say("\nin a terminal:")
+        print_line("extension   not built yet: `make package`")
+    print_line("\nin a terminal:")
     if sample:
         for name, folder in (("LERIM_HOME", "lerim"), ("CLAUDE_CONFIG_DIR", "claude")):
             value = f"{name}={SAMPLE / folder}"
             command = "set" if sys.platform == "win32" else "export"
-            say(f"  {process_shell.format_command_line(command, value)}")
-        say("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
-        say(f"  {process_shell.format_command_line('cd', repo)}")
+            print_line(f"  {process_shell.format_command_line(command, value)}")
+        print_line("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
+        print_line(f"  {process_shell.format_command_line('cd', repo)}")
     installed = shutil.which("lerim", path=str(Path(sys.executable).parent))
     command = (installed,) if installed else (sys.executable, "-m", "lerim")
-    say(f"  {process_shell.format_command_line(*command, 'review', 'list', '--repo', repo)}")
-    say(f"  {process_shell.format_command_line(*command, 'sessions', 'list', '--repo', repo)}")
+    print_line(f"  {process_shell.format_command_line(*command, 'review', 'list', '--repo', repo)}")
+    print_line(f"  {process_shell.format_command_line(*command, 'sessions', 'list', '--repo', repo)}")
 
 
 def main() -> int:
-    """Runs the main job; returns the exit code of the sync."""
+    """Syncs and prints the result; returns the exit code of the sync."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repo", default=os.environ.get("REPO", ""), help="a repository; without it, the sample")
-    given = parser.parse_args().repo
-    if not given:
+    repo_option = parser.parse_args().repo
+    if not repo_option:
         os.environ.pop("LERIM_CONFIG", None)
-        os.environ.update(environment())
+        os.environ.update(sample_environment())
     from lerim.cli.terminal.output import show_error
     from lerim.cli.terminal.repository import open_command_context
     from lerim.errors import LerimError
 
     try:
-        if not given:
-            os.chdir(copy_sample())  # its home lies in this clone, which would be refused from the clone's own folder
-        at = open_command_context(Path(given or "."))
-        announce(at)
-        code = sync(at)
+        if not repo_option:
+            os.chdir(copy_sample())  # a home inside the current repository is refused, and this one is in the clone
+        context = open_command_context(Path(repo_option or "."))
+        print_plan(context)
+        code = sync_and_show(context)
     except LerimError as error:
         show_error(error, as_json=False)
         return error.exit_code
-    finish(at, sample=not given)
+    print_next_steps(context, sample=not repo_option)
     return code
 
 

@@ -1,7 +1,7 @@
-"""Run every check, or only the named ones (`lint`, `python`, `extension`, `journeys`); close with `N passed, N failed`.
+"""Run all checks, or only the named ones (`lint`, `python`, `extension`, `journeys`). Ends with `N passed, N failed`.
 
-The editor for the journeys is fetched and compiled in the background while lint and the Python tests run. A check that
-is no test (lint, a build) adds one to `failed` when it fails and nothing when it passes.
+The editor for the journeys is downloaded and compiled in the background while lint and the Python tests run. A check
+that is not a test (lint, a build) counts as one failure if it fails, and as nothing if it passes.
 """
 
 import os
@@ -19,11 +19,11 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REPORTS = REPOSITORY / "build" / "reports"
-LOCKED = REPOSITORY / "build" / "locked"
+LOCKED_ENVIRONMENT = REPOSITORY / "build" / "locked"
 PYTHON = sys.executable
-LIMIT_S = {"lint": 900, "install": 900, "python": 3600, "extension": 900, "journeys": 3600}
-"""How long a part may take. It only ends what hangs: a machine four times slower than two quiet cores stays below."""
-LINT = (
+TIMEOUT_S = {"lint": 900, "install": 900, "python": 3600, "extension": 900, "journeys": 3600}
+"""The time limit of each check, for what hangs. It allows for a machine four times slower than two idle cores."""
+LINT_COMMANDS = (
     (PYTHON, "-m", "ruff", "check", "."),
     (PYTHON, "-m", "ruff", "format", "--check", "."),
     (PYTHON, "-m", "mypy"),
@@ -36,107 +36,112 @@ LINT = (
 
 @dataclass
 class Tally:
-    """What the checks came to; `broken` names those that failed in words a person can act on."""
+    """The counts of all checks. `failures` has a readable description of each failure."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    broken: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
-    def fail(self, what: str) -> None:
-        """Count one failure that no test report carries."""
+    def add_failure(self, description: str) -> None:
+        """Count a failure that is in no test report."""
         self.failed += 1
-        self.broken.append(what)
+        self.failures.append(description)
 
 
-def main(wanted: list[str]) -> int:
-    """Run the wanted checks one after another; 1 when anything failed."""
+def main(chosen_checks: list[str]) -> int:
+    """Run the chosen checks one after another. Return 1 if anything failed."""
     checks: dict[str, Callable[[Tally], None]] = {
-        "lint": lint,
-        "python": python_tests,
-        "extension": extension_tests,
-        "journeys": journeys,
+        "lint": run_lint,
+        "python": run_python_tests,
+        "extension": run_extension_tests,
+        "journeys": run_journeys,
     }
-    unknown = set(wanted) - set(checks)
+    unknown = set(chosen_checks) - set(checks)
     if unknown:
         raise SystemExit(f"Unknown check {', '.join(sorted(unknown))}; there are {', '.join(checks)}.")
     REPORTS.mkdir(parents=True, exist_ok=True)
     if not sys.stdout.isatty():
         os.environ["NO_COLOR"] = "1"
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each process would compile all it imports again
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each process would compile its imports again
     tally = Tally()
-    chosen = wanted or list(checks)
+    chosen = chosen_checks or list(checks)
     if "journeys" in chosen:
-        editor.start()
+        editor_installation.start()
     for name in chosen:
         checks[name](tally)
-    if wanted == ["lint"]:
+    if chosen_checks == ["lint"]:
         return 1 if tally.failed else 0
-    for line in tally.broken:
+    for line in tally.failures:
         print(f"FAILED: {line}")
     skipped = f", {tally.skipped} skipped" if tally.skipped else ""
     print(f"{tally.passed} passed, {tally.failed} failed{skipped}", flush=True)
     return 1 if tally.failed or not tally.passed else 0
 
 
-def lint(tally: Tally) -> None:
-    """Style and types of both languages, and whether docs/CLI.md is what the program says."""
-    with section("lint"):
-        for command in LINT:
-            if run(command, limit_s=LIMIT_S["lint"]):
-                tally.fail(" ".join(command).replace(PYTHON, "python"))
+def run_lint(tally: Tally) -> None:
+    """Check style and types of both languages, and that generated files are up to date."""
+    with print_section("lint"):
+        for command in LINT_COMMANDS:
+            if run_command(command, timeout_s=TIMEOUT_S["lint"]):
+                tally.add_failure(" ".join(command).replace(PYTHON, "python"))
 
 
-def python_tests(tally: Tally) -> None:
-    """Unit, property and protocol tests, against real files, databases and processes."""
-    with section("python tests"):
-        environment = (PYTHON, "scripts/environment.py", str(LOCKED), "requirements.lock")
-        if run(environment, limit_s=LIMIT_S["install"]):
-            tally.fail("installing requirements.lock by itself")
-        report = fresh("python.xml")
-        # each worker takes whole stretches, which share what a module makes once, and then from the other's end
+def run_python_tests(tally: Tally) -> None:
+    """Run the unit, property and protocol tests."""
+    with print_section("python tests"):
+        environment = (PYTHON, "scripts/make_environment.py", str(LOCKED_ENVIRONMENT), "requirements.lock")
+        if run_command(environment, timeout_s=TIMEOUT_S["install"]):
+            tally.add_failure("installing requirements.lock by itself")
+        report = new_report_path("python.xml")
+        # a worker gets runs of consecutive tests, which share module fixtures, and then steals from the other's end
         command = (PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={report}")
-        count(tally, "python tests", report, run(command, limit_s=LIMIT_S["python"]))
+        add_report(tally, "python tests", report, run_command(command, timeout_s=TIMEOUT_S["python"]))
 
 
-def extension_tests(tally: Tally) -> None:
-    """The extension's own tests."""
-    with section("extension tests"):
-        report = fresh("extension.xml")
+def run_extension_tests(tally: Tally) -> None:
+    """Run the tests of the extension."""
+    with print_section("extension tests"):
+        report = new_report_path("extension.xml")
         options = ("--reporter=default", "--reporter=junit", f"--outputFile.junit={report}")
         command = ("npm", "run", "--silent", "test", "--", *options)
-        count(tally, "extension tests", report, run(command, limit_s=LIMIT_S["extension"]))
+        add_report(tally, "extension tests", report, run_command(command, timeout_s=TIMEOUT_S["extension"]))
 
 
-def journeys(tally: Tally) -> None:
-    """A person's way through the real editor, with the extension as it ships."""
-    with section("journeys"):
-        if run(("make", "--no-print-directory", "lerim.vsix"), limit_s=LIMIT_S["install"]):
-            tally.fail("building the .vsix")
+def run_journeys(tally: Tally) -> None:
+    """Run the journeys: end-to-end tests in a real editor, with the packaged extension."""
+    with print_section("journeys"):
+        if run_command(("make", "--no-print-directory", "lerim.vsix"), timeout_s=TIMEOUT_S["install"]):
+            tally.add_failure("building the .vsix")
             return
-        installed = editor.wait()
+        installed = editor_installation.wait()
         if installed is None:
-            tally.fail(f"installing the editor for the journeys; see {editor.log.relative_to(REPOSITORY)}")
+            tally.add_failure(
+                f"installing the editor for the journeys; see {editor_installation.log.relative_to(REPOSITORY)}"
+            )
             return
-        if run((PYTHON, "scripts/environment.py", str(LOCKED), "requirements.lock"), limit_s=LIMIT_S["install"]):
-            tally.fail("installing requirements.lock for the journeys")
+        if run_command(
+            (PYTHON, "scripts/make_environment.py", str(LOCKED_ENVIRONMENT), "requirements.lock"),
+            timeout_s=TIMEOUT_S["install"],
+        ):
+            tally.add_failure("installing requirements.lock for the journeys")
             return
         name = uuid.uuid4().hex
-        environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED), "LERIM_JOURNEY": name}
-        report = fresh("journeys.xml")
+        environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED_ENVIRONMENT), "LERIM_JOURNEY": name}
+        report = new_report_path("journeys.xml")
         command = (
             *("node", "--test", "--test-concurrency=1"),
             *("--test-reporter=spec", "--test-reporter-destination=stdout"),
             *("--test-reporter=junit", f"--test-reporter-destination={report}"),
             *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")),
         )
-        code = run(command, limit_s=LIMIT_S["journeys"], environ=environ)
-        sweep(f"LERIM_JOURNEY={name}")
-        count(tally, "journeys", report, code)
+        code = run_command(command, timeout_s=TIMEOUT_S["journeys"], environ=environ)
+        kill_marked_processes(f"LERIM_JOURNEY={name}")
+        add_report(tally, "journeys", report, code)
 
 
-class Editor:
-    """The editors and their browser, being made ready in the background."""
+class EditorInstallation:
+    """Installs the editors and their browser in the background."""
 
     def __init__(self) -> None:
         self.log = REPORTS / "editor.log"
@@ -144,11 +149,11 @@ class Editor:
         self._thread = threading.Thread(target=self._install, daemon=True)
 
     def start(self) -> None:
-        """Begin; returns at once."""
+        """Start the installation and return at once."""
         self._thread.start()
 
     def wait(self) -> dict[str, str] | None:
-        """The variables that tell the journeys where all are; None when something could not be installed."""
+        """Wait for the end. Return the environment variables with their paths; None if an installation failed."""
         if self._thread.is_alive():
             print("waiting for the editor to be built …", flush=True)
         self._thread.join()
@@ -157,9 +162,9 @@ class Editor:
 
     def _install(self) -> None:
         with self.log.open("w", encoding="utf-8") as log:
-            for script in ("system.py", "editor.py"):
+            for script in ("install_system_packages.py", "install_editor.py"):
                 command = [PYTHON, f"scripts/{script}"]
-                done = subprocess.run(
+                result = subprocess.run(
                     command,
                     check=False,
                     cwd=REPOSITORY,
@@ -168,30 +173,33 @@ class Editor:
                     stderr=log,
                     text=True,
                 )
-                if done.returncode:
+                if result.returncode:
                     return
-                self._found += done.stdout.split("\n")[:-1]
+                self._found += result.stdout.split("\n")[:-1]
 
 
-editor = Editor()
+editor_installation = EditorInstallation()
 
 
-def run(command: tuple[str, ...], limit_s: float, environ: dict[str, str] | None = None) -> int:
-    """Run one command, its output shown as it comes; its exit code. Past the limit it and its children are ended."""
+def run_command(command: tuple[str, ...], timeout_s: float, environ: dict[str, str] | None = None) -> int:
+    """Run one command with its output shown as it comes. Return its exit code, or 124 after the time limit.
+
+    Its process group is ended in any case.
+    """
     process = subprocess.Popen(
         command, cwd=REPOSITORY, env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True
     )
     try:
-        return process.wait(limit_s)
+        return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
-        print(f"stopped after {limit_s:.0f} s: {' '.join(command)}", flush=True)
+        print(f"stopped after {timeout_s:.0f} s: {' '.join(command)}", flush=True)
         return 124
     finally:
-        end(process)
+        end_process_group(process)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End what is left of a command's process group: asked first, so that it can tidy up, then killed."""
+def end_process_group(process: subprocess.Popen[bytes]) -> None:
+    """End what is left of a command's process group: with SIGTERM first, so that it can clean up, then SIGKILL."""
     for number, patience_s in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
         try:
             os.killpg(process.pid, number)
@@ -202,50 +210,55 @@ def end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def sweep(mark: str) -> None:
-    """Kill what a stopped journey left behind: the editor runs in a session of its own. Needs Linux's /proc."""
+def kill_marked_processes(marker: str) -> None:
+    """Kill the processes that a stopped journey left behind, found by a marker in their environment.
+
+    The editor runs in its own process session, so ending the process group does not reach it. Needs Linux's /proc.
+    """
     for environ in Path("/proc").glob("[0-9]*/environ"):
         try:
-            if mark.encode() in environ.read_bytes():
+            if marker.encode() in environ.read_bytes():
                 os.kill(int(environ.parent.name), signal.SIGKILL)
         except OSError:
-            continue  # it ended meanwhile, or is not ours
+            continue  # the process has ended, or is another user's
 
 
-def count(tally: Tally, what: str, report: Path, code: int) -> None:
-    """Add what a JUnit report says; a run that failed without one saying so counts as one failure."""
+def add_report(tally: Tally, description: str, report: Path, code: int) -> None:
+    """Add the results of a JUnit report. A non-zero exit code without a failure in the report counts as one failure."""
     failed = 0
-    for case in cases(report):
+    for case in read_test_cases(report):
         if case.find("failure") is not None or case.find("error") is not None:
             failed += 1
-            tally.broken.append(f"{what}: {case.get('classname', '')} {case.get('name', '')}".replace("  ", " "))
+            tally.failures.append(
+                f"{description}: {case.get('classname', '')} {case.get('name', '')}".replace("  ", " ")
+            )
         elif case.find("skipped") is not None:
             tally.skipped += 1
         else:
             tally.passed += 1
     tally.failed += failed
     if code and not failed:
-        tally.fail(f"{what}: ended with exit code {code}")
+        tally.add_failure(f"{description}: ended with exit code {code}")
 
 
-def cases(report: Path) -> Iterator[ET.Element]:
-    """The test cases of a report; none when it is missing or not whole."""
+def read_test_cases(report: Path) -> Iterator[ET.Element]:
+    """The test cases of a JUnit report; none if it is missing or incomplete."""
     try:
         yield from ET.parse(report).iter("testcase")
     except (OSError, ET.ParseError):
         return
 
 
-def fresh(name: str) -> Path:
-    """Where a report will be written; an older one is gone."""
+def new_report_path(name: str) -> Path:
+    """The path for a new report. An older report is deleted."""
     path = REPORTS / name
     path.unlink(missing_ok=True)
     return path
 
 
 @contextmanager
-def section(name: str) -> Iterator[None]:
-    """A headline, and at the end how long it took."""
+def print_section(name: str) -> Iterator[None]:
+    """Print a heading, and at the end the duration."""
     started = time.monotonic()
     print(f"\n── {name} " + "─" * (70 - len(name)), flush=True)
     yield

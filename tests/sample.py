@@ -57,4 +57,4 @@ def make_sample(folder: Path) -> Sample:
     """The sample's repository and sessions below `folder`."""
     run = load_run()
     repo = run.copy_sample(folder, EXAMPLES)
-    return Sample(folder, repo, {**os.environ, **run.environment(folder)})
+    return Sample(folder, repo, {**os.environ, **run.sample_environment(folder)})

@@ -113,7 +113,7 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
         extract_candidates(lm, material, brief, earlier_claims, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
     )
     spent = recording.spent if recording else engine.usage if engine else NO_USAGE
-    replaced = [result.gone for result in results if isinstance(result, JoinedCandidates)]
+    replaced = [result.withdrawn for result in results if isinstance(result, JoinedCandidates)]
     candidates = tuple(item for item in results if isinstance(item, Candidate) and item not in replaced)
     return MeasuredExtraction(
         (*rule_candidates, *candidates),

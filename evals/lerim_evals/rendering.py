@@ -37,7 +37,7 @@ def render_session(transcript: Transcript, label: Label) -> RenderedSession:
     material = Material(None, transcript.session_id, transcript.platform)
     for turn in turns:
         material.add(turn)
-    ready = material.ready(True)
+    ready = material.window_turns(True)
     whole = {turn.id: _full_text(turn) for turn in turns}
     seen = {turn.id: _shown_text(turn) for turn in ready}
     lost = tuple(one.claim for one in label.expected if not _has_evidence(one, turn_of, whole, seen))

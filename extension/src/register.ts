@@ -15,7 +15,7 @@ import { syncRoot } from "./commands/sync";
 import type { TurnOpener } from "./commands/turns";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
-import { conflictOf, handleOf, type MemoriesView } from "./views/memories/host";
+import { conflictOf, memoryHandleOf, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
 import type { SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
@@ -63,7 +63,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
       return id === undefined ? search() : transcripts.open(id, "");
     },
     "lerim.refreshSessions": () => sessions.refresh(),
-    "lerim.moreSessions": (node) => sessions.more(node),
+    "lerim.moreSessions": (node) => sessions.loadMore(node),
     "lerim.showAllSessions": async () => {
       await context.ensureStarted();
       sessions.showEverywhere(true);
@@ -82,11 +82,11 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.skipJob": async (node) => {
       if (await actOnJob(context, jobOf(node), "skip")) agents.refresh();
     },
-    "lerim.memoriesByPrimitive": () => memories.show("primitive"),
-    "lerim.memoriesByFile": () => memories.show("file"),
-    "lerim.memoriesByFreshness": () => memories.show("freshness"),
+    "lerim.memoriesByPrimitive": () => memories.groupBy("primitive"),
+    "lerim.memoriesByFile": () => memories.groupBy("file"),
+    "lerim.memoriesByFreshness": () => memories.groupBy("freshness"),
     "lerim.refreshMemories": () => memories.refresh(),
-    "lerim.moreMemories": (node) => memories.more(node),
+    "lerim.moreMemories": (node) => memories.loadMore(node),
     "lerim.editMemory": (target) => editMemory(context, parseHandle(target)),
     "lerim.promoteMemory": (target) => promoteMemory(context, parseHandle(target)),
     "lerim.changeKind": (target) => changeKind(context, parseHandle(target)),
@@ -115,7 +115,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
 
 /** The handle given by a link or a row; undefined if the command was called from the palette. Throws for anything else. */
 function parseHandle(target: unknown): string | undefined {
-  const handle = handleOf(target) ?? target;
+  const handle = memoryHandleOf(target) ?? target;
   if (handle === undefined || isToken(handle)) return handle;
   throw new Error("This link is broken.");
 }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
-import { conflictOf, handleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
+import { conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
 import { FakeContext } from "./fakes/sidecar";
 import { act, reset, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
 
@@ -56,11 +56,11 @@ test("a group's memories are asked for when it is opened, page by page", async (
   expect(context.asked.map(({ params }) => (params as protocol.TreeParams).node)).toEqual([""]);
   const first = await view.getChildren(decisions);
   expect(first.map((node) => itemOf(node).label)).toEqual(["Title of a", "Title of b", "Show more (1 left)"]);
-  await view.more(first.at(-1));
+  await view.loadMore(first.at(-1));
   expect(context.asked.at(-1)?.params).toMatchObject({ node: "primitive:decision", start: 2 });
   const asked = context.asked.length;
   expect((await view.getChildren(decisions)).map((node) => itemOf(node).label)).toEqual(["Title of a", "Title of b", "Title of c"]);
-  await view.more("nonsense");
+  await view.loadMore("nonsense");
   expect(context.asked).toHaveLength(asked);
 });
 
@@ -102,11 +102,11 @@ test("a file that git left in two can be merged from its row, another problem ca
   const both = await view.getChildren(problems);
   expect(both.map((node) => itemOf(node).contextValue)).toEqual(["lerim.problem.merge", "lerim.problem"]);
   expect(both.map(conflictOf)).toEqual([{ root, path: "/repo/.lerim/memory/decisions/a.md" }, undefined]);
-  expect(handleOf(both[0])).toBeUndefined();
+  expect(memoryHandleOf(both[0])).toBeUndefined();
 });
 
 test("the order is kept for the next window, and asked for", async () => {
-  await view.show("freshness");
+  await view.groupBy("freshness");
   await view.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
   expect([told("lerim.memoriesBy"), shown.trees[0]?.description]).toEqual(["freshness", "by freshness"]);

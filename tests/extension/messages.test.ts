@@ -67,7 +67,7 @@ test.each([
   [{ ...edit, body: "x".repeat(1_000_001) }, /could not be read/],
   [undefined, /could not be read/],
 ])("an edit that does not fit is told apart, with the reason", (misfit, reason) => {
-  expect(parseFromWebview({ type: "act", id: "c1", action: "accept", edit: misfit, choice: null })).toEqual({ type: "misfit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
+  expect(parseFromWebview({ type: "act", id: "c1", action: "accept", edit: misfit, choice: null })).toEqual({ type: "invalidEdit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
 });
 
 test("an edit at every limit fits", () => {
@@ -81,11 +81,11 @@ test.each([
   { ...list, undo: { action: "a", label: "l" }, problems: [{ code: "c", path: "p", message: "m" }] },
   { type: "root", root: "file:///repo", name: "repo", restricted: false },
   { type: "sync", running: true, text: "3 of 12 sessions" },
-  { type: "acted", id: "c1", action: "undo", ok: true, message: "", undo: null, diff: "" },
-  { type: "acted", id: "c1", action: "accept", ok: false, message: "m", undo: { action: "a", label: "l" }, diff: "+x" },
+  { type: "actionResult", id: "c1", action: "undo", ok: true, message: "", undo: null, diff: "" },
+  { type: "actionResult", id: "c1", action: "accept", ok: false, message: "m", undo: { action: "a", label: "l" }, diff: "+x" },
   { type: "leftOut", root: "file:///repo", items: [leftOut("l1"), leftOut("l2", { score: 0.3, kind: "pitfall" })], total: 7 },
-  { type: "acted", id: "l1", action: "propose", ok: true, message: "Proposed: x", undo: { action: "a", label: "l" }, diff: "" },
-  { type: "failed", of: "list", message: "m" },
+  { type: "actionResult", id: "l1", action: "propose", ok: true, message: "Proposed: x", undo: { action: "a", label: "l" }, diff: "" },
+  { type: "failed", operation: "list", message: "m" },
 ])("the host may say $type", (message) => {
   expect(parseToWebview(message)).toEqual(message);
 });
@@ -97,8 +97,8 @@ test.each([
   { type: "leftOut", root: "file:///repo", items: [{ ...leftOut("l1"), scope: "all" }], total: 1 },
   { type: "leftOut", root: "file:///repo", items: [leftOut("l1")] },
   { ...list, undo: {} },
-  { type: "acted", id: "c1", action: "explode", ok: true, message: "", undo: null, diff: "" },
-  { type: "acted", id: "c1", action: "undo", ok: true, message: "" },
+  { type: "actionResult", id: "c1", action: "explode", ok: true, message: "", undo: null, diff: "" },
+  { type: "actionResult", id: "c1", action: "undo", ok: true, message: "" },
   { type: "failed", message: "m" },
   { type: "root", root: "file:///repo", name: "repo" },
   7,

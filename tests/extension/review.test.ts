@@ -82,7 +82,7 @@ test("what was left out is asked for while its section is open, and again with e
   kept = [leftOut("l2")];
   context.answer(protocol.reviewPropose, () => ({ ...done, message: "Proposed: l1", action: "p1" }));
   panel.send({ type: "propose", id: "l1", scope: "project" });
-  expect(await message(panel, "acted")).toMatchObject({ id: "l1", action: "propose", ok: true, undo: { action: "p1", label: "Proposed: l1" } });
+  expect(await message(panel, "actionResult")).toMatchObject({ id: "l1", action: "propose", ok: true, undo: { action: "p1", label: "Proposed: l1" } });
   expect(await message(panel, "leftOut", 1)).toMatchObject({ items: [{ id: "l2" }] });
 });
 
@@ -92,7 +92,7 @@ test("what cannot be proposed is answered with the reason", async () => {
   });
   const panel = await open();
   panel.send({ type: "propose", id: "l1", scope: "project" });
-  expect(await message(panel, "acted")).toMatchObject({ id: "l1", action: "propose", ok: false, message: "It cannot be proposed." });
+  expect(await message(panel, "actionResult")).toMatchObject({ id: "l1", action: "propose", ok: false, message: "It cannot be proposed." });
 });
 
 test("while candidates come in only new and changed ones are sent", async () => {
@@ -129,7 +129,7 @@ test("accept is carried out and reported", async () => {
   context.answer(protocol.reviewAct, () => done);
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
-  expect(await message(panel, "acted")).toEqual({ type: "acted", id: "c1", action: "accept", ok: true, message: "Accepted: c1", undo: { action: "a1", label: "Accepted: c1" }, diff: "" });
+  expect(await message(panel, "actionResult")).toEqual({ type: "actionResult", id: "c1", action: "accept", ok: true, message: "Accepted: c1", undo: { action: "a1", label: "Accepted: c1" }, diff: "" });
   expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", scope: "project", action: "accept" } });
 });
 
@@ -138,7 +138,7 @@ test("an edit goes along with what is asked", async () => {
   const panel = await open();
   const edit = { title: "Better", body: "b", tags: [] };
   panel.send({ type: "act", id: "c1", action: "edit", edit, choice: null });
-  await message(panel, "acted");
+  await message(panel, "actionResult");
   expect(context.asked).toContainEqual({ method: "lerim/review/act", params: { root, id: "c1", scope: "project", action: "edit", edit } });
 });
 
@@ -148,7 +148,7 @@ test("the answer for a similar memory goes along, also after the question about 
   const panel = await open();
   const choice = { answer: "replaces", memory: "m1", hash: "h1" } as const;
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice });
-  await message(panel, "acted");
+  await message(panel, "actionResult");
   expect(context.asked.filter(({ method }) => method === "lerim/review/act").map(({ params }) => (params as protocol.ActParams).choice)).toEqual([choice, choice]);
 });
 
@@ -170,7 +170,7 @@ test.each([
   answers.choices.push(choice);
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
-  expect(await message(panel, "acted")).toMatchObject({ ok: true });
+  expect(await message(panel, "actionResult")).toMatchObject({ ok: true });
   expect(shown.messages).toMatchObject([{ modal: true, choices: ["Share quotes in git", "Keep quotes local"] }]);
   expect(context.asked.filter(({ method }) => method === "lerim/review/act").map(({ params }) => (params as protocol.ActParams).quotes)).toEqual([undefined, quotes]);
 });
@@ -179,7 +179,7 @@ test("Escape on that question accepts nothing", async () => {
   context.answer(protocol.reviewAct, () => ({ ...done, ok: false, askQuotes: true }));
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
-  expect(await message(panel, "acted")).toMatchObject({ ok: false });
+  expect(await message(panel, "actionResult")).toMatchObject({ ok: false });
   expect(context.asked.filter(({ method }) => method === "lerim/review/act")).toHaveLength(1);
 });
 
@@ -194,7 +194,7 @@ test("acts are carried out one after the other", async () => {
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   panel.send({ type: "act", id: "c2", action: "reject", edit: null, choice: null });
-  await message(panel, "acted", 1);
+  await message(panel, "actionResult", 1);
   expect(order).toEqual(["begin c1", "end c1", "begin c2", "end c2"]);
 });
 
@@ -212,7 +212,7 @@ test("a listing begun before an act does not bring the candidate back", async ()
   });
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
-  await message(panel, "acted");
+  await message(panel, "actionResult");
   release();
   expect((await message(panel, "list")).order).toEqual(["c2"]);
 });
@@ -229,7 +229,7 @@ test("undo brings a candidate back", async () => {
   const panel = await open();
   await message(panel, "list");
   panel.send({ type: "act", id: "c1", action: "reject", edit: null, choice: null });
-  await message(panel, "acted");
+  await message(panel, "actionResult");
   panel.send({ type: "undo", action: "a1" });
   await expect.poll(() => (panel.posted as ToWebview[]).filter((posted) => posted.type === "list").at(-1)?.order).toEqual(["c1", "c2"]);
 });
@@ -242,7 +242,7 @@ test("undo takes back the action that is shown, never another window's last one"
   context.answer(protocol.reviewUndo, () => done);
   const panel = await open();
   panel.send({ type: "undo", action: "a7" });
-  await message(panel, "acted");
+  await message(panel, "actionResult");
   expect(undone()).toEqual(["a7"]);
 });
 
@@ -258,7 +258,7 @@ test("undo pressed before an act was answered takes back that act", async () => 
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   panel.send({ type: "undo", action: null });
   release();
-  await message(panel, "acted", 1);
+  await message(panel, "actionResult", 1);
   expect(undone()).toEqual(["a8"]);
 });
 
@@ -269,7 +269,7 @@ test("undo pressed before an act was refused takes nothing back", async () => {
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   panel.send({ type: "undo", action: null });
-  expect(await message(panel, "acted", 1)).toMatchObject({ action: "undo", ok: false, message: expect.stringContaining("There is nothing to undo") as string });
+  expect(await message(panel, "actionResult", 1)).toMatchObject({ action: "undo", ok: false, message: expect.stringContaining("There is nothing to undo") as string });
   expect(undone()).toEqual([]);
 });
 
@@ -282,7 +282,7 @@ test.each(["act", "undo"] as const)("an error of the sidecar at an %s is shown i
   const panel = await open();
   await message(panel, "list");
   panel.send(type === "act" ? { type, id: "c1", action: "accept", edit: null, choice: null } : { type, action: "a1" });
-  expect(await message(panel, "acted")).toMatchObject({ ok: false, message: "The file changed since you looked at it.", diff: "-old\n+new\n" });
+  expect(await message(panel, "actionResult")).toMatchObject({ ok: false, message: "The file changed since you looked at it.", diff: "-old\n+new\n" });
   await message(panel, "list", 1);
   expect(context.logged.filter((line) => line.includes("The file changed"))).toHaveLength(1);
   expect((panel.posted as ToWebview[]).filter((posted) => posted.type === "failed")).toEqual([]);
@@ -291,7 +291,7 @@ test.each(["act", "undo"] as const)("an error of the sidecar at an %s is shown i
 test("an edit that does not fit is answered with the reason and goes no further", async () => {
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "edit", edit: { title: " ", body: "b", tags: [] }, choice: null });
-  expect(await message(panel, "acted")).toMatchObject({ id: "c1", action: "edit", ok: false, message: expect.stringContaining("title is empty") as string });
+  expect(await message(panel, "actionResult")).toMatchObject({ id: "c1", action: "edit", ok: false, message: expect.stringContaining("title is empty") as string });
   expect(context.asked.filter(({ method }) => method === "lerim/review/act")).toEqual([]);
 });
 
@@ -305,7 +305,7 @@ test("a list that cannot be had says so as such", async () => {
   context.answer(protocol.reviewList, () => {
     throw new Error("The review is locked.");
   });
-  expect(await message(await open(), "failed")).toEqual({ type: "failed", of: "list", message: "The review is locked." });
+  expect(await message(await open(), "failed")).toEqual({ type: "failed", operation: "list", message: "The review is locked." });
 });
 
 test("an act that ends after the panel went to another root is not taken for one of that root", async () => {
@@ -322,7 +322,7 @@ test("an act that ends after the panel went to another root is not taken for one
   await message(panel, "root", 1);
   release();
   await expect.poll(() => context.asked.filter(({ method }) => method === "lerim/review/list").length).toBeGreaterThan(1);
-  expect((panel.posted as ToWebview[]).filter((posted) => posted.type === "acted")).toEqual([]);
+  expect((panel.posted as ToWebview[]).filter((posted) => posted.type === "actionResult")).toEqual([]);
 });
 
 test("the panel opens turns, and refuses references that lead outside", async () => {

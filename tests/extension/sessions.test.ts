@@ -64,13 +64,13 @@ test("a session's row opens it, and what it is made of is said as plain text", a
 test("more of a day is listed when the person asks, and only that is asked for", async () => {
   const [day] = await view.getChildren();
   const first = await view.getChildren(day);
-  await view.more(first.at(-1));
+  await view.loadMore(first.at(-1));
   expect(context.asked.at(-1)?.params).toMatchObject({ start: 2 });
   const asked = context.asked.length;
   const all = await view.getChildren(day);
   expect(all.map((node) => itemOf(node).label)).toEqual(["Mend the cart (a)", "Mend the cart (b)", "Mend the cart (c)"]);
   expect(context.asked).toHaveLength(asked);
-  await view.more("nonsense");
+  await view.loadMore("nonsense");
   expect(context.asked).toHaveLength(asked);
 });
 

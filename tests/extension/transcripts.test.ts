@@ -41,9 +41,9 @@ test("a session opens at its turn, without its text; the turns in sight are aske
   expect(await message(panel, "session")).toMatchObject({ outline: { at: 2, kinds: "prpr", session: { title: "Mend the cart (s1)" } } });
   expect(panel.title).toBe("Mend the cart (s1)");
   expect(context.asked.map(({ method }) => method)).toEqual(["lerim/session/open"]);
-  panel.send({ type: "need", start: 1, count: 2 });
+  panel.send({ type: "loadTurns", start: 1, count: 2 });
   expect((await message(panel, "turns")).turns.map(({ turn }) => turn)).toEqual(["1", "2"]);
-  panel.send({ type: "whole", position: 3 });
+  panel.send({ type: "loadWholeTurn", position: 3 });
   await message(panel, "turns", 1);
   expect(context.asked.at(-1)?.params).toEqual({ id: "s1", start: 3, count: 1, whole: true });
 });
@@ -72,7 +72,7 @@ test("what is looked for is found by the sidecar", async () => {
   context.answer(protocol.sessionFind, () => ({ positions: [1, 3] }));
   const panel = await open("s1");
   panel.send({ type: "find", text: "cart" });
-  expect(await message(panel, "found")).toEqual({ type: "found", text: "cart", positions: [1, 3] });
+  expect(await message(panel, "findResult")).toEqual({ type: "findResult", text: "cart", positions: [1, 3] });
 });
 
 test("a session that is gone says so, and the log has it", async () => {
@@ -106,11 +106,11 @@ test("a panel restored with the window shows its session again, and one without 
   expect(disposed).toBe(true);
 });
 
-test.each([{ type: "ready" }, { type: "manageTrust" }, { type: "need", start: 0, count: 60 }, { type: "whole", position: 4 }, { type: "find", text: "x" }])("the viewer may say %j", (value) => {
+test.each([{ type: "ready" }, { type: "manageTrust" }, { type: "loadTurns", start: 0, count: 60 }, { type: "loadWholeTurn", position: 4 }, { type: "find", text: "x" }])("the viewer may say %j", (value) => {
   expect(parseFromTranscript(value)).toEqual(value);
 });
 
-test.each([null, 7, [], {}, { type: "run" }, { type: "need", start: -1, count: 1 }, { type: "need", start: 0, count: 0 }, { type: "need", start: 0.5, count: 1 }, { type: "whole" }, { type: "find", text: "x".repeat(2000) }, { type: "copy", text: "x" }])("%j from the viewer is refused", async (value) => {
+test.each([null, 7, [], {}, { type: "run" }, { type: "loadTurns", start: -1, count: 1 }, { type: "loadTurns", start: 0, count: 0 }, { type: "loadTurns", start: 0.5, count: 1 }, { type: "loadWholeTurn" }, { type: "find", text: "x".repeat(2000) }, { type: "copy", text: "x" }])("%j from the viewer is refused", async (value) => {
   expect(parseFromTranscript(value)).toBeUndefined();
   const panel = await open("s1");
   panel.send(value);
@@ -126,7 +126,7 @@ test.each([
   { type: "session", outline: { ...outline, session: { ...session("a"), tokens: 4 } } },
   { type: "turns", start: 0, turns: [{ ...turn, role: "system" }] },
   { type: "turns", start: 0, turns: [{ ...turn, calls: [{ ...turn.calls[0], status: "fine" }] }] },
-  { type: "found", text: "x", positions: ["1"] },
+  { type: "findResult", text: "x", positions: ["1"] },
   { type: "failed" },
   3,
 ])("a broken message of the host is not drawn", (value) => {

@@ -1,13 +1,13 @@
 // The pure parts of the transcript viewer's browser side.
 import { expect, test } from "vitest";
-import { blocks } from "../../extension/src/views/transcript/web/blocks";
-import { guessedHeight, Heights } from "../../extension/src/views/transcript/web/heights";
+import { splitBlocks } from "../../extension/src/views/transcript/web/blocks";
+import { estimateTurnHeight, RowHeights } from "../../extension/src/views/transcript/web/heights";
 import { callStatus } from "../../extension/src/views/transcript/web/turn";
-import { foundFrom, promptFrom, turnKey } from "../../extension/src/views/transcript/web/turnkeys";
+import { nextMatch, nextPrompt, turnKeyAction } from "../../extension/src/views/transcript/web/turnkeys";
 
 test("heights are summed as they become known, and each place has its row", () => {
   const plain = Array.from({ length: 100 }, (_, at) => 10 + (at % 7));
-  const heights = new Heights(plain);
+  const heights = new RowHeights(plain);
   for (const [at, height] of [[0, 50], [42, 1], [99, 300]] as const) {
     plain[at] = height;
     heights.set(at, height);
@@ -16,34 +16,34 @@ test("heights are summed as they become known, and each place has its row", () =
   expect(tops.map((_, at) => heights.top(at))).toEqual(tops);
   expect(heights.total).toBe((tops[99] ?? 0) + 300);
   for (const [at, top] of tops.entries()) {
-    expect(heights.at(top)).toBe(at);
-    expect(heights.at(top + (plain[at] ?? 0) - 0.5)).toBe(at);
+    expect(heights.rowAt(top)).toBe(at);
+    expect(heights.rowAt(top + (plain[at] ?? 0) - 0.5)).toBe(at);
   }
-  expect([heights.at(-5), heights.at(1e9)]).toEqual([0, 99]);
+  expect([heights.rowAt(-5), heights.rowAt(1e9)]).toEqual([0, 99]);
   heights.set(500, 3);
   expect(heights.count).toBe(100);
 });
 
 test("without rows there is nothing to find", () => {
-  const none = new Heights([]);
-  expect([none.total, none.at(10), none.top(3)]).toEqual([0, 0, 0]);
+  const none = new RowHeights([]);
+  expect([none.total, none.rowAt(10), none.top(3)]).toEqual([0, 0, 0]);
 });
 
 test("a guess grows with the text, and not without end", () => {
-  expect(guessedHeight(0)).toBeLessThan(guessedHeight(900));
-  expect(guessedHeight(10_000_000)).toBe(guessedHeight(1_000_000));
+  expect(estimateTurnHeight(0)).toBeLessThan(estimateTurnHeight(900));
+  expect(estimateTurnHeight(10_000_000)).toBe(estimateTurnHeight(1_000_000));
 });
 
 test("fenced code is told apart from words, also where a fence is never closed", () => {
-  expect(blocks("Run this:\n\n```sh\nmake test\n```\n\nThen:\n~~~\n```\n~~~")).toEqual([
+  expect(splitBlocks("Run this:\n\n```sh\nmake test\n```\n\nThen:\n~~~\n```\n~~~")).toEqual([
     { code: false, text: "Run this:" },
     { code: true, text: "make test" },
     { code: false, text: "Then:" },
     { code: true, text: "```" },
   ]);
-  expect(blocks("a\n````\n```\nb")).toEqual([{ code: false, text: "a" }, { code: true, text: "```\nb" }]);
-  expect(blocks("")).toEqual([]);
-  expect(blocks("  indented ``` not a fence")).toEqual([{ code: false, text: "  indented ``` not a fence" }]);
+  expect(splitBlocks("a\n````\n```\nb")).toEqual([{ code: false, text: "a" }, { code: true, text: "```\nb" }]);
+  expect(splitBlocks("")).toEqual([]);
+  expect(splitBlocks("  indented ``` not a fence")).toEqual([{ code: false, text: "  indented ``` not a fence" }]);
 });
 
 test("a call says how it ended where that is worth a word", () => {
@@ -53,16 +53,16 @@ test("a call says how it ended where that is worth a word", () => {
 });
 
 test("keys move from turn to turn and from prompt to prompt, and find", () => {
-  const key = (name: string, changes = {}) => turnKey({ key: name, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...changes });
+  const key = (name: string, changes = {}) => turnKeyAction({ key: name, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...changes });
   expect(Array.from("jknp/o?").map((name) => key(name))).toEqual(["next", "previous", "nextPrompt", "previousPrompt", "find", "toggle", "help"]);
-  expect([key("f", { ctrlKey: true }), key("F3"), key("F3", { shiftKey: true }), key("j", { ctrlKey: true }), key("x")]).toEqual(["find", "nextFound", "previousFound", undefined, undefined]);
+  expect([key("f", { ctrlKey: true }), key("F3"), key("F3", { shiftKey: true }), key("j", { ctrlKey: true }), key("x")]).toEqual(["find", "nextMatch", "previousMatch", undefined, undefined]);
 });
 
 test("what a person typed comes next, shell and slash commands too", () => {
   const kinds = "prrsrcrp";
-  expect([promptFrom(kinds, 0, 1), promptFrom(kinds, 3, 1), promptFrom(kinds, 7, 1), promptFrom(kinds, 3, -1), promptFrom(kinds, 0, -1)]).toEqual([3, 5, undefined, 0, undefined]);
+  expect([nextPrompt(kinds, 0, 1), nextPrompt(kinds, 3, 1), nextPrompt(kinds, 7, 1), nextPrompt(kinds, 3, -1), nextPrompt(kinds, 0, -1)]).toEqual([3, 5, undefined, 0, undefined]);
 });
 
 test("matches are gone through in a circle", () => {
-  expect([foundFrom([2, 5, 9], 5, 1), foundFrom([2, 5, 9], 9, 1), foundFrom([2, 5, 9], 2, -1), foundFrom([2, 5, 9], -1, 1), foundFrom([], 3, 1)]).toEqual([9, 2, 9, 2, undefined]);
+  expect([nextMatch([2, 5, 9], 5, 1), nextMatch([2, 5, 9], 9, 1), nextMatch([2, 5, 9], 2, -1), nextMatch([2, 5, 9], -1, 1), nextMatch([], 3, 1)]).toEqual([9, 2, 9, 2, undefined]);
 });

@@ -114,7 +114,7 @@ def takes_what_is_suggested(desk: Desk, theirs: set[Path]) -> None:
     """The person accepts what waits, with the suggested answers, but what is flagged as doubtful, and what would change
     a memory they edited."""
     for proposal in queue.list_pending(desk.place)[0]:
-        if set(proposal.flags) <= {"differs"} and not theirs & {one.path for one in proposal.about}:
+        if set(proposal.flags) <= {"differs"} and not theirs & {one.path for one in proposal.target_memories}:
             assert queue.accept_candidate(desk.place, proposal.id).ok
 
 

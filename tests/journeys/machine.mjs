@@ -28,7 +28,7 @@ export class Machine {
   /** Begins with the name of the whole run, by which `scripts/test.py` ends what a killed journey left. */
   #mark = `${process.env[marker] ?? "alone"}-${randomUUID()}`;
 
-  /** `editor` is the folder that `scripts/editor.py` made. */
+  /** `editor` is the folder that `scripts/install_editor.py` made. */
   constructor({ editor = process.env.LERIM_EDITOR } = {}) {
     this.editor = editor;
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "lerim-journey-")));

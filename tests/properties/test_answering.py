@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_server import item, marked
-from lerim.extraction.model.model_call import MOST_ITEMS, ParsedAnswer, salvage_items
+from lerim.extraction.model.model_call import MAX_ITEMS, ParsedAnswer, salvage_items
 from lerim.extraction.model.signatures import MemoryCandidate
 from lerim.redaction.markup import strip_markup
 
@@ -36,9 +36,9 @@ JSON = st.recursive(
 
 
 def sound(answer: ParsedAnswer[MemoryCandidate]) -> None:
-    assert len(answer.items) <= MOST_ITEMS
+    assert len(answer.items) <= MAX_ITEMS
     assert all(isinstance(one, MemoryCandidate) and 0 <= one.confidence <= 1 for one in answer.items)
-    assert not (answer.unread and answer.items)
+    assert not (answer.parse_error and answer.items)
 
 
 @given(TEXT)
@@ -50,7 +50,7 @@ def test_any_text_is_read_or_said_to_be_unreadable(text: str) -> None:
 def test_any_json_yields_only_what_has_the_form(values: list) -> None:
     answer = salvage_items(marked(values), "primitives", MemoryCandidate)
     sound(answer)
-    assert len(answer.items) >= min(MOST_ITEMS, sum(value == GOOD for value in values))
+    assert len(answer.items) >= min(MAX_ITEMS, sum(value == GOOD for value in values))
 
 
 @given(st.integers(0, 2_000))

@@ -42,13 +42,13 @@ def test_each_turn_is_sent_once_and_no_more_than_its_tokens_and_one_overlap(
         material = Material(Path(ROOT), "s", "claude", state)
         for turn in turns[max(0, len(turns) - len(more) - met_again) :]:  # a reader meets the last turns again
             material.add(turn)
-        ready = material.ready(settled)
-        found = cut_windows(ready, MOST, OVERLAP, material.sent)
-        new = [turn for turn in ready if turn.number > material.sent]
+        ready = material.window_turns(settled)
+        found = cut_windows(ready, MOST, OVERLAP, material.last_sent)
+        new = [turn for turn in ready if turn.number > material.last_sent]
         sent = sum(size(window.text) for window in found)
         assert sent <= 1.2 * sum(size(turn.header + turn.body()) for turn in new) + OVERLAP
-        fresh_of += [turn.number for window in found for turn in window.fresh]
-        state = material.state(max(ready[-1].number if ready else -1, material.sent), OVERLAP)
+        fresh_of += [turn.number for window in found for turn in window.fresh_turns]
+        state = material.state(max(ready[-1].number if ready else -1, material.last_sent), OVERLAP)
     assert fresh_of == list(range(len(turns)))
 
 
@@ -61,5 +61,5 @@ def test_a_turn_that_was_sent_and_has_changed_since_is_sent_again_with_what_foll
     state = material.state(count - 1, 10_000)
     again, at = Material(Path(ROOT), "s", "claude", state), min(at, count - 1)
     again.add(replace(turns[at], text="another word"))
-    found = cut_windows(again.ready(True), MOST, OVERLAP, again.sent)
-    assert [turn.number for window in found for turn in window.fresh] == list(range(at, count))
+    found = cut_windows(again.window_turns(True), MOST, OVERLAP, again.last_sent)
+    assert [turn.number for window in found for turn in window.fresh_turns] == list(range(at, count))

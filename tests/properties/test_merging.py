@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.maintenance.merges import ALIKE_FROM, MergeEffort, apart, find_merges
+from lerim.maintenance.merges import MERGE_SIMILARITY, MergeEffort, are_different_rules, find_merges
 from lerim.memory.claims.claim_words import mean_overlap
 from lerim.memory.record import MemoryRecord
 from many_memories import claims, memories
@@ -32,8 +32,8 @@ def compared_with_all(records: list[MemoryRecord]) -> list[tuple[int, ...]]:
     plain = claims(records)
 
     def alike(one: int, other: int) -> bool:
-        near = mean_overlap(plain[one], plain[other]) >= ALIKE_FROM
-        return near and not apart(plain[one].title, plain[other].title)
+        near = mean_overlap(plain[one], plain[other]) >= MERGE_SIMILARITY
+        return near and not are_different_rules(plain[one].title, plain[other].title)
 
     gone: set[int] = set()
     found: list[tuple[int, ...]] = []

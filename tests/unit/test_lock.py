@@ -41,7 +41,7 @@ def locked() -> Path:
     """An environment with the lock and nothing else, made by plain pip; the journeys use the same one."""
     LOCKED.parent.mkdir(exist_ok=True)
     with FileLock(LOCKED.with_suffix(".lock")):
-        command = [sys.executable, "scripts/environment.py", str(LOCKED), "requirements.lock"]
+        command = [sys.executable, "scripts/make_environment.py", str(LOCKED), "requirements.lock"]
         subprocess.run(command, cwd=REPOSITORY, check=True, timeout=HANG)
     return LOCKED
 

@@ -167,7 +167,7 @@ def test_make_run_prints_what_it_found_and_leaves_the_repository_clean(tmp_path:
     folder = tmp_path / "sample"
     repo = run.copy_sample(folder, EXAMPLES)
     command = [sys.executable, str(CLONE / "scripts" / "run.py")]
-    environ = {**os.environ, **run.environment(folder), "REPO": str(repo)}
+    environ = {**os.environ, **run.sample_environment(folder), "REPO": str(repo)}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.index("reads ") < done.stdout.index("11 sessions: 11 new")

@@ -69,7 +69,7 @@ def use_uses(home: Home) -> list[Problem]:
 def use_ledger(home: Home) -> list[Problem]:
     private(home).mkdir(parents=True, exist_ok=True)
     with ledger.open_ledger(private(home)) as book:
-        book.left_out.keep([], NOON)
+        book.left_out.save([], NOON)
     return []
 
 

@@ -73,7 +73,7 @@ def decide_claim(
     }
     answer = ask_signature(lm, LeadSignature, inputs, LeadDecision)
     if not answer.items:
-        return RefusedDecision(f"its answer could not be read: {clean_text(answer.unread)[:200]}")
+        return RefusedDecision(f"its answer could not be read: {clean_text(answer.parse_error)[:200]}")
     return check_decision(answer.items[0], candidate, band)
 
 

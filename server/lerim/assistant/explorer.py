@@ -43,7 +43,7 @@ def explore(
         inputs = {"task": task, "seen": "\n\n".join(seen) or "nothing yet", "left": str(most - looks)}
         answer = ask_signature(lm, ExploreSignature, inputs, Step, think=False, retry=False)
         if not answer.items:
-            log(f"its answer could not be read: {clean_text(answer.unread)[:200]}")
+            log(f"its answer could not be read: {clean_text(answer.parse_error)[:200]}")
             break
         step = answer.items[0]
         if step.tool == "done":

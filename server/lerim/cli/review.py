@@ -159,12 +159,12 @@ def accept_command(
 
     def accept(candidate_id: str) -> ReviewResult:
         nonlocal quotes
-        result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, singly=not accept_all)
+        result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         if result.ask_quotes:
             quotes = (
                 "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
             )  # personal memories are in no repository
-            result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, singly=not accept_all)
+            result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         return result
 
     act_on_each(ids, accept, find_id=make_candidate_id_finder(paths), as_json=as_json, personal=personal)

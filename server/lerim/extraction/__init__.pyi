@@ -12,7 +12,7 @@ from .contradictions import contradicts as contradicts
 from .facts import shorten as shorten
 from .friction import draft_friction as draft_friction
 from .locate import Locator as Locator
-from .model import TITLES as TITLES
+from .model import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .model import EarlierClaim as EarlierClaim
 from .model import ExtractionBrief as ExtractionBrief
 from .model import ExtractionCallStarted as ExtractionCallStarted

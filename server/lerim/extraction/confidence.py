@@ -30,8 +30,8 @@ _BASE: dict[Basis, float] = {
     "worked": 0.55,
     "model": 0.70,
 }
-_WEAKER = 0.10
-_WEAKEST = 0.20
+_WEAKNESS_PENALTY = 0.10
+_MIN_CONFIDENCE = 0.20
 
 
 def candidate_confidence(
@@ -45,8 +45,8 @@ def candidate_confidence(
 ) -> float:
     """Returns the confidence from the table, rounded to two places. `repeated` counts the person's quotes beyond the
     first. `chance`, from the ranker, replaces base and weaknesses."""
-    base = _BASE[basis] - _WEAKER * weaknesses if chance is None else chance
-    figure = max(_WEAKEST, base + (0.05 if accepted else 0.0) + min(0.10, 0.05 * max(0, repeated)))
+    base = _BASE[basis] - _WEAKNESS_PENALTY * weaknesses if chance is None else chance
+    figure = max(_MIN_CONFIDENCE, base + (0.05 if accepted else 0.0) + min(0.10, 0.05 * max(0, repeated)))
     return round(min(0.30 if flagged else 0.95, figure), 2)
 
 

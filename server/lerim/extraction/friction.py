@@ -70,7 +70,7 @@ def draft_friction(now: Friction, before: list[Friction], platform: Platform) ->
     return Candidate(
         primitive="learning",
         kind="friction",
-        title=wording.shorten(clean_text(title), wording.TITLE),
+        title=wording.shorten(clean_text(title), wording.MAX_RULE_TITLE_CHARS),
         body=body,
         confidence=candidate_confidence("met", accepted=False, repeated=len(all_of) - 2, flagged=bool(marks)),
         tags=(),

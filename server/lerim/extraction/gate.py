@@ -41,7 +41,7 @@ from lerim.sessions import Platform
 MAX_QUOTE_CHARS = 200  # maximum characters of a quote
 MAX_QUOTES = 3
 MAX_REPLACES_CHARS = 80  # maximum characters of a name or value that is replaced
-SHORTEST = 8  # minimum characters left of a quote after a secret is cut off
+MIN_QUOTE_CHARS = 8  # minimum characters left of a quote after a secret is cut off
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
     r"|(?!(?:the|a|an|it|its|this|that|these|those|my|our|your)\b)"
@@ -56,15 +56,15 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class SessionSource:
     """What the gate needs to know about the session.
 
-    `words` returns everything this speaker said in the turn with this id, joined; "" for an unknown turn. `boot` is the
-    text read from instruction files and from our own memories, on one line in lower case. `accepted` says whether the
-    person's next words accepted what was done.
+    `find_words` returns everything this speaker said in the turn with this id, joined; "" for an unknown turn.
+    `instruction_text` is the text read from instruction files and from our own memories, on one line in lower case.
+    `accepted` says whether the person's next words accepted what was done.
     """
 
     platform: Platform
     session: str
-    words: Callable[[str, str], str]
-    boot: str = ""
+    find_words: Callable[[str, str], str]
+    instruction_text: str = ""
     accepted: bool = False
 
 
@@ -177,7 +177,7 @@ def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate)
         return "no-evidence", "only a heading is quoted; what it announces stands elsewhere"
     if why := _find_wrong_speaker(draft, evidence):
         return "not-the-person", why
-    if any(_normalize_text(quote.text) in source.boot for quote in draft.quotes if len(quote.text) > 20):
+    if any(_normalize_text(quote.text) in source.instruction_text for quote in draft.quotes if len(quote.text) > 20):
         return "already-known", "it restates a boot file or a memory"
     return None
 
@@ -206,24 +206,24 @@ def _collect_evidence(draft: Draft, source: SessionSource) -> tuple[Evidence, ..
 def verify_quote(quote: Quote, source: SessionSource) -> str:
     """Returns the quote as evidence, verbatim from its turn, redacted and at most 200 characters; "" if that is not
     possible."""
-    return _clean_part(quote, source.words(quote.turn, quote.who))
+    return _clean_part(quote, source.find_words(quote.turn, quote.who))
 
 
-def _clean_part(quote: Quote, said: str) -> str:
+def _clean_part(quote: Quote, turn_text: str) -> str:
     """Returns the quote as it is in its turn, at most 200 characters, cut so that it does not touch a secret."""
     text = quote.text.strip()
-    start = said.find(text) if text else -1
+    start = turn_text.find(text) if text else -1
     if start < 0:
         return ""
     lo, hi = start, start + len(text)
-    for span in _find_secret_spans(said):
+    for span in _find_secret_spans(turn_text):
         if span.start < hi and lo < span.end:
             if span.start - lo >= hi - span.end:
                 hi = span.start
             else:
                 lo = span.end
-    part = _cut_quote(said[lo:hi].strip())
-    return show_hidden(part) if len(part) >= min(SHORTEST, len(text)) else ""
+    part = _cut_quote(turn_text[lo:hi].strip())
+    return show_hidden(part) if len(part) >= min(MIN_QUOTE_CHARS, len(text)) else ""
 
 
 @lru_cache(maxsize=4)  # several drafts quote one turn

@@ -6,12 +6,12 @@ import posixpath
 import re
 from collections.abc import Callable, Sequence
 
-FILES = 300
+MAX_FILES = 300
 _DRIVE = re.compile(r"^[A-Za-z]:/")
 _WORKTREE = re.compile(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
-_BESIDE = re.compile(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
+_SIBLING_WORKTREE = re.compile(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
 """A worktree in a folder beside the repository, named after it."""
-_ODD = re.compile(r"[\x00-\x1f`<>|*?\"]")
+_INVALID_CHARACTERS = re.compile(r"[\x00-\x1f`<>|*?\"]")
 
 
 class Locator:
@@ -31,14 +31,14 @@ class Locator:
         self.names: dict[str, str] = {}
         self._exists = exists
 
-    def meet(self, cwd: str) -> None:
+    def record_cwd(self, cwd: str) -> None:
         """Records a turn's cwd; the first one becomes `home`."""
         if cwd and not self.home:
             self.home = _normalize_slashes(cwd).rstrip("/")
 
     def __call__(self, path: str, cwd: str) -> str:
         path = _normalize_slashes(path.strip())
-        if not path or path.startswith("~") or len(path) > 400 or _ODD.search(path):
+        if not path or path.startswith("~") or len(path) > 400 or _INVALID_CHARACTERS.search(path):
             return ""
         tail = f"/{path}"
         touched = next((file for file in reversed(self.files) if file == path or file.endswith(tail)), "")
@@ -51,11 +51,11 @@ class Locator:
         here = self._return_if_exists(self._make_relative(posixpath.normpath(f"{base}/{path}"))) if base else ""
         return here or self._return_if_exists(posixpath.normpath(path))
 
-    def touch(self, path: str, cwd: str) -> None:
+    def record_file(self, path: str, cwd: str) -> None:
         """Records a file that the session read or changed."""
         found = self(path, cwd)
         if found and (not self.files or self.files[-1] != found):
-            self.files = [*(file for file in self.files if file != found), found][-FILES:]
+            self.files = [*(file for file in self.files if file != found), found][-MAX_FILES:]
 
     def _make_relative(self, path: str) -> str:
         fold = bool(_DRIVE.match(path))
@@ -64,7 +64,11 @@ class Locator:
             start = f"{root.lower() if fold else root}/"
             if len(start) > 1 and whole.startswith(start):
                 return _WORKTREE.sub("", path[len(start) :])
-            beside = _BESIDE.match(path, len(start) - 1) if len(start) > 1 and whole.startswith(start[:-1]) else None
+            beside = (
+                _SIBLING_WORKTREE.match(path, len(start) - 1)
+                if len(start) > 1 and whole.startswith(start[:-1])
+                else None
+            )
             if beside is not None:
                 return path[beside.end() :]
         return ""

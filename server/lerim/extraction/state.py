@@ -15,12 +15,12 @@ from lerim.extraction.utterances import Utterance
 from lerim.sessions import FileEdit, QuestionAnswer, ToolCall, Turn, extract_own_words
 
 VERSION = 2
-TEXT = 6_000  # characters kept of a turn's own text
-OUTPUT = 2_400
+MAX_TEXT_CHARS = 6_000  # characters kept of a turn's own text
+MAX_OUTPUT_CHARS = 2_400
 MAX_REPLIES = 400  # turns kept of one exchange
 MAX_WAITING = 120  # ranked candidates kept per session, the best ones
 MAX_HEARD_CHARS = 60_000  # characters of utterances kept, the latest ones
-NEARBY = 400  # characters around a cut that are searched for the end of a line or a sentence
+BOUNDARY_SEARCH_CHARS = 400  # characters around a cut that are searched for the end of a line or a sentence
 _END = re.compile(r"\n|[.!?]\s|[。！？]")
 
 
@@ -94,7 +94,7 @@ def condense_turn(turn: Turn) -> Turn:
         text = "" if turn.unattended else extract_own_words(text)
     return replace(
         turn,
-        text=_clip(text, TEXT),
+        text=_clip(text, MAX_TEXT_CHARS),
         reasoning="",
         tool_calls=tuple(_condense_call(call) for call in turn.tool_calls[:64]),
     )
@@ -105,9 +105,9 @@ def _condense_call(call: ToolCall) -> ToolCall:
         call,
         command=call.command[:2_000],
         description="",
-        output=_clip(call.output, OUTPUT),
-        plan=_clip(call.plan, TEXT),
-        feedback=call.feedback[:TEXT],
+        output=_clip(call.output, MAX_OUTPUT_CHARS),
+        plan=_clip(call.plan, MAX_TEXT_CHARS),
+        feedback=call.feedback[:MAX_TEXT_CHARS],
         answers=tuple(QuestionAnswer(one.question, one.options, one.answer) for one in call.answers),
         edits=tuple(FileEdit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )
@@ -121,6 +121,6 @@ def _clip(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     head, tail = text[: most // 2], text[-(most // 2) :]
-    ends = [found.end() for found in _END.finditer(head, len(head) - NEARBY)]
-    begins = _END.search(tail, 0, NEARBY)
+    ends = [found.end() for found in _END.finditer(head, len(head) - BOUNDARY_SEARCH_CHARS)]
+    begins = _END.search(tail, 0, BOUNDARY_SEARCH_CHARS)
     return f"{head[: ends[-1]] if ends else head}\n\n{tail[begins.end() :] if begins else tail}"

@@ -65,7 +65,7 @@ class ThemeSession:
 
     platform: Platform
     session: str
-    asked: tuple[ThemeRequest, ...]
+    requests: tuple[ThemeRequest, ...]
 
 
 def find_themes(sessions: Sequence[ThemeSession]) -> list[Candidate]:
@@ -90,7 +90,7 @@ def _find_theme_folders(sessions: Sequence[ThemeSession]) -> dict[str, list[Them
     """Returns the folders that qualify as a theme, each with its sessions."""
     by_folder: dict[str, dict[str, ThemeSession]] = defaultdict(dict)
     for worked in sessions:
-        for path in {path for asked in worked.asked for path in asked.changed}:
+        for path in {path for request in worked.requests for path in request.changed}:
             for folder in _parent_folders(path):
                 by_folder[folder][worked.session] = worked
     enough = {
@@ -117,7 +117,8 @@ def _parent_folders(path: str) -> list[str]:
 def _has_enough_sessions(sessions: Iterable[ThemeSession]) -> bool:
     folder_sessions = list(sessions)
     return (
-        len(folder_sessions) >= MIN_SESSIONS and len({one.asked[-1].time.date() for one in folder_sessions}) >= MIN_DAYS
+        len(folder_sessions) >= MIN_SESSIONS
+        and len({one.requests[-1].time.date() for one in folder_sessions}) >= MIN_DAYS
     )
 
 
@@ -145,22 +146,22 @@ def _count_words(sessions: Iterable[ThemeSession], folder: str) -> Counter[str]:
         out.update(
             {
                 word
-                for asked in worked.asked
-                if _changed_in_folder(asked, folder)
-                for word in _find_content_words(asked.text)
+                for request in worked.requests
+                if _changed_in_folder(request, folder)
+                for word in _find_content_words(request.text)
             }
         )
     return out
 
 
-def _changed_in_folder(asked: ThemeRequest, folder: str) -> bool:
-    return not folder or any(path.startswith(f"{folder}/") for path in asked.changed)
+def _changed_in_folder(request: ThemeRequest, folder: str) -> bool:
+    return not folder or any(path.startswith(f"{folder}/") for path in request.changed)
 
 
 def _find_content_words(text: str) -> set[str]:
-    said = " ".join(sentence.text for sentence in split_spoken(text))
+    quote = " ".join(sentence.text for sentence in split_spoken(text))
     plain = {
-        whole for whole, parts in split_words(clean_text(said)) if not parts and whole.isalpha() and len(whole) >= 4
+        whole for whole, parts in split_words(clean_text(quote)) if not parts and whole.isalpha() and len(whole) >= 4
     }
     return {
         word
@@ -174,9 +175,13 @@ def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequ
     quoted = _find_quotes(folder, theme_words, folder_sessions)
     if not quoted or clean_text(title) != title:
         return None
-    (newest, asked), evidence = quoted[0][0], tuple(item for _, item in quoted)
+    (newest, request), evidence = quoted[0][0], tuple(item for _, item in quoted)
     changed = Counter(
-        path for one in folder_sessions for each in one.asked for path in each.changed if path.startswith(f"{folder}/")
+        path
+        for one in folder_sessions
+        for each in one.requests
+        for path in each.changed
+        if path.startswith(f"{folder}/")
     )
     files = sorted(changed, key=lambda path: (-changed[path], path))[:MAX_REFERENCES]
     marks = find_flags(title, *(item.quote for item in evidence))
@@ -191,8 +196,8 @@ def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequ
         evidence=evidence,
         platform=newest.platform,
         session=newest.session,
-        turn=asked.turn,
-        time=asked.time,
+        turn=request.turn,
+        time=request.time,
         signal="theme",
         flags=marks,
     )
@@ -203,24 +208,24 @@ def _find_quotes(
 ) -> list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]]:
     """Returns up to three quotes, one per session that used one of the words there, the newest session first."""
     out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
-    for worked in sorted(folder_sessions, key=lambda one: one.asked[-1].time, reverse=True):
-        for asked in reversed(worked.asked):
-            said = (
-                _find_quote(asked, theme_words, worked.platform, worked.session)
-                if _changed_in_folder(asked, folder)
+    for worked in sorted(folder_sessions, key=lambda one: one.requests[-1].time, reverse=True):
+        for request in reversed(worked.requests):
+            quote = (
+                _find_quote(request, theme_words, worked.platform, worked.session)
+                if _changed_in_folder(request, folder)
                 else ""
             )
-            if said:
-                out.append(((worked, asked), Evidence(said, asked.turn, "user")))
+            if quote:
+                out.append(((worked, request), Evidence(quote, request.turn, "user")))
                 break
     return out[:3]
 
 
-def _find_quote(asked: ThemeRequest, theme_words: tuple[str, ...], platform: Platform, session: str) -> str:
-    source = SessionSource(platform, session, lambda _turn, _who: asked.text)
-    for sentence in split_spoken(asked.text):
+def _find_quote(request: ThemeRequest, theme_words: tuple[str, ...], platform: Platform, session: str) -> str:
+    source = SessionSource(platform, session, lambda _turn, _who: request.text)
+    for sentence in split_spoken(request.text):
         if _find_content_words(sentence.text) & set(theme_words) and (
-            quote := verify_quote(Quote(sentence.text, asked.turn, "user"), source)
+            quote := verify_quote(Quote(sentence.text, request.turn, "user"), source)
         ):
             return quote
     return ""

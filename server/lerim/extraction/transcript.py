@@ -25,29 +25,29 @@ from lerim.memory import Speaker
 from lerim.redaction import clean_text
 from lerim.sessions import Role, ToolCall, Turn, extract_own_words, split_message, trim_torn_words
 
-TEXT = 200_000  # characters of text that the person or the agent wrote in one turn
-OUTPUT_OK = (300, 300)  # head and tail of tool output
-OUTPUT_FAILED = (600, 1_200)
-CALLS = 60  # tool calls shown per turn: the first and the last ones
-COMMAND = (1_500, 500)  # a command may contain a text: an issue, a commit message
-CODE = 400  # characters shown of text written to a file
-REASONING = (250, 150)
+MAX_TEXT_CHARS = 200_000  # characters of text that the person or the agent wrote in one turn
+OUTPUT_CHARS = (300, 300)  # head and tail of tool output
+FAILED_OUTPUT_CHARS = (600, 1_200)
+MAX_CALLS = 60  # tool calls shown per turn: the first and the last ones
+COMMAND_CHARS = (1_500, 500)  # a command may contain a text: an issue, a commit message
+CODE_CHARS = 400  # characters shown of text written to a file
+REASONING_CHARS = (250, 150)
 THOUGHT = "thought"
 """Head of a piece of the agent's reasoning, which helps to understand the turn but is never quoted."""
 WRITTEN = "written"
 """Head of a piece of text that the agent wrote to a file."""
-REPEATED = 400  # output of at least this many characters is not shown twice
+MIN_REPEATED_CHARS = 400  # output of at least this many characters is not shown twice
 
-BOOT = re.compile(
+INSTRUCTION_FILE = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS?|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|\.mdc$|(?:^|/)\.(?:lerim|"
     r"(?:cursor|windsurf|cline)rules|(?:claude|codex|cursor|gemini|github|kiro|opencode|windsurf)/(?:rules|instructions|"
     r"steering|memor(?:y|ies))/)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
 )
 """Matches instruction and memory files, from which nothing is learned."""
-_DATA = re.compile(r"[A-Za-z0-9+/=_-]{240,}")
-_FIELD = re.compile(r"\[\[(?=\s{0,4}#)")
-_HEADER = re.compile(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
-_CALLED = re.compile(r"^([ \t]{0,8})»", re.MULTILINE)
+_ENCODED_DATA = re.compile(r"[A-Za-z0-9+/=_-]{240,}")
+_FIELD_MARKER = re.compile(r"\[\[(?=\s{0,4}#)")
+_TURN_HEADER = re.compile(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
+_CALL_MARKER = re.compile(r"^([ \t]{0,8})»", re.MULTILINE)
 
 
 class ShownPiece(msgspec.Struct, frozen=True):
@@ -91,29 +91,30 @@ def show_turn(turn: Turn) -> ShownTurn | None:
     return ShownTurn(turn.id, turn.ordinal, turn.role, turn.time, turn.cwd, pieces, paths)
 
 
-def without_repeats(seen: ShownTurn, printed: dict[str, int]) -> ShownTurn:
+def without_repeats(shown_turn: ShownTurn, turn_by_digest: dict[str, int]) -> ShownTurn:
     """Returns the turn with text that repeats an earlier turn verbatim (tool output, or text the agent wrote to a file)
     replaced by a note with the number of that turn.
 
-    `printed` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
+    `turn_by_digest` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
     """
     return msgspec.structs.replace(
-        seen, pieces=tuple(_replace_repeated(piece, seen.number, printed) for piece in seen.pieces)
+        shown_turn,
+        pieces=tuple(_replace_repeated(piece, shown_turn.number, turn_by_digest) for piece in shown_turn.pieces),
     )
 
 
-def _replace_repeated(piece: ShownPiece, number: int, printed: dict[str, int]) -> ShownPiece:
-    if len(piece.text) < REPEATED or not (piece.who in ("tool", "web") or piece.head == WRITTEN):
+def _replace_repeated(piece: ShownPiece, number: int, turn_by_digest: dict[str, int]) -> ShownPiece:
+    if len(piece.text) < MIN_REPEATED_CHARS or not (piece.who in ("tool", "web") or piece.head == WRITTEN):
         return piece
     digest = hashlib.blake2b(piece.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    first = printed.setdefault(digest, number)
+    first = turn_by_digest.setdefault(digest, number)
     if first >= number:
         return piece
-    told = f"[… {len(piece.text):,} characters, the same as in turn {first}, left out …]"
-    return msgspec.structs.replace(piece, text=told)
+    note = f"[… {len(piece.text):,} characters, the same as in turn {first}, left out …]"
+    return msgspec.structs.replace(piece, text=note)
 
 
-def instruction_text(turn: Turn) -> str:
+def read_instructions(turn: Turn) -> str:
     """Returns what a turn read from instruction and memory files, from which nothing is learned."""
     return "\n".join(call.output for call in turn.tool_calls if call.output and _is_instruction_read(call))
 
@@ -124,10 +125,10 @@ def _split_pieces(turn: Turn) -> Iterator[ShownPiece]:
         for call in turn.tool_calls:  # the person's own command
             yield from _output_pieces(call, "printed")
         return
-    yield ShownPiece("assistant", shorten_middle(turn.reasoning, *REASONING).strip(), THOUGHT)
-    yield ShownPiece("assistant", shorten_middle(turn.text, TEXT, TEXT))
+    yield ShownPiece("assistant", shorten_middle(turn.reasoning, *REASONING_CHARS).strip(), THOUGHT)
+    yield ShownPiece("assistant", shorten_middle(turn.text, MAX_TEXT_CHARS, MAX_TEXT_CHARS))
     calls = turn.tool_calls
-    for call in calls if len(calls) <= CALLS else (*calls[: CALLS // 2], *calls[-CALLS // 2 :]):
+    for call in calls if len(calls) <= MAX_CALLS else (*calls[: MAX_CALLS // 2], *calls[-MAX_CALLS // 2 :]):
         yield from _call_pieces(call)
 
 
@@ -135,14 +136,14 @@ def _prompt_pieces(turn: Turn) -> Iterator[ShownPiece]:
     """Yields the pieces of a prompt: the person's own words, and separately what was pasted or sent by a program."""
     text = turn.text
     if turn.unattended:
-        yield ShownPiece("tool", shorten_middle(text, TEXT, TEXT), "sent by a program")
+        yield ShownPiece("tool", shorten_middle(text, MAX_TEXT_CHARS, MAX_TEXT_CHARS), "sent by a program")
         return
     parts = split_message(text)
     own = all(part.own for part in parts)
-    yield ShownPiece("user", shorten_middle(text if own else extract_own_words(text), TEXT, TEXT))
+    yield ShownPiece("user", shorten_middle(text if own else extract_own_words(text), MAX_TEXT_CHARS, MAX_TEXT_CHARS))
     if not own:
         pasted = "\n".join(part.text for part in parts if not part.own)
-        yield ShownPiece("tool", shorten_middle(pasted, TEXT, TEXT), "pasted into the prompt")
+        yield ShownPiece("tool", shorten_middle(pasted, MAX_TEXT_CHARS, MAX_TEXT_CHARS), "pasted into the prompt")
 
 
 def _call_pieces(call: ToolCall) -> Iterator[ShownPiece]:
@@ -150,7 +151,7 @@ def _call_pieces(call: ToolCall) -> Iterator[ShownPiece]:
         asked = f"{answer.question}\n" + "\n".join(f"- {option}" for option in answer.options)
         yield ShownPiece("assistant", shorten_middle(asked, 2_000, 0), "the agent asked")
         if answer.answer:
-            yield ShownPiece("user", shorten_middle(answer.answer, TEXT, 0), "the person answered")
+            yield ShownPiece("user", shorten_middle(answer.answer, MAX_TEXT_CHARS, 0), "the person answered")
     if call.answers:
         return
     if call.plan:
@@ -158,24 +159,24 @@ def _call_pieces(call: ToolCall) -> Iterator[ShownPiece]:
     else:
         yield from _paths_piece(call)
     if call.feedback:
-        yield ShownPiece("user", shorten_middle(call.feedback, TEXT, 0), "the person said to this")
+        yield ShownPiece("user", shorten_middle(call.feedback, MAX_TEXT_CHARS, 0), "the person said to this")
 
 
 def _paths_piece(call: ToolCall) -> Iterator[ShownPiece]:
     """Yields the pieces of a tool call: its name and arguments, what it wrote, and its output."""
     paths = " ".join(call.paths[:3])
-    command = shorten_middle(" ".join(call.command.split()), *COMMAND)
+    command = shorten_middle(" ".join(call.command.split()), *COMMAND_CHARS)
     what = command or _shorten_line(paths, 500)
     yield ShownPiece("assistant", what, f"{_shorten_line(call.name, 60)} ({_describe_outcome(call)})")
     for edit in call.edits[:4]:
         if edit.new.strip():
-            yield ShownPiece("assistant", shorten_middle(edit.new, CODE, 0), WRITTEN)
+            yield ShownPiece("assistant", shorten_middle(edit.new, CODE_CHARS, 0), WRITTEN)
     if not _is_instruction_read(call):
         yield from _output_pieces(call, "output")
 
 
 def _output_pieces(call: ToolCall, head: str) -> Iterator[ShownPiece]:
-    most = OUTPUT_FAILED if call.status == "error" or call.exit_code else OUTPUT_OK
+    most = FAILED_OUTPUT_CHARS if call.status == "error" or call.exit_code else OUTPUT_CHARS
     text = shorten_middle(call.output, *most)
     if text.strip():
         yield ShownPiece("web" if call.kind == "web" else "tool", text, head)
@@ -192,7 +193,7 @@ def _is_instruction_read(call: ToolCall) -> bool:
 def find_instruction_files(call: ToolCall) -> tuple[str, ...]:
     """Returns the instruction and memory files that a tool call names or shows with a shell command."""
     paths = find_shown_files(call.command) if call.kind == "shell" else call.paths
-    return tuple(path for path in paths if BOOT.search(path.replace("\\", "/")))
+    return tuple(path for path in paths if INSTRUCTION_FILE.search(path.replace("\\", "/")))
 
 
 def shorten_middle(text: str, head: int, tail: int) -> str:
@@ -200,9 +201,9 @@ def shorten_middle(text: str, head: int, tail: int) -> str:
 
     The text must already be redacted, because half a secret is no longer recognized. No word is cut in two.
     """
-    if len(text) <= head + tail + 80 and not _DATA.search(text):
+    if len(text) <= head + tail + 80 and not _ENCODED_DATA.search(text):
         return text
-    text = _DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", text)
+    text = _ENCODED_DATA.sub(lambda match: f"[… {len(match.group()):,} characters of data left out …]", text)
     if len(text) <= head + tail + 80:
         return text
     begin, end = trim_torn_words(text[:head], text[len(text) - tail :] if tail else "")
@@ -228,6 +229,6 @@ def _render_piece(piece: ShownPiece) -> str:
 def _escape_tags(text: str) -> str:
     """Escapes text that looks like the header of a turn, a tool call or a prompt field; `quotes.fold_text` undoes
     it."""
-    text = _FIELD.sub("⟦", text)
-    text = _HEADER.sub(r"\1⁅", text)
-    return _CALLED.sub(r"\1›", text)
+    text = _FIELD_MARKER.sub("⟦", text)
+    text = _TURN_HEADER.sub(r"\1⁅", text)
+    return _CALL_MARKER.sub(r"\1›", text)

@@ -104,7 +104,7 @@ class ProposalSink:
 
     def _accept(self, candidate_id: str) -> None:
         try:
-            result = queue.accept_candidate(self.place, candidate_id, quotes=self.quotes, unseen=True)
+            result = queue.accept_candidate(self.place, candidate_id, quotes=self.quotes, automatic=True)
         except LerimError as error:
             self.problems.append(Problem(error.code, candidate_id, error.explanation))
             return

@@ -129,7 +129,7 @@ def run_session_trial(
             model=model.label,
         )
     )
-    joined_away = [one.gone for one in results if isinstance(one, JoinedCandidates)]
+    joined_away = [one.withdrawn for one in results if isinstance(one, JoinedCandidates)]
     found = [one for one in results if isinstance(one, candidate.Candidate) and one not in joined_away]
     shown = [_to_proposal(one) for one in found]
     return SessionTrial(

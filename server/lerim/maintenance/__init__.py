@@ -1,4 +1,4 @@
-"""Keeps memories in order: proposes to merge, to archive and to close."""
+"""Maintains the memories of a store: plans what to merge, archive, close or consolidate."""
 
 import lazy_loader
 

@@ -1,4 +1,5 @@
-"""What the lead is asked for the words of an insight, and the form of its answer. Imported only when one is asked."""
+"""The DSPy signature that asks a model to word an insight, and the shape of its answer. Imported only when needed,
+because DSPy is slow to import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of insights by a model: asked, checked by code against the learnings, and left where anything is lost."""
+"""Asks a model to word an insight, and checks the result against the learnings: it is used only if it loses nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lerim.maintenance.groups import MOST_TEXT
+from lerim.maintenance.groups import MAX_GROUP_CHARS
 from lerim.maintenance.insight_check import find_losses
 from lerim.memory import MemoryRecord
 from lerim.models import StepKind
@@ -19,59 +19,61 @@ if TYPE_CHECKING:
     from lerim.extraction import ParsedAnswer
     from lerim.maintenance.insight_signature import Insight
 
-    Ask = Callable[[Mapping[str, str]], ParsedAnswer[Insight] | None]
-    """Puts one question to the model; None where it gave no answer."""
+    AskModel = Callable[[Mapping[str, str]], ParsedAnswer[Insight] | None]
+    """Sends one request to the model; returns None if it gave no answer."""
 
-TRIES = 2
-MOST_TITLE = 160
-MOST_LOSSES = 20
-"""So many of the things an answer lost are told to the model."""
+MAX_ATTEMPTS = 2
+MAX_TITLE_CHARS = 160
+MAX_REPORTED_LOSSES = 20
+"""How many of the losses of one answer are reported to the model for its next attempt."""
 
 
-def insight_in_words(
-    ask: Ask, note: Callable[[StepKind, str], None], plain: MemoryRecord, sources: Sequence[MemoryRecord]
+def word_insight(
+    ask: AskModel, log_note: Callable[[StepKind, str], None], plain: MemoryRecord, sources: Sequence[MemoryRecord]
 ) -> MemoryRecord | None:
-    """Ask a model, at most twice, for the insight `plain` in its own words.
+    """Ask a model, at most twice, to put the insight `plain` into its own words.
 
-    Returns None where it gave none that keep all of the sources; `note` is told why, where it answered.
+    Returns None if no answer keeps everything in the sources; if the model did answer, `log_note` is called with the
+    reason.
     """
-    notes = ""
-    for _ in range(TRIES):
-        answer = ask(_inputs(sources, notes))
+    previous_faults = ""
+    for _ in range(MAX_ATTEMPTS):
+        answer = ask(_inputs(sources, previous_faults))
         if answer is None:
             return None
-        if not answer.items or answer.cut:
-            note("unread", "its insight cannot be read")
+        if not answer.items or answer.is_truncated:
+            log_note("unread", "its insight cannot be read")
             return None
-        told = _told(answer.items[0], plain)
-        lost = find_losses(told, sources) or ([] if _readable(told) else ["it is too long, or has no title"])
-        if not lost:
-            return told
-        notes = "; ".join(lost[:MOST_LOSSES])
-    note("lost", f"its text for {len(sources)} learnings was not used, because something was lost or made up")
+        worded = _to_record(answer.items[0], plain)
+        losses = find_losses(worded, sources) or ([] if _is_valid_size(worded) else ["it is too long, or has no title"])
+        if not losses:
+            return worded
+        previous_faults = "; ".join(losses[:MAX_REPORTED_LOSSES])
+    log_note("lost", f"its text for {len(sources)} learnings was not used, because something was lost or made up")
     return None
 
 
 def ask_for_insight(lm: dspy.LM, inputs: Mapping[str, str]) -> ParsedAnswer[Insight]:
-    """Put one question to a model. Raises what `extraction.ask_signature` does."""
+    """Ask a model once for an insight. Raises the same errors as `extraction.ask_signature`."""
     from lerim.extraction import ask_signature
     from lerim.maintenance.insight_signature import Insight, InsightSignature
 
     return ask_signature(lm, InsightSignature, inputs, Insight)
 
 
-def _inputs(sources: Sequence[MemoryRecord], notes: str) -> dict[str, str]:
+def _inputs(sources: Sequence[MemoryRecord], previous_faults: str) -> dict[str, str]:
     learnings = [
         {"day": f"{one.updated:%Y-%m-%d}", "title": one.title, "text": one.body, "tags": one.tags} for one in sources
     ]
-    return {"learnings": clean_text(json.dumps(learnings, ensure_ascii=False)), "notes": notes}
+    return {"learnings": clean_text(json.dumps(learnings, ensure_ascii=False)), "notes": previous_faults}
 
 
-def _told(said: Insight, plain: MemoryRecord) -> MemoryRecord:
-    tags = tuple(tag for tag in said.tags if tag in plain.tags)
-    title, body = " ".join(clean_text(said.title).split()).rstrip("."), clean_text(said.body).strip()
+def _to_record(insight: Insight, plain: MemoryRecord) -> MemoryRecord:
+    """Return `plain` with the title, text and tags of a model's answer."""
+    tags = tuple(tag for tag in insight.tags if tag in plain.tags)
+    title, body = " ".join(clean_text(insight.title).split()).rstrip("."), clean_text(insight.body).strip()
     return replace(plain, title=title, body=body, tags=tags or plain.tags)
 
 
-def _readable(told: MemoryRecord) -> bool:
-    return bool(told.title) and len(told.title) <= MOST_TITLE and len(told.body) <= MOST_TEXT
+def _is_valid_size(worded: MemoryRecord) -> bool:
+    return bool(worded.title) and len(worded.title) <= MAX_TITLE_CHARS and len(worded.body) <= MAX_GROUP_CHARS

@@ -1,8 +1,8 @@
-"""Which memories say nearly the same and may be merged into one.
+"""Finds memories that say nearly the same and may be merged into one.
 
-Memories of one text are the same and are never compared with each other. Of different texts only near ones are
-compared (`maintenance/pairs.py`), each with a few (`max_near_texts`), and one merge takes at most MOST_MERGED memories:
-however alike the memories of a store are, the work grows with their number alone.
+Memories with equal texts are grouped without comparing them. Distinct texts are compared only if they are similar
+(`maintenance/pairs.py`), each with a limited number of others (`max_near_texts`), and a merge has at most MAX_MERGED
+memories. So the work is proportional to the number of memories, however similar they are.
 """
 
 from __future__ import annotations
@@ -15,39 +15,42 @@ from heapq import merge, nlargest
 from lerim.maintenance.pairs import PairTally, find_near_pairs
 from lerim.memory import ClaimWords, MemoryRecord, normalise_claim, strip_boilerplate
 
-MOST_MERGED = 50
-"""So many memories become one in one merge; the rest of them become one in another."""
-ALIKE_FROM = 0.72
-"""The similarity (`claim.similarity`) from which memories say nearly the same."""
-_COMPARED = 100_000
-"""Pairs of texts that are judged of a large store, shared among its texts."""
+MAX_MERGED = 50
+"""How many memories one merge may join; the rest are joined in another merge."""
+MERGE_SIMILARITY = 0.72
+"""The least similarity (`claim_words.mean_overlap`) of memories that say nearly the same."""
+_MAX_COMPARED_PAIRS = 100_000
+"""How many pairs of texts are compared in a large store, shared evenly among its texts."""
 
 
 def max_near_texts(texts: int) -> int:
-    """With how many near texts each of so many is compared: 32 in an ordinary store, fewer from 3,000 texts on."""
-    return min(32, max(4, _COMPARED // max(1, texts)))
+    """Return with how many similar texts each text is compared: 32 in an ordinary store, fewer if there are more than
+    about 3,000 texts."""
+    return min(32, max(4, _MAX_COMPARED_PAIRS // max(1, texts)))
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Memories to merge, by their place in the sequence, the oldest first. `same` where all have the same text, once
-    normalised; `similarity` is that of the one least like the oldest."""
+    """Memories to merge, by index, oldest first.
+
+    `same_text`: all have the same normalised text. `similarity`: that of the member least similar to the oldest.
+    """
 
     members: tuple[int, ...]
-    same: bool
+    same_text: bool
     similarity: float
 
 
 @dataclass(slots=True)
 class MergeEffort:
-    """What the join of near texts did."""
+    """The cost of finding merges: the tally of each join of similar texts."""
 
-    joins: list[PairTally] = field(default_factory=list)
+    tallies: list[PairTally] = field(default_factory=list)
 
     @property
-    def cut(self) -> int:
-        """How many different texts were not compared with all that are near them."""
-        return sum(len(one.cut) for one in self.joins)
+    def truncated_count(self) -> int:
+        """The number of distinct texts that were not compared with all similar ones."""
+        return sum(len(tally.truncated_claims) for tally in self.tallies)
 
 
 def find_merges(
@@ -55,41 +58,43 @@ def find_merges(
     claims: Sequence[ClaimWords],
     cancelled: Callable[[], bool],
     effort: MergeEffort,
-    apart: Collection[frozenset[str]] = (),
+    kept_apart: Collection[frozenset[str]] = (),
 ) -> Iterator[Merge]:
-    """The memories to merge, of these of one primitive, the oldest first. Each of a merge says nearly the same as
-    every other of it: a short one may be a part of two that have nothing to do with one another. No memory is in two,
-    and none is merged with one it is kept `apart` from, as pairs of ids. Ends early when cancelled."""
-    gone: set[int] = set()
-    texts = _Texts(memories, claims, gone, cancelled, effort)
+    """Yield the merges among memories of one primitive, which are given oldest first; stop early when cancelled.
+
+    Within a merge every two memories are similar: a short text may be part of two that have nothing in common. No
+    memory is in two merges, and no merge contains a pair of ids in `kept_apart`.
+    """
+    merged: set[int] = set()
+    texts = _DistinctTexts(memories, claims, merged, cancelled, effort)
     for first in range(len(memories)):
         if cancelled():
             return
-        if first in gone:
+        if first in merged:
             continue
         members = [first]
-        for other in texts.near_later(first):
-            if not all(texts.alike(one, other) for one in members):
+        for other in texts.later_candidates(first):
+            if not all(texts.may_merge(one, other) for one in members):
                 continue
-            if any(frozenset((memories[one].id, memories[other].id)) in apart for one in members):
+            if any(frozenset((memories[one].id, memories[other].id)) in kept_apart for one in members):
                 continue
             members.append(other)
-            if len(members) == MOST_MERGED:
+            if len(members) == MAX_MERGED:
                 break
         if len(members) > 1:
-            gone.update(members)
-            same = len({_plain(memories[one]) for one in members}) == 1
-            yield Merge(tuple(members), same, min(texts.similarity(first, other) for other in members[1:]))
+            merged.update(members)
+            same_text = len({_normalised_text(memories[one]) for one in members}) == 1
+            yield Merge(tuple(members), same_text, min(texts.similarity(first, other) for other in members[1:]))
 
 
-class _Texts:
-    """The different texts of the memories, and how they stand to each other. `gone` grows: these are spoken for."""
+class _DistinctTexts:
+    """The distinct texts of the memories and their similarities. `merged` grows: these memories are in a merge."""
 
     def __init__(
         self,
         memories: Sequence[MemoryRecord],
         claims: Sequence[ClaimWords],
-        gone: AbstractSet[int],
+        merged: AbstractSet[int],
         cancelled: Callable[[], bool],
         effort: MergeEffort,
     ) -> None:
@@ -98,55 +103,62 @@ class _Texts:
         self._members: list[list[int]] = [[] for _ in numbers]
         for at, text in enumerate(self._text_of):
             self._members[text].append(at)
-        self._passed = [0] * len(numbers)
-        self._near: list[dict[int, float]] = [{} for _ in numbers]
-        self._most = max_near_texts(len(numbers))
-        self._gone = gone
+        self._first_remaining = [0] * len(numbers)
+        self._near_similarities: list[dict[int, float]] = [{} for _ in numbers]
+        self._max_near = max_near_texts(len(numbers))
+        self._merged = merged
         self._tally = PairTally()
-        effort.joins.append(self._tally)
+        effort.tallies.append(self._tally)
         self._titles = [claims[members[0]].title for members in self._members]
         firsts = [claims[members[0]] for members in self._members]
-        for pair in find_near_pairs(firsts, ALIKE_FROM, cancelled, self._most, self._tally):
-            self._near[pair.first][pair.second] = self._near[pair.second][pair.first] = pair.similarity
+        for pair in find_near_pairs(firsts, MERGE_SIMILARITY, cancelled, self._max_near, self._tally):
+            self._near_similarities[pair.first][pair.second] = self._near_similarities[pair.second][pair.first] = (
+                pair.similarity
+            )
 
-    def near_later(self, memory: int) -> Iterator[int]:
-        """The memories after this one that have its text, or one of those most like it, and are not gone; in their
-        order."""
+    def later_candidates(self, memory: int) -> Iterator[int]:
+        """Yield the later memories, in order, that have this one's text or one of those most similar to it, and are in
+        no merge yet."""
         text = self._text_of[memory]
-        nearest = [other for other in self._near[text] if self._members[other][-1] > memory]
-        if len(nearest) > self._most:
-            self._tally.cut.add(text)
-            nearest = nlargest(self._most, nearest, key=lambda other: (self._near[text][other], -other))
-        return merge(*(self._left(one, memory) for one in (text, *nearest)))
+        similarities = self._near_similarities[text]
+        nearest = [other for other in similarities if self._members[other][-1] > memory]
+        if len(nearest) > self._max_near:
+            self._tally.truncated_claims.add(text)
+            nearest = nlargest(
+                self._max_near, nearest, key=lambda other: (self._near_similarities[text][other], -other)
+            )
+        return merge(*(self._remaining(candidate, memory) for candidate in (text, *nearest)))
 
-    def _left(self, text: int, memory: int) -> Iterator[int]:
-        """The memories with this text after this one that are not gone. Those before the first of them are never
-        looked at again."""
+    def _remaining(self, text: int, memory: int) -> Iterator[int]:
+        """Yield the memories with this text after the given one that are in no merge yet. Those before the first of
+        them are never looked at again."""
         members = self._members[text]
-        at = self._passed[text]
-        while at < len(members) and (members[at] <= memory or members[at] in self._gone):
+        at = self._first_remaining[text]
+        while at < len(members) and (members[at] <= memory or members[at] in self._merged):
             at += 1
-        self._passed[text] = at
-        return (members[place] for place in range(at, len(members)) if members[place] not in self._gone)
+        self._first_remaining[text] = at
+        return (members[place] for place in range(at, len(members)) if members[place] not in self._merged)
 
-    def alike(self, one: int, later: int) -> bool:
-        """Whether a later memory belongs into one merge with an earlier one."""
-        first, second = self._text_of[one], self._text_of[later]
+    def may_merge(self, earlier: int, later: int) -> bool:
+        """Return whether two memories may be in one merge."""
+        first, second = self._text_of[earlier], self._text_of[later]
         if first == second:
             return True
-        return second in self._near[first] and not apart(self._titles[first], self._titles[second])
+        is_near = second in self._near_similarities[first]
+        return is_near and not are_different_rules(self._titles[first], self._titles[second])
 
     def similarity(self, one: int, other: int) -> float:
-        """How similar two near memories are, in 0..1."""
+        """Return the similarity of two memories that may be merged, from 0 to 1."""
         first, second = self._text_of[one], self._text_of[other]
-        return 1.0 if first == second else self._near[first][second]
+        return 1.0 if first == second else self._near_similarities[first][second]
 
 
-def apart(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
-    """Whether two titles are of two rules side by side: each has a word the other lacks, and not only numbers."""
-    mine, theirs = one - other, other - one
-    return bool(mine and theirs) and not all(map(str.isdecimal, mine | theirs))
+def are_different_rules(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
+    """Return whether two titles, as sets of words, state different rules: each has a word that the other lacks, and
+    these are not all numbers."""
+    only_one, only_other = one - other, other - one
+    return bool(only_one and only_other) and not all(map(str.isdecimal, only_one | only_other))
 
 
-def _plain(memory: MemoryRecord) -> str:
+def _normalised_text(memory: MemoryRecord) -> str:
     return normalise_claim(memory.title, strip_boilerplate(memory.body))

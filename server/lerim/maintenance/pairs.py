@@ -1,13 +1,13 @@
-"""Which of many claims say nearly the same, found without comparing every claim with every other.
+"""Finds the pairs of claims that say nearly the same, without comparing every claim with every other.
 
-A set-similarity join. The similarity (`claim.similarity`) is the mean of two overlaps, of the titles
-and of the whole texts: where it is at least `least`, one of them is, and the other is 2·least - 1. Two sets that
-overlap by so much share one of their rarest words (prefix filter), so that only claims listed under such a word are
-compared.
+This is a set-similarity join with prefix filtering. The similarity (`claim_words.mean_overlap`) is the mean of two
+overlaps, that of the titles and that of the whole texts. If it is at least `min_similarity`, so is one of the two
+overlaps, and the other is at least 2 · min_similarity - 1. Two sets with such an overlap share one of their rarest
+words, so only claims that are indexed under a common rare word are compared.
 
-The join is exact for ordinary stores. What it costs is bounded: each claim looks at a share of LISTED entries, those of
-its rarest words first, and ends with `most` near claims. A claim whose look ended early is counted, so that the caller
-can say so.
+The join is exact for ordinary stores, and its cost is bounded: each claim looks at its share of MAX_LISTED_ENTRIES
+index entries, those of its rarest words first, and stops at `max_pairs` similar claims. Claims whose search was
+truncated are recorded, so that the caller can report them.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from itertools import chain
 
 from lerim.memory import ClaimWords, overlap
 
-LISTED = 10_000_000
-"""So many entries of the lists of titles, and as many of the lists of whole texts, are looked at for all claims: 1,000
-for each of 10,000."""
-LEAST_LISTED = 100
-"""Entries that are looked at for each claim, however many claims there are."""
-_SLACK = 1e-9
-"""What rounding may do to a bound; the similarity itself is compared as it is."""
-_NOTHING = frozenset({""})
-"""What stands for a title without words: two of these are alike, and like no other."""
+MAX_LISTED_ENTRIES = 10_000_000
+"""How many entries of the title index, and as many of the text index, are looked at for all claims together: for
+10,000 claims, 1,000 each."""
+MIN_ENTRIES_PER_CLAIM = 100
+"""The least number of index entries that are looked at for each claim, however many claims there are."""
+_ROUNDING_MARGIN = 1e-9
+"""A margin for rounding errors in the bounds; the similarity itself is compared exactly."""
+_NO_WORDS = frozenset({""})
+"""Stands for a title without words: two such titles are equal to each other, and similar to no other."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarPair:
-    """Two claims by their place in the sequence (`first` < `second`), and how similar they are, in 0..1."""
+    """The indexes of two claims (`first` < `second`) and their similarity, from 0 to 1."""
 
     first: int
     second: int
@@ -44,95 +44,105 @@ class SimilarPair:
 
 @dataclass(slots=True)
 class PairTally:
-    """What a join did: how many pairs of claims it `compared`, and the claims whose look ended early (`cut`)."""
+    """What a join did: how many pairs of claims it compared, and the claims whose search was truncated, by index."""
 
-    compared: int = 0
-    cut: set[int] = field(default_factory=set)
+    compared_count: int = 0
+    truncated_claims: set[int] = field(default_factory=set)
 
 
 def find_near_pairs(
     claims: Sequence[ClaimWords],
-    least: float,
+    min_similarity: float,
     cancelled: Callable[[], bool] = lambda: False,
-    most: int = sys.maxsize,
+    max_pairs: int = sys.maxsize,
     tally: PairTally | None = None,
 ) -> Iterator[SimilarPair]:
-    """The pairs at least `least` similar (above 0.5); ends early when cancelled.
+    """Yield the pairs with at least `min_similarity`; stop early when cancelled.
 
-    Of each claim at most `most` pairs with claims before it, the latest first. Raises ValueError for a smaller `least`:
-    below it two claims need not share a word of their titles.
+    Each claim is paired with at most `max_pairs` earlier claims, the latest first. Raises ValueError unless
+    0.5 < `min_similarity` ≤ 1: below that, two similar claims need not share a word of their titles.
     """
-    if not 0.5 < least <= 1:
-        raise ValueError("least must lie above 0.5, and at most be 1")
+    if not 0.5 < min_similarity <= 1:
+        raise ValueError("min_similarity must be above 0.5 and at most 1")
     tally = tally if tally is not None else PairTally()
-    titles = [one.title or _NOTHING for one in claims]
-    words = [one.words or _NOTHING for one in claims]
-    by_title, by_words = _Lists(titles, least), _Lists(words, least)
-    share = 2 * least - 1 - _SLACK
+    titles = [one.title or _NO_WORDS for one in claims]
+    words = [one.words or _NO_WORDS for one in claims]
+    by_title, by_words = _PrefixIndex(titles, min_similarity), _PrefixIndex(words, min_similarity)
+    min_smaller_overlap = 2 * min_similarity - 1 - _ROUNDING_MARGIN
     for number, (title, text) in enumerate(zip(titles, words, strict=True)):
         if cancelled():
             return
-        found = 0
+        pair_count = 0
         seen: set[int] = set()
-        for other in chain(by_title.listed(number, tally), by_words.listed(number, tally)):
+        for other in chain(by_title.find_candidates(number, tally), by_words.find_candidates(number, tally)):
             if other in seen:
                 continue
             seen.add(other)
-            tally.compared += 1
+            tally.compared_count += 1
             if title.isdisjoint(titles[other]):
-                continue  # most are, and this is the quickest test
-            alike = overlap(title, titles[other])
-            if alike < share or alike + _largest_overlap(text, words[other]) < share + 1:
+                continue  # the quickest test, and it rules out most candidates
+            title_overlap = overlap(title, titles[other])
+            if (
+                title_overlap < min_smaller_overlap
+                or title_overlap + _largest_overlap(text, words[other]) < min_smaller_overlap + 1
+            ):
                 continue
-            similarity = (alike + overlap(text, words[other])) / 2
-            if similarity < least:
+            similarity = (title_overlap + overlap(text, words[other])) / 2
+            if similarity < min_similarity:
                 continue
-            if found == most:
-                tally.cut.add(number)
+            if pair_count == max_pairs:
+                tally.truncated_claims.add(number)
                 break
-            found += 1
+            pair_count += 1
             yield SimilarPair(other, number, similarity)
         by_title.add(number)
         by_words.add(number)
 
 
-class _Lists:
-    """Under each word of a prefix, the sets met so far that have it there: of two that overlap by `share`, the one is
-    in a list of the other's."""
+class _PrefixIndex:
+    """An inverted index of the sets added so far, by the words of their prefixes.
 
-    def __init__(self, sets: Sequence[AbstractSet[str]], share: float) -> None:
-        often = Counter(word for one in sets for word in one)
-        rarest = {word: rank for rank, word in enumerate(sorted(often, key=lambda word: (often[word], word)))}
-        self._prefixes = [sorted(one, key=rarest.__getitem__)[: _prefix(len(one), share)] for one in sets]
-        self._under: dict[str, list[int]] = {}
-        self._most = max(LEAST_LISTED, LISTED // max(1, len(sets)))
+    A set's prefix is its rarest words. If two sets overlap by at least `min_overlap`, they share a word of their
+    prefixes, so each finds the other under it.
+    """
 
-    def listed(self, number: int, tally: PairTally) -> Iterator[int]:
-        """The sets met so far that may overlap by so much with this one: those under its rarest word first, of each
-        word the latest first. A set may come more than once."""
-        left = self._most
+    def __init__(self, sets: Sequence[AbstractSet[str]], min_overlap: float) -> None:
+        frequencies = Counter(word for one in sets for word in one)
+        ranks = {
+            word: rank for rank, word in enumerate(sorted(frequencies, key=lambda word: (frequencies[word], word)))
+        }
+        self._prefixes = [sorted(one, key=ranks.__getitem__)[: _prefix_length(len(one), min_overlap)] for one in sets]
+        self._sets_by_word: dict[str, list[int]] = {}
+        self._entries_per_set = max(MIN_ENTRIES_PER_CLAIM, MAX_LISTED_ENTRIES // max(1, len(sets)))
+
+    def find_candidates(self, number: int, tally: PairTally) -> Iterator[int]:
+        """Yield the sets added so far that may overlap enough with this one, those that share its rarest word first,
+        and for each word the latest first. A set may come more than once."""
+        entries_left = self._entries_per_set
         for word in self._prefixes[number]:
-            under = self._under.get(word, [])
-            yield from under[: -left - 1 : -1]
-            if len(under) > left:
-                tally.cut.add(number)
+            listed = self._sets_by_word.get(word, [])
+            yield from listed[: -entries_left - 1 : -1]
+            if len(listed) > entries_left:
+                tally.truncated_claims.add(number)
                 return
-            left -= len(under)
+            entries_left -= len(listed)
 
     def add(self, number: int) -> None:
         for word in self._prefixes[number]:
-            self._under.setdefault(word, []).append(number)
+            self._sets_by_word.setdefault(word, []).append(number)
 
 
-def _prefix(size: int, share: float) -> int:
-    """How many of its rarest words a set must be looked up by: all but so many as an overlap may do without.
+def _prefix_length(size: int, min_overlap: float) -> int:
+    """Return how many of its rarest words a set of this size is indexed by.
 
-    With Dice's coefficient `share`, whatever the other's size: common ≥ size·share / (2 - share).
+    Two sets whose Dice coefficient is at least `min_overlap` have at least size · min_overlap / (2 - min_overlap)
+    words in common, whatever the size of the other. A prefix with all but one fewer words than that contains one of
+    the common words.
     """
-    return size - max(1, math.ceil(size * share / (2 - share) - _SLACK)) + 1
+    return size - max(1, math.ceil(size * min_overlap / (2 - min_overlap) - _ROUNDING_MARGIN)) + 1
 
 
 def _largest_overlap(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """The most two sets of these sizes can overlap."""
+    """Return the largest overlap that two sets of these sizes can have."""
     a, b = len(one), len(other)
     return 2 * min(a, b) / (a + b)

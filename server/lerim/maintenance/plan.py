@@ -1,7 +1,9 @@
-"""What should become of the memories of a store: merged, closed, archived, put together, referred anew. A plan, pure.
+"""Plans the maintenance of a store's memories: which to merge, close, archive or consolidate, and which references to
+update.
 
-Nothing is done here and no file is read. Each suggestion says why in a sentence with the figures it rests on; a memory
-is in one of them at most, so that none undoes another's ground. What follows from that is for the next time.
+The plan is a pure function: it changes nothing and reads no file. Each suggestion gives its reason in a sentence with
+the figures behind it. A memory is part of at most one suggestion, so that no suggestion invalidates another; anything
+that follows from an accepted suggestion is left to the next maintenance.
 """
 
 from __future__ import annotations
@@ -41,165 +43,192 @@ from lerim.memory import (
 )
 from lerim.review import Suggestion
 
-MAY_ANSWER = "may-answer"
-"""The flag of a question that a memory may answer: their titles share most of their words."""
-MAY_ANSWER_FROM = 0.6
-"""The overlap of the titles (Dice's coefficient) from which a memory may answer a question."""
-DIFFERS = "differs"
-"""The flag of a merge of memories that do not have the same text: a person should look at it."""
-PLAIN = "plain"
-"""The flag of an insight that no model worded: it is a list, which a person should look at."""
-PlanReason = Literal["merged", "closed", "decayed", "archived", "bounded", "consolidated", "referred"]
+MAY_ANSWER_FLAG = "may-answer"
+"""Flags the closing of a question that a memory may answer: their titles share most of their words."""
+MAY_ANSWER_OVERLAP = 0.6
+"""The least overlap (Dice's coefficient) of the titles of a question and a memory that may answer it."""
+TEXTS_DIFFER_FLAG = "differs"
+"""Flags a merge of memories whose texts differ: a person should look at it."""
+PLAIN_INSIGHT_FLAG = "plain"
+"""Flags an insight that no model worded: it is a plain list, and a person should look at it."""
+PlanCategory = Literal["merged", "closed", "decayed", "archived", "bounded", "consolidated", "referred"]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedSuggestion:
-    """One suggestion and what it is counted as. `decayed`: a learning nobody uses; `bounded`: one beyond the bound;
-    `archived`: what a person does not want, a theme that is over, or a learning whose place is gone."""
+    """A suggestion and the category it is counted under.
 
-    why: PlanReason
+    `decayed`: a learning that nobody uses; `bounded`: a learning over the store's limit; `archived`: a memory that a
+    person does not want, a theme nobody works on, or a learning whose place in the code is gone.
+    """
+
+    category: PlanCategory
     suggestion: Suggestion
 
 
 def plan_maintenance(
     memories: Sequence[StoredMemory],
     uses: Mapping[str, datetime],
-    standings: Mapping[str, Drift],
-    moved: Mapping[str, Mapping[str, str]],
-    grounds: Mapping[str, ThemeActivity],
+    drift_by_memory: Mapping[str, Drift],
+    moved_references: Mapping[str, Mapping[str, str]],
+    theme_activity: Mapping[str, ThemeActivity],
     now: datetime,
     rules: MaintenanceRules,
     cancelled: Callable[[], bool] = lambda: False,
-    unwanted: Mapping[str, str] = {},
-    ours: Callable[[StoredMemory], IsWrittenByLerim] = lambda _: never_written_by_lerim,
+    unwanted_reasons: Mapping[str, str] = {},
+    written_by_lerim: Callable[[StoredMemory], IsWrittenByLerim] = lambda _: never_written_by_lerim,
     effort: MergeEffort | None = None,
-    apart: Collection[frozenset[str]] = (),
+    kept_apart: Collection[frozenset[str]] = (),
 ) -> list[PlannedSuggestion]:
-    """What to propose of these memories, in the order in which it is to be proposed.
+    """Return the suggestions for these memories, in the order in which they should be proposed; none if cancelled.
 
-    `uses`: when each was last used. `standings`: of those that are not fresh. `moved`: of those whose places were moved
-    or renamed, where each is now. `grounds`: of the themes. `unwanted`: of those a person does not want, why.
-    `ours`: which sentences of a memory Lerim wrote. `effort` counts what finding merges took, and how many memories
-    were not compared with all that are near them. `apart` are pairs of memories a person keeps beside each other.
-    Cancelled, nothing is found. What another memory says it ended is over, wherever its file lies; an id that two files
-    have is left alone until they are joined.
+    All mappings are by memory id. `uses`: when each memory was last used. `drift_by_memory`: the drift of memories
+    that are not fresh. `moved_references`: where moved or renamed references are now. `theme_activity`: the activity
+    of each theme. `unwanted_reasons`: why a person does not want a memory. `written_by_lerim` returns a test for the
+    sentences of a memory that Lerim wrote. `effort` is filled with the cost of finding merges and the number of
+    memories that were not compared with all similar ones. `kept_apart`: pairs of ids that a person keeps separate.
+
+    A memory that another memory superseded or resolved is left out, wherever its file is. So are memories that share
+    an id with another file, until the two are joined.
     """
-    files = Counter(one.record.id for one in memories)
-    live = [
-        one
-        for one in with_current_status(memories)
-        if one.status == "active" and one.record.primitive != "summary" and files[one.record.id] == 1
+    file_counts = Counter(stored.record.id for stored in memories)
+    active = [
+        stored
+        for stored in with_current_status(memories)
+        if stored.status == "active" and stored.record.primitive != "summary" and file_counts[stored.record.id] == 1
     ]
     effort = effort or MergeEffort()
-    upkeep = _Upkeep(
-        sorted(live, key=_age), uses, standings, moved, grounds, unwanted, now, rules, ours, cancelled, effort, apart
+    planner = _Planner(
+        sorted(active, key=_age_key),
+        uses,
+        drift_by_memory,
+        moved_references,
+        theme_activity,
+        unwanted_reasons,
+        now,
+        rules,
+        written_by_lerim,
+        cancelled,
+        effort,
+        kept_apart,
     )
     try:
-        upkeep.read()
-        return _in_order(upkeep)
+        planner.parse_claims()
+        return _run_steps(planner)
     except StoppedError:
         return []
 
 
-def _in_order(upkeep: _Upkeep) -> list[PlannedSuggestion]:
-    """What each step plans of the memories that no step before it planned anything for. Raises StoppedError."""
-    found: list[PlannedSuggestion] = []
+def _run_steps(planner: _Planner) -> list[PlannedSuggestion]:
+    """Run each step on the memories that no earlier step planned anything for. Raises StoppedError."""
+    suggestions: list[PlannedSuggestion] = []
     steps: tuple[Callable[[], Iterator[PlannedSuggestion]], ...] = (
-        upkeep.refused,
-        upkeep.disputed,
-        upkeep.duplicates,
-        upkeep.closed,
-        upkeep.ended,
-        upkeep.bounded,
-        upkeep.together,
-        upkeep.referred,
+        planner.archive_unwanted,
+        planner.merge_conflicting_answers,
+        planner.merge_duplicates,
+        planner.close_answered_questions,
+        planner.archive_unused,
+        planner.archive_over_limit,
+        planner.consolidate_learnings,
+        planner.update_moved_references,
     )
     for step in steps:
         for planned in step():
-            upkeep.go_on()
-            found.append(planned)
-            upkeep.taken.update(target.record.id for target in planned.suggestion.targets)
-    upkeep.go_on()
-    return found
+            planner.raise_if_cancelled()
+            suggestions.append(planned)
+            planner.planned_ids.update(target.record.id for target in planned.suggestion.targets)
+    planner.raise_if_cancelled()
+    return suggestions
 
 
 @dataclass(slots=True)
-class _Upkeep:
-    """The active memories, the oldest first, and which of them are spoken for."""
+class _Planner:
+    """Plans the steps for the active memories, oldest first. `planned_ids` are those that already have a suggestion."""
 
-    live: Sequence[StoredMemory]
+    active: Sequence[StoredMemory]
     uses: Mapping[str, datetime]
-    standings: Mapping[str, Drift]
-    moved: Mapping[str, Mapping[str, str]]
-    grounds: Mapping[str, ThemeActivity]
-    unwanted: Mapping[str, str]
+    drift_by_memory: Mapping[str, Drift]
+    moved_references: Mapping[str, Mapping[str, str]]
+    theme_activity: Mapping[str, ThemeActivity]
+    unwanted_reasons: Mapping[str, str]
     now: datetime
     rules: MaintenanceRules
-    ours: Callable[[StoredMemory], IsWrittenByLerim]
+    written_by_lerim: Callable[[StoredMemory], IsWrittenByLerim]
     cancelled: Callable[[], bool]
     effort: MergeEffort
-    apart: Collection[frozenset[str]]
-    taken: set[str] = field(default_factory=set)
+    kept_apart: Collection[frozenset[str]]
+    planned_ids: set[str] = field(default_factory=set)
     claims: dict[str, ClaimWords] = field(default_factory=dict)
 
-    def read(self) -> None:
-        """Reads what each memory claims. Raises StoppedError."""
-        for one in self.live:
-            self.go_on()
-            self.claims[one.record.id] = claim_words(one.record.title, one.record.body)
+    def parse_claims(self) -> None:
+        """Extract the words of each memory's claim. Raises StoppedError."""
+        for stored in self.active:
+            self.raise_if_cancelled()
+            self.claims[stored.record.id] = claim_words(stored.record.title, stored.record.body)
 
-    def go_on(self) -> None:
-        """Raises StoppedError once the person cancelled."""
+    def raise_if_cancelled(self) -> None:
+        """Raise StoppedError if the maintenance was cancelled."""
         if self.cancelled():
             raise StoppedError
 
-    def free(self, *primitives: str) -> list[StoredMemory]:
-        return [one for one in self.live if one.record.id not in self.taken and one.record.primitive in primitives]
+    def unplanned(self, *primitives: str) -> list[StoredMemory]:
+        """Return the memories of these primitives that have no suggestion yet."""
+        return [
+            stored
+            for stored in self.active
+            if stored.record.id not in self.planned_ids and stored.record.primitive in primitives
+        ]
 
-    def standing(self, one: StoredMemory) -> str:
-        standing = self.standings.get(one.record.id)
-        return standing.state if standing else "fresh"
+    def drift_state(self, stored: StoredMemory) -> str:
+        drift = self.drift_by_memory.get(stored.record.id)
+        return drift.state if drift else "fresh"
 
-    def used(self, record: MemoryRecord) -> datetime:
-        """When it was last used, or else said."""
+    def last_use(self, record: MemoryRecord) -> datetime:
+        """Return when a memory was last used or updated, whichever is later."""
         return max(record.updated, self.uses.get(record.id, record.updated))
 
-    def refused(self) -> Iterator[PlannedSuggestion]:
-        """Memories a person does not want."""
-        for one in self.free("decision", "learning", "question", "theme"):
-            if reason := self.unwanted.get(one.record.id):
-                yield PlannedSuggestion("archived", Suggestion("archive", one.record, (one,), reason))
+    def archive_unwanted(self) -> Iterator[PlannedSuggestion]:
+        """Archive memories that a person does not want."""
+        for stored in self.unplanned("decision", "learning", "question", "theme"):
+            if reason := self.unwanted_reasons.get(stored.record.id):
+                yield PlannedSuggestion("archived", Suggestion("archive", stored.record, (stored,), reason))
 
-    def disputed(self) -> Iterator[PlannedSuggestion]:
-        """Of answers to one question that say different things the one said last may stay; a person decides."""
-        free = {answer.record.id: answer for answer in self.free("decision", "learning")}
-        for one in conflicting_answers_among(self.live):
-            answers = [free[name] for name in one.answers if name in free and name not in self.taken]
-            if len(answers) < 2 or all(self._same(answers[0].record, other.record) for other in answers[1:]):
+    def merge_conflicting_answers(self) -> Iterator[PlannedSuggestion]:
+        """Merge different answers to the same question, keeping the latest one; a person decides."""
+        unplanned = {answer.record.id: answer for answer in self.unplanned("decision", "learning")}
+        for conflict in conflicting_answers_among(self.active):
+            answers = [
+                unplanned[name] for name in conflict.answers if name in unplanned and name not in self.planned_ids
+            ]
+            if len(answers) < 2 or all(self._is_same_claim(answers[0].record, other.record) for other in answers[1:]):
                 continue
             titles = {answer.record.id: answer.record.title for answer in answers}
-            reason = f"{join_titles(titles, titles)} both answer {one.question}; the latest would stay."
+            reason = f"{join_titles(titles, titles)} both answer {conflict.question}; the latest would stay."
             targets = (answers[-1], *answers[:-1])
             yield PlannedSuggestion(
                 "merged", Suggestion("merge", targets[0].record, targets, reason, flags=(TWO_ANSWERS_CODE,))
             )
 
-    def _same(self, one: MemoryRecord, other: MemoryRecord) -> bool:
+    def _is_same_claim(self, one: MemoryRecord, other: MemoryRecord) -> bool:
         return normalise_claim(one.title, strip_boilerplate(one.body)) == normalise_claim(
             other.title, strip_boilerplate(other.body)
         )
 
-    def duplicates(self) -> Iterator[PlannedSuggestion]:
-        """Memories of one primitive that say nearly the same, each of a group as all others of it."""
+    def merge_duplicates(self) -> Iterator[PlannedSuggestion]:
+        """Merge memories of one primitive that say nearly the same; within a merge, every two are similar."""
         for primitive in ("decision", "learning", "question", "theme"):
-            some = self.free(primitive)
-            known = [self.claims[one.record.id] for one in some]
-            for found in find_merges([one.record for one in some], known, self.cancelled, self.effort, self.apart):
-                yield PlannedSuggestion("merged", self._merged([some[at] for at in found.members], found))
+            memories = self.unplanned(primitive)
+            records = [stored.record for stored in memories]
+            claims = [self.claims[record.id] for record in records]
+            for merge in find_merges(records, claims, self.cancelled, self.effort, self.kept_apart):
+                suggestion = self._merge_suggestion([memories[at] for at in merge.members], merge)
+                yield PlannedSuggestion("merged", suggestion)
 
-    def _merged(self, memories: Sequence[StoredMemory], found: Merge) -> Suggestion:
-        kept, *others = memories
-        record, wrote = kept.record, [self.ours(kept)]
+    def _merge_suggestion(self, memories: Sequence[StoredMemory], merge: Merge) -> Suggestion:
+        """Suggest merging memories into the first of them, with the text of the last."""
+        oldest, *others = memories
+        record = oldest.record
+        own_sentence_tests = [self.written_by_lerim(oldest)]
         for stored in others:
             other = stored.record
             record = replace(
@@ -209,107 +238,121 @@ class _Upkeep:
                 source=other.source,
                 confidence=max(record.confidence, other.confidence),
                 tags=tuple(dict.fromkeys((*record.tags, *other.tags))),
-                body=merge_bodies(record.body, other.title, other.body, lambda one: any(ours(one) for ours in wrote)),
+                body=merge_bodies(
+                    record.body,
+                    other.title,
+                    other.body,
+                    lambda sentence: any(is_own(sentence) for is_own in own_sentence_tests),
+                ),
                 kind=other.kind or record.kind,
                 references=tuple(dict.fromkeys((*record.references, *other.references))),
                 evidence=merge_evidence(other.evidence, record.evidence),
             )
-            wrote.append(self.ours(stored))
-        what = "the same" if found.same else "nearly the same"
+            own_sentence_tests.append(self.written_by_lerim(stored))
+        what = "the same" if merge.same_text else "nearly the same"
         day = f"{record.updated:%Y-%m-%d}"
-        alike = f"{found.similarity * 100:.0f} % alike"
+        alike = f"{merge.similarity * 100:.0f} % alike"
         reason = f"{len(memories)} memories say {what} ({alike}). The text of {day} is the latest."
-        return Suggestion("merge", record, tuple(memories), reason, flags=() if found.same else (DIFFERS,))
+        flags = () if merge.same_text else (TEXTS_DIFFER_FLAG,)
+        return Suggestion("merge", record, tuple(memories), reason, flags=flags)
 
-    def closed(self) -> Iterator[PlannedSuggestion]:
-        """Open questions that a later decision or learning may answer: it has most words of the question's title. A
-        person decides."""
-        said = self.free("decision", "learning")
-        having: defaultdict[str, list[int]] = defaultdict(list)
-        for at, one in enumerate(said):
-            for word in self.claims[one.record.id].title:
-                having[word].append(at)
-        for question in self.free("question"):
-            self.go_on()
-            asked = self.claims[question.record.id].title
-            near = Counter(at for word in asked for at in having[word])
+    def close_answered_questions(self) -> Iterator[PlannedSuggestion]:
+        """Close open questions that a later decision or learning may answer, because their titles share most of their
+        words; a person decides."""
+        answers = self.unplanned("decision", "learning")
+        answers_by_word: defaultdict[str, list[int]] = defaultdict(list)
+        for at, stored in enumerate(answers):
+            for word in self.claims[stored.record.id].title:
+                answers_by_word[word].append(at)
+        for question in self.unplanned("question"):
+            self.raise_if_cancelled()
+            question_words = self.claims[question.record.id].title
+            near = Counter(at for word in question_words for at in answers_by_word[word])
             later = [
-                (overlap(asked, self.claims[said[at].record.id].title), said[at])
-                for at in near
-                if said[at].record.updated > question.record.updated and said[at].record.id not in self.taken
+                (overlap(question_words, self.claims[answer.record.id].title), answer)
+                for answer in (answers[at] for at in near)
+                if answer.record.updated > question.record.updated and answer.record.id not in self.planned_ids
             ]
-            alike, answer = max(later, key=lambda pair: (pair[0], pair[1].record.id), default=(0.0, None))
-            if answer is not None and alike >= MAY_ANSWER_FROM and not self.are_apart(question, answer):
+            similarity, answer = max(later, key=lambda pair: (pair[0], pair[1].record.id), default=(0.0, None))
+            if answer is not None and similarity >= MAY_ANSWER_OVERLAP and not self.is_kept_apart(question, answer):
                 record = answer.record
                 reason = f"“{record.title}” of {record.updated:%Y-%m-%d} may answer it."
                 yield PlannedSuggestion(
-                    "closed", Suggestion("close", record, (question, answer), reason, flags=(MAY_ANSWER,))
+                    "closed", Suggestion("close", record, (question, answer), reason, flags=(MAY_ANSWER_FLAG,))
                 )
 
-    def are_apart(self, one: StoredMemory, other: StoredMemory) -> bool:
-        """Whether a person keeps these two beside each other."""
-        return frozenset((one.record.id, other.record.id)) in self.apart
+    def is_kept_apart(self, one: StoredMemory, other: StoredMemory) -> bool:
+        """Return whether a person keeps these two memories separate."""
+        return frozenset((one.record.id, other.record.id)) in self.kept_apart
 
-    def ended(self) -> Iterator[PlannedSuggestion]:
-        """Themes nobody works on, learnings nobody uses, and learnings whose place is gone."""
-        for one in self.free("theme", "learning"):
-            record = one.record
-            used = self.used(record)
-            reason = find_archive_reason(record, used, self.grounds.get(record.id), self.now, self.rules)
-            why: PlanReason = "decayed" if reason and record.primitive == "learning" else "archived"
-            if reason := reason or self._gone(record):
-                yield PlannedSuggestion(why, Suggestion("archive", record, (one,), reason))
+    def archive_unused(self) -> Iterator[PlannedSuggestion]:
+        """Archive themes nobody works on, learnings nobody uses, and learnings whose place in the code is gone."""
+        for stored in self.unplanned("theme", "learning"):
+            record = stored.record
+            last_use = self.last_use(record)
+            reason = find_archive_reason(record, last_use, self.theme_activity.get(record.id), self.now, self.rules)
+            category: PlanCategory = "decayed" if reason and record.primitive == "learning" else "archived"
+            if reason := reason or self._gone_place_reason(record):
+                yield PlannedSuggestion(category, Suggestion("archive", record, (stored,), reason))
 
-    def _gone(self, record: MemoryRecord) -> str | None:
-        """Why a learning about one place that is gone should be archived; what was decided outlives its place."""
-        standing = self.standings.get(record.id)
-        if record.primitive != "learning" or standing is None or standing.state != "gone" or standing.moved_to:
+    def _gone_place_reason(self, record: MemoryRecord) -> str | None:
+        """Return why a learning whose only place in the code is gone should be archived, or None. Decisions outlive
+        their places."""
+        drift = self.drift_by_memory.get(record.id)
+        if record.primitive != "learning" or drift is None or drift.state != "gone" or drift.moved_to:
             return None
-        since = datetime.combine(date.fromisoformat(standing.since), time(), UTC) if standing.since else self.now
-        days = (self.now - max(since, self.used(record))).days
+        since = datetime.combine(date.fromisoformat(drift.since), time(), UTC) if drift.since else self.now
+        days = (self.now - max(since, self.last_use(record))).days
         if len(record.references) != 1 or days <= self.rules.grace_days:
             return None
-        return f"{standing.reference} is gone, and this was not used for {days} days."
+        return f"{drift.reference} is gone, and this was not used for {days} days."
 
-    def bounded(self) -> Iterator[PlannedSuggestion]:
-        """The learnings beyond the store's bound, the longest unused first."""
-        stored = {one.record.id: one for one in self.free("learning")}
-        learnings = [(one.record, self.used(one.record)) for one in stored.values()]
+    def archive_over_limit(self) -> Iterator[PlannedSuggestion]:
+        """Archive the learnings over the store's limit, the longest unused first."""
+        memories = {stored.record.id: stored for stored in self.unplanned("learning")}
+        learnings = [(stored.record, self.last_use(stored.record)) for stored in memories.values()]
         for record in learnings_over_limit(learnings, self.now, self.rules):
-            unused = (self.now - self.used(record)).days
+            unused_days = (self.now - self.last_use(record)).days
             reason = (
                 f"There are {len(learnings)} learnings and {self.rules.most_learnings} stay: this one was not used for "
-                f"{unused} days (its confidence is {record.confidence:.2f})."
+                f"{unused_days} days (its confidence is {record.confidence:.2f})."
             )
-            yield PlannedSuggestion("bounded", Suggestion("archive", record, (stored[record.id],), reason))
+            yield PlannedSuggestion("bounded", Suggestion("archive", record, (memories[record.id],), reason))
 
-    def together(self) -> Iterator[PlannedSuggestion]:
-        """Three and more related learnings, to be one insight. One whose place changed since is not sure any more and
-        would be counted as said anew."""
-        stored = {one.record.id: one for one in self.free("learning") if self.standing(one) not in ("drifted", "gone")}
-        for group in find_groups([one.record for one in stored.values()], self.claims, self.go_on):
-            reason = f"{len(group.sources)} learnings are about {group.ground} and share words."
-            targets = tuple(stored[one.id] for one in group.sources)
-            yield PlannedSuggestion(
-                "consolidated", Suggestion("consolidate", plain_insight(group), targets, reason, flags=(PLAIN,))
-            )
+    def consolidate_learnings(self) -> Iterator[PlannedSuggestion]:
+        """Consolidate three or more related learnings into one insight.
 
-    def referred(self) -> Iterator[PlannedSuggestion]:
-        """Memories whose place was moved or renamed."""
-        for one in self.free("decision", "learning", "question", "theme"):
-            moves = self.moved.get(one.record.id, {})
-            references = tuple(dict.fromkeys(_moved(name, moves) for name in one.record.references))
-            if references == one.record.references:
+        A learning whose place in the code has changed is left out: it may no longer be true, and the insight would
+        count as a fresh statement of it.
+        """
+        memories = {
+            stored.record.id: stored
+            for stored in self.unplanned("learning")
+            if self.drift_state(stored) not in ("drifted", "gone")
+        }
+        records = [stored.record for stored in memories.values()]
+        for group in find_groups(records, self.claims, self.raise_if_cancelled):
+            reason = f"{len(group.sources)} learnings are about {group.subject} and share words."
+            targets = tuple(memories[source.id] for source in group.sources)
+            suggestion = Suggestion("consolidate", plain_insight(group), targets, reason, flags=(PLAIN_INSIGHT_FLAG,))
+            yield PlannedSuggestion("consolidated", suggestion)
+
+    def update_moved_references(self) -> Iterator[PlannedSuggestion]:
+        """Update the references of memories whose places in the code were moved or renamed."""
+        for stored in self.unplanned("decision", "learning", "question", "theme"):
+            moves = self.moved_references.get(stored.record.id, {})
+            references = tuple(dict.fromkeys(_moved_reference(text, moves) for text in stored.record.references))
+            if references == stored.record.references:
                 continue
-            said = ", ".join(f"{before} is {after} now" for before, after in moves.items())
-            record = replace(one.record, references=references)
-            yield PlannedSuggestion("referred", Suggestion("refer", record, (one,), f"{said}."))
+            reason = ", ".join(f"{before} is {after} now" for before, after in moves.items())
+            record = replace(stored.record, references=references)
+            yield PlannedSuggestion("referred", Suggestion("refer", record, (stored,), f"{reason}."))
 
 
-def _age(one: StoredMemory) -> tuple[datetime, str]:
-    return one.record.updated, one.record.id
+def _age_key(stored: StoredMemory) -> tuple[datetime, str]:
+    return stored.record.updated, stored.record.id
 
 
-def _moved(name: str, moves: Mapping[str, str]) -> str:
-    place = parse_reference(name)
-    return moves.get(reference_text(place), name) if place else name
+def _moved_reference(text: str, moves: Mapping[str, str]) -> str:
+    reference = parse_reference(text)
+    return moves.get(reference_text(reference), text) if reference else text

@@ -1,4 +1,4 @@
-"""Evidence that a theme is still alive: whether its files exist and when sessions last worked on them."""
+"""Finds whether themes are still active: whether their files exist and when sessions last worked on them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from lerim.project import Project
 from lerim.sessions import Catalog, add_folder_times, convert_sqlite_errors, find_worked_files
 
 
-def find_theme_grounds(project: Project, home: Home, memories: Iterable[StoredMemory]) -> dict[str, ThemeActivity]:
-    """The evidence for each active theme, by its id. Raises CatalogError."""
+def find_theme_activity(project: Project, home: Home, memories: Iterable[StoredMemory]) -> dict[str, ThemeActivity]:
+    """Return the activity of each theme that has not ended, by id. Raises CatalogError."""
     themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
     if not themes:
         return {}
     with Catalog.open(home) as catalog, convert_sqlite_errors(catalog.path):
         oldest = min(one.updated for one in themes)
-        worked = add_folder_times(
+        last_worked = add_folder_times(
             find_worked_files(catalog.db, project.key, (str(project.root), *project.folders), oldest)
         )
-    grounds: dict[str, ThemeActivity] = {}
+    activity: dict[str, ThemeActivity] = {}
     for theme in themes:
         paths = [place.path for place in map(parse_reference, theme.references) if place]
-        alive = not paths or any(Path(project.root, path).exists() for path in paths)
-        grounds[theme.id] = ThemeActivity(alive, max((worked[path] for path in paths if path in worked), default=None))
-    return grounds
+        has_files = not paths or any(Path(project.root, path).exists() for path in paths)
+        times = [last_worked[path] for path in paths if path in last_worked]
+        activity[theme.id] = ThemeActivity(has_files, max(times, default=None))
+    return activity

@@ -1,4 +1,4 @@
-"""Counts tokens with the o200k encoding, without a network: the package contains the encoding (scripts/encoding.py).
+"""Counts tokens with the o200k encoding, without a network: the package contains it (scripts/fetch_encoding.py).
 
 tiktoken would download a missing or damaged file, so `load_encoding` raises an error for either before it calls
 tiktoken.

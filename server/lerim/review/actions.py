@@ -34,7 +34,7 @@ def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
     say it.
     """
     with paths.lock(), open_ledger(paths.private, paths.moves) as ledger:
-        files.sweep_leftovers(paths.folders())
+        files.sweep_leftovers(paths.written_folders())
         stuck: list[Problem] = []
         for action in ledger.unfinished_actions():
             try:
@@ -83,9 +83,9 @@ def perform_action(
     _check(changes)
     ledger.record_start(action)
     if judged is not None:
-        ledger.judgments.keep(action.id, candidate, judged, now)
+        ledger.judgments.add(action.id, candidate, judged, now)
     if answered is not None:
-        ledger.choices.keep(action.id, answered)
+        ledger.choices.add(action.id, answered)
     ledger.commit()
     try:
         _apply(paths, changes)
@@ -126,8 +126,8 @@ def rewrite_candidate(
     text = record.update_record_text(
         proposal.text, changes, body, str(proposal.path)
     )  # with an edit that came with the accept
-    files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved)
-    ledger.record_rewrite(proposal.id, str(proposal.path), proposal.saved, text)
+    files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved_text)
+    ledger.record_rewrite(proposal.id, str(proposal.path), proposal.saved_text, text)
     ledger.commit()
 
 
@@ -158,17 +158,17 @@ def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
 
 def _finish(ledger: Ledger, action: Action) -> None:
     if action.candidate:
-        ledger.set_state(action.candidate, action.becomes, action.memory)
+        ledger.set_state(action.candidate, action.state_after, action.memory)
     ledger.set_stage(action, "done")
     ledger.commit()
 
 
 def _finish_undo(ledger: Ledger, action: Action) -> None:
     if action.candidate:
-        ledger.set_state(action.candidate, action.was)
+        ledger.set_state(action.candidate, action.state_before)
     ledger.set_stage(action, "undone")
-    ledger.judgments.take_back(action.id)
-    ledger.choices.take_back(action.id)
+    ledger.judgments.delete(action.id)
+    ledger.choices.delete(action.id)
     ledger.commit()
 
 
@@ -221,11 +221,11 @@ def _write(paths: ReviewPaths, change: FileChange) -> None:
         mode = 0o600
         paths.personal().store().make_folder(path.parent)
     elif change.home == "review":
-        paths.make_state()
+        paths.make_state_folder()
         files.make_folder(path.parent, anchor=anchor)
     else:
         mode = 0o600
-        paths.make_private()
+        paths.make_private_folder()
         files.make_folder(path.parent, 0o700)
     if change.before is not None:
         files.replace_file(path, change.after, mode, anchor=anchor, before=change.before)

@@ -9,7 +9,7 @@ import msgspec
 from lerim.memory import EvidenceView, Primitive, Scope, StoredMemory, evidence_views, format_time, redact_record
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
-from lerim.review.comparing import ANSWERS, Near, NeighbourAnswer
+from lerim.review.comparing import ANSWERS, NearMemory, NeighbourAnswer
 from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 
 
@@ -140,7 +140,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         flags=list(proposal.flags),
         edited=proposal.edited,
         path=str(proposal.path),
-        targets=list(map(_target_view, proposal.about)),
+        targets=list(map(_target_view, proposal.target_memories)),
         neighbours=list(map(_neighbour_view, proposal.neighbours)),
         suggested=_suggested(proposal),
         reason=redact_secrets(proposal.reason).text,
@@ -182,7 +182,7 @@ def _target_view(one: StoredMemory) -> TargetView:
     return TargetView(one.record.id, redact_record(one.record).title, one.status, str(one.path))
 
 
-def _neighbour_view(near: Near) -> NeighbourView:
+def _neighbour_view(near: NearMemory) -> NeighbourView:
     stored, record = near.stored, redact_record(near.stored.record)
     return NeighbourView(
         id=stored.record.id,
@@ -204,10 +204,13 @@ def _suggested(proposal: Proposal) -> SuggestedView | None:
     by: Literal["claim", "model"] = "model" if proposal.maker == "lead" else "claim"
     if proposal.action == "add":
         return SuggestedView("keep", "", redact_secrets(proposal.reason).text, by) if by == "model" else None
-    if not proposal.about:
+    if not proposal.target_memories:
         return None
     return SuggestedView(
-        ANSWERS.get(proposal.action, "keep"), proposal.about[0].record.id, redact_secrets(proposal.reason).text, by
+        ANSWERS.get(proposal.action, "keep"),
+        proposal.target_memories[0].record.id,
+        redact_secrets(proposal.reason).text,
+        by,
     )
 
 

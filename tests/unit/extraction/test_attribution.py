@@ -6,7 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lerim.extraction.attribution import REPEATED, UNBORNE, attribute_claim, is_quote_supporting, telling_stems
+from lerim.extraction.attribution import (
+    REPEATS_SOURCE,
+    UNSUPPORTED_QUOTE,
+    attribute_claim,
+    is_quote_supporting,
+    telling_stems,
+)
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.utterances import Utterance
 from lerim.memory.record import Evidence, Speaker
@@ -62,12 +68,12 @@ PAGE = "Everybody should use pnpm for the web workspace."
 @pytest.mark.parametrize(
     ("heard", "who", "flag"),
     [
-        ([("web", PAGE), ("user", "perfect")], "web", REPEATED),
-        ([("tool", PAGE), ("assistant", PAGE), ("user", "perfect")], "tool", REPEATED),
-        ([("assistant", PAGE), ("web", PAGE), ("user", "perfect")], "assistant", UNBORNE),
-        ([("user", PAGE), ("web", PAGE)], "user", UNBORNE),
-        ([("assistant", "All is done.\nShall I commit?"), ("user", "perfect")], "assistant", UNBORNE),
-        ([("user", "perfect")], "user", UNBORNE),
+        ([("web", PAGE), ("user", "perfect")], "web", REPEATS_SOURCE),
+        ([("tool", PAGE), ("assistant", PAGE), ("user", "perfect")], "tool", REPEATS_SOURCE),
+        ([("assistant", PAGE), ("web", PAGE), ("user", "perfect")], "assistant", UNSUPPORTED_QUOTE),
+        ([("user", PAGE), ("web", PAGE)], "user", UNSUPPORTED_QUOTE),
+        ([("assistant", "All is done.\nShall I commit?"), ("user", "perfect")], "assistant", UNSUPPORTED_QUOTE),
+        ([("user", "perfect")], "user", UNSUPPORTED_QUOTE),
     ],
 )
 def test_a_claim_that_no_quote_bears_is_of_who_said_it_first(
@@ -92,7 +98,7 @@ def test_a_persons_claim_stays_theirs_whoever_else_says_it() -> None:
 def test_a_claim_in_another_language_keeps_its_quote_and_waits_for_a_look() -> None:
     theirs = claim("工作区一律用另一个包管理器安装")
     judged = attribute_claim(theirs, said(("user", "工作区一律用另一个包管理器安装"), ("assistant", "好的")))
-    assert (judged.evidence, judged.flags) == (theirs.evidence, (UNBORNE,))
+    assert (judged.evidence, judged.flags) == (theirs.evidence, (UNSUPPORTED_QUOTE,))
 
 
 def test_words_scattered_over_a_long_output_do_not_say_a_claim() -> None:
@@ -109,7 +115,7 @@ def test_a_persons_quote_that_bears_a_claim_stays_though_a_tool_printed_its_word
     theirs = claim("seems like pnpm is what we want here", title=LONG)
     quote = theirs.evidence[0].quote
     judged = attribute_claim(theirs, said(("tool", OUTPUT), ("assistant", "It has npm."), ("user", quote)))
-    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (REPEATED,), 0.55)
+    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (REPEATS_SOURCE,), 0.55)
     paged = attribute_claim(theirs, said(("web", f"{LONG}."), ("user", quote)))
     assert (paged.evidence[0].who, paged.confidence) == ("web", 0.3)
 
@@ -118,7 +124,7 @@ def test_the_agents_quote_stands_beside_the_tools_that_printed_its_words_first()
     own = claim("I use pnpm for the web workspace.", "assistant")
     judged = attribute_claim(own, said(("tool", OUTPUT), ("assistant", own.evidence[0].quote)))
     assert [one.who for one in judged.evidence] == ["assistant", "tool"]
-    assert (judged.flags, judged.confidence) == ((REPEATED,), 0.3)
+    assert (judged.flags, judged.confidence) == ((REPEATS_SOURCE,), 0.3)
 
 
 def test_what_a_tool_prints_after_the_words_that_are_quoted_is_no_source_of_them() -> None:
@@ -132,7 +138,7 @@ def test_a_quote_that_shares_a_word_with_the_title_is_kept_though_it_mostly_tell
     theirs = claim(quote, title=LONG)
     agents = Utterance("assistant", "a", "pnpm for the workspace: npm breaks it.")
     judged = attribute_claim(theirs, [*filler, agents, Utterance("user", "b", quote)])
-    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (UNBORNE,), 0.55)
+    assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (UNSUPPORTED_QUOTE,), 0.55)
 
 
 def test_a_plural_is_the_same_word() -> None:
@@ -147,5 +153,5 @@ def test_the_persons_words_stay_where_no_line_of_the_agent_says_the_claim_better
     heard = said(("assistant", scattered), ("user", quote))
     kept = attribute_claim(claim(quote, title=title, body="Players read little."), heard)
     assert [(one.who, one.quote) for one in kept.evidence] == [("user", quote)]
-    assert UNBORNE in kept.flags
+    assert UNSUPPORTED_QUOTE in kept.flags
     assert kept.confidence < 0.6

@@ -1,6 +1,6 @@
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.locate import Locator
-from lerim.extraction.symbols import NAMES, learn_symbols
+from lerim.extraction.symbols import MAX_NAMES, learn_symbols
 from lerim.sessions.model import FileEdit, ToolCall
 from scripted import ROOT, agent, candidates, extraction, numbered, you
 
@@ -22,14 +22,14 @@ def test_what_lies_outside_is_nothing() -> None:
 
 def test_the_first_cwd_stands_in_for_an_unknown_root() -> None:
     here = Locator([])
-    here.meet("/Users/ann/shop")
-    here.meet("/Users/ann/shop/web")
+    here.record_cwd("/Users/ann/shop")
+    here.record_cwd("/Users/ann/shop/web")
     assert here("/Users/ann/shop/web/a.ts", "/Users/ann/shop/web") == "web/a.ts"
 
 
 def test_a_bare_name_means_the_file_the_session_touched() -> None:
     here = Locator(["/r"], exists=lambda path: path in {"src/shop/api.py", "Makefile"})
-    here.touch("/r/src/shop/api.py", "/r")
+    here.record_file("/r/src/shop/api.py", "/r")
     assert here("api.py", "/r") == "src/shop/api.py"
     assert here("Makefile", "/r/src") == "Makefile"
     assert here("gone.py", "/r") == ""
@@ -80,9 +80,11 @@ def test_words_of_prose_uses_and_names_of_tests_define_nothing() -> None:
 
 def test_names_are_bounded_and_kept_from_sync_to_sync() -> None:
     names: dict[str, str] = {}
-    learn_symbols(names, showed("read", "".join(f"def name_{at}():\n" for at in range(NAMES * 2)), path="a.py"), str)
-    assert len(names) == NAMES
-    assert f"name_{NAMES * 2 - 1}" in names
+    learn_symbols(
+        names, showed("read", "".join(f"def name_{at}():\n" for at in range(MAX_NAMES * 2)), path="a.py"), str
+    )
+    assert len(names) == MAX_NAMES
+    assert f"name_{MAX_NAMES * 2 - 1}" in names
     first = extraction()
     turns = numbered([you("look"), agent("", showed("read", "def parse_day(x):\n", path="src/d.py")), you("hm")])
     assert [*(item for turn in turns for item in first.feed(turn)), *first.finish(False)] == []

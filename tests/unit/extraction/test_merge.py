@@ -41,7 +41,7 @@ def two_windows(merging: str | Exception, sure: tuple[float, float] = (0.8, 0.8)
 
 
 def joins(results: list[ModelResult]) -> list[tuple[str, str]]:
-    return [(result.kept.title, result.gone.title) for result in results if isinstance(result, JoinedCandidates)]
+    return [(result.merged.title, result.withdrawn.title) for result in results if isinstance(result, JoinedCandidates)]
 
 
 def told(results: list[ModelResult]) -> list[str]:
@@ -52,8 +52,8 @@ def test_a_merge_joins_what_says_the_same_and_keeps_both_quotes() -> None:
     results = asked(two_windows(marked([item(ONE, "x" * 9, 0)])), *TURNS, small=300)
     assert len(candidates(results)) == 2
     [joined] = [result for result in results if isinstance(result, JoinedCandidates)]
-    assert (joined.kept.title, joined.gone.title) == (ONE, TWO)
-    assert [quote.quote for quote in joined.kept.evidence] == ["Use pnpm for packages", "only install with pnpm"]
+    assert (joined.merged.title, joined.withdrawn.title) == (ONE, TWO)
+    assert [quote.quote for quote in joined.merged.evidence] == ["Use pnpm for packages", "only install with pnpm"]
     assert told(results) == []
 
 
@@ -94,8 +94,8 @@ def test_code_alone_joins_what_is_nearly_the_same_and_keeps_the_surer() -> None:
 
     near = replace(two, title="Use `pnpm` for all the packages", body=one.body)
     [joined] = join_without_model([one, near])
-    assert (joined.kept.title, joined.gone) == (near.title, one)
-    assert len(joined.kept.evidence) == 2
+    assert (joined.merged.title, joined.withdrawn) == (near.title, one)
+    assert len(joined.merged.evidence) == 2
 
 
 def test_a_chain_of_three_becomes_one() -> None:
@@ -104,9 +104,9 @@ def test_a_chain_of_three_becomes_one() -> None:
     one, two = candidates(asked(two_windows("no"), *TURNS, small=300))
     three = [replace(two, title=title, body=one.body) for title in ("Use `pnpm` for all the packages", f"{ONE} now")]
     joined = list(join_without_model([one, *three]))
-    assert [result.gone for result in joined][-1] == three[1]
+    assert [result.withdrawn for result in joined][-1] == three[1]
     assert len(joined) == 2
-    assert len({result.kept.title for result in joined}) == 1
+    assert len({result.merged.title for result in joined}) == 1
 
 
 def test_a_cancel_while_joining_is_a_cancel() -> None:

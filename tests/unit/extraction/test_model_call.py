@@ -41,7 +41,7 @@ def test_any_signature_with_one_output_field_can_be_asked() -> None:
 
 def test_what_cannot_be_a_list_of_candidates_is_said() -> None:
     for text in ("", "[", "{", "[[ ## primitives ## ]]\n", "[1, 2]", "null", "[" * 5_000, '{"primitives": 5}'):
-        assert salvage_items(text, "primitives", MemoryCandidate).unread, text
+        assert salvage_items(text, "primitives", MemoryCandidate).parse_error, text
     assert salvage_items("[]", "primitives", MemoryCandidate).items == ()
     assert salvage_items(json.dumps({"primitives": [PNPM]}), "primitives", MemoryCandidate).items
     assert salvage_items(

@@ -344,12 +344,12 @@ def test_the_package_s_model_is_made_for_these_features_and_its_trees_are_whole(
 @pytest.fixture
 def other_model(tmp_path, monkeypatch: pytest.MonkeyPatch):
     """`other_model(**changes)` puts a changed file in place of the package's."""
-    learned = json.loads(ranker.FILE.read_bytes())
+    learned = json.loads(ranker.RANKER_FILE.read_bytes())
 
     def put(**changes: object) -> None:
         path = tmp_path / "ranker.json"
         path.write_text(json.dumps({**learned, **changes}))
-        monkeypatch.setattr(ranker, "FILE", path)
+        monkeypatch.setattr(ranker, "RANKER_FILE", path)
         ranker.load_ranker.cache_clear()
 
     yield put

@@ -38,8 +38,8 @@ def test_three_sessions_on_one_folder_are_a_theme_with_its_words_files_and_quote
 
 
 def test_a_day_of_work_two_sessions_or_ground_without_a_word_of_its_own_are_none() -> None:
-    same_day = [session(0, one.asked[0].text, *one.asked[0].changed) for one in BILLING]
-    assert find_themes([ThemeSession("claude", f"x{at}", one.asked) for at, one in enumerate(same_day)]) == []
+    same_day = [session(0, one.requests[0].text, *one.requests[0].changed) for one in BILLING]
+    assert find_themes([ThemeSession("claude", f"x{at}", one.requests) for at, one in enumerate(same_day)]) == []
     assert find_themes(BILLING[:2]) == []
     assert find_themes([session(day, "please fix the tests", "services/billing/refund.py") for day in range(4)]) == []
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from lerim.extraction.model.quotes import MissingQuote, locate_quote
-from lerim.extraction.transcript import ShownTurn, instruction_text, show_turn, without_repeats
+from lerim.extraction.transcript import ShownTurn, read_instructions, show_turn, without_repeats
 from lerim.sessions.model import ToolCall, Turn
 from scripted import agent, asked, denied, edited, numbered, planned, ran, you
 
@@ -88,7 +88,7 @@ def test_files_of_instructions_are_not_shown_and_are_told_apart() -> None:
     call = ToolCall("1", "Read", "read", "ok", paths=("/repo/CLAUDE.md",), output="Always use tabs.")
     turn = agent("Reading.", call)
     assert "Always use tabs" not in text(turn)
-    assert instruction_text(turn) == "Always use tabs."
+    assert read_instructions(turn) == "Always use tabs."
 
 
 def test_nothing_said_can_forge_a_header_a_call_or_a_field_of_the_prompt() -> None:

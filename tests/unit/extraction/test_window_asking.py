@@ -262,7 +262,7 @@ def test_a_size_that_was_too_large_is_told_by_half(tmp_path: Path) -> None:
     source, script = material(*STORY), Script(too_large_over(60))
     results = list(extract_candidates(script.lm, source, brief(source), lower=lowered.append))
     [first, *_] = lowered
-    whole = sum(tokens.count_tokens(turn.header + turn.body()) for turn in source.ready(True))
+    whole = sum(tokens.count_tokens(turn.header + turn.body()) for turn in source.window_turns(True))
     assert abs(first - whole // 2) < whole // 10
     assert len(candidates(results)) == 8
 
@@ -275,7 +275,7 @@ def test_a_window_without_a_signal_is_not_sent_and_what_that_saves_is_told() -> 
     [skipped] = [result for result in results if isinstance(result, ModelStep)]
     assert (skipped.kind, skipped.part, skipped.role, skipped.model) == ("skipped", "2 of 2", "extract", "m")
     assert skipped.tokens == sum(
-        tokens.count_tokens(turn.header + turn.body()) for turn in material(*turns).ready(True)[2:]
+        tokens.count_tokens(turn.header + turn.body()) for turn in material(*turns).window_turns(True)[2:]
     )
     assert len(script.prompts) == 1
     assert [result.number for result in results if isinstance(result, TurnsSent)] == [1, 3]

@@ -27,7 +27,7 @@ def test_a_turn_is_counted_once_ever(tmp_path: Path) -> None:
         count = TokenCounter(catalog)
         first = cut_windows(turns[:30], 500, 100, count=count)
         take_overlap(turns[:30], 100, count)
-        count.keep()
+        count.store()
         assert catalog.db.execute("SELECT count(*) FROM counted").fetchone() == (30,)
         catalog.db.execute("UPDATE counted SET tokens = tokens + 1")  # so that it shows who counted
     with Catalog.open(home) as catalog:
@@ -40,17 +40,17 @@ def test_what_fits_by_its_bytes_is_not_counted(tmp_path: Path) -> None:
     with Catalog.open(Home(tmp_path)) as catalog:
         count = TokenCounter(catalog)
         assert len(cut_windows(session(20), 100_000, 100, count=count)) == 1
-        count.keep()
+        count.store()
         assert catalog.db.execute("SELECT count(*) FROM counted").fetchone() == (0,)
 
 
 def test_a_window_is_halved_between_turns_and_only_what_is_new_is_in_its_halves() -> None:
     window = cut_windows(session(40), 500, 100)[1]
     one, two = halve_window(window)
-    assert (*one.fresh, *two.fresh) == window.fresh
-    assert one.text + two.text == "".join(block.text for block in window.blocks if block.fresh)
+    assert (*one.fresh_turns, *two.fresh_turns) == window.fresh_turns
+    assert one.text + two.text == "".join(block.text for block in window.blocks if block.is_fresh)
     assert abs(one.size - two.size) <= 120
-    assert (one.first, two.first) == (window.first, two.turns[0].number)
+    assert (one.first_fresh, two.first_fresh) == (window.first_fresh, two.turns[0].number)
 
 
 def test_a_window_of_one_turn_is_halved_within_the_turn() -> None:
@@ -60,7 +60,7 @@ def test_a_window_of_one_turn_is_halved_within_the_turn() -> None:
     assert "[7] user (part 1 of 2):" in one.text
     assert "[7] user (part 2 of 2):" in two.text
     assert one.text.count("line ") + two.text.count("line ") == 300
-    assert one.first == two.first == 7
+    assert one.first_fresh == two.first_fresh == 7
     for part in halve_window(two):
         assert part.size < two.size
 
@@ -69,7 +69,7 @@ def test_a_window_is_cut_to_what_a_model_turned_out_to_take() -> None:
     [window] = cut_windows(session(40), 5_000, 100)
     found = shrink_window(window, 300, 60)
     assert all(tokens.count_tokens(part.text) <= 300 for part in found)
-    assert [held.number for part in found for held in part.fresh] == list(range(40))
+    assert [held.number for part in found for held in part.fresh_turns] == list(range(40))
 
 
 def test_a_session_that_fits_is_one_window_and_nothing_is_counted() -> None:
@@ -90,13 +90,13 @@ def test_windows_overlap_by_whole_turns_and_move_on() -> None:
         shared = [held for held in after.turns if held in before.turns]
         assert shared == list(before.turns[-len(shared) :])
         assert 1 <= len(shared) <= 3
-        assert after.first == before.turns[-1].number + 1
+        assert after.first_fresh == before.turns[-1].number + 1
 
 
 def test_only_turns_not_seen_before_make_windows_and_one_overlap_comes_with_them() -> None:
     turns = session(40)
     found = cut_windows(turns, 2_000, 200, seen=35)
-    assert [window.first for window in found] == [36]
+    assert [window.first_fresh for window in found] == [36]
     assert found[0].turns[0].number in range(30, 36)
     assert cut_windows(turns, 2_000, 200, seen=39) == []
 

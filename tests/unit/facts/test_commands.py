@@ -19,7 +19,7 @@ def test_the_command_is_found_behind_its_dressing() -> None:
     "text", ["git push", "grep -r x .", "python -c 'x'", "npm test\nnpm run build", "cat <<EOF | sh"]
 )
 def test_only_one_project_command_on_one_line_teaches(text: str) -> None:
-    assert not parse_command(text).runner
+    assert not parse_command(text).is_project_command
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def waiting(desk: Desk) -> Desk:
     rule(desk, "s2", NEW)
     desk.sync()
     [one] = queue.list_pending(desk.place)[0]
-    assert (one.action, one.asked) == ("add", False)
+    assert (one.action, one.model_asked) == ("add", False)
     return desk
 
 
@@ -91,7 +91,7 @@ def test_what_the_lead_decides_is_suggested_then(waiting: Desk, action: str, ans
         report = decided(waiting)
     after = one(waiting)
     suggested = candidate_view(after).suggested
-    assert (after.id, after.maker, after.asked) == (before.id, "lead", True) and suggested is not None
+    assert (after.id, after.maker, after.model_asked) == (before.id, "lead", True) and suggested is not None
     memory = "" if action == "add" else near.stored.record.id
     assert (suggested.answer, suggested.memory, suggested.by) == (answer, memory, "model")
     assert suggested.reason == "the tests belong to it"
@@ -167,7 +167,7 @@ def test_a_decision_that_does_not_hold_changes_nothing_and_is_told(waiting: Desk
     with lead(waiting, step("done"), act):
         report = decided(waiting)
     after = one(waiting)
-    assert (after.action, after.targets, after.asked) == (before.action, before.targets, True)
+    assert (after.action, after.targets, after.model_asked) == (before.action, before.targets, True)
     assert "the decision was not taken: " in agent(report)
     assert why in agent(report)
     actions = json.loads((Path(report["run"]) / "memory_actions.json").read_text())
@@ -185,7 +185,7 @@ def test_a_candidate_a_person_edited_is_left_alone(waiting: Desk) -> None:
 
 def test_without_a_model_what_code_proposed_waits(waiting: Desk) -> None:
     report = decided(waiting)
-    assert (report["state"], report["model"], one(waiting).asked) == ("done", "none", False)
+    assert (report["state"], report["model"], one(waiting).model_asked) == ("done", "none", False)
     assert candidate_view(one(waiting)).suggested is None
 
 
@@ -194,7 +194,7 @@ def test_a_refused_key_stops_it_and_costs_nothing_that_waits(waiting: Desk) -> N
         report = reported(waiting)
     assert (report["state"], codes(report)) == ("partial", ["model-key"])
     assert [one["kind"] for one in report["steps"]] == ["stopped"]
-    assert not one(waiting).asked
+    assert not one(waiting).model_asked
 
 
 def test_an_explorer_that_fails_leaves_the_decision_to_the_lead(waiting: Desk) -> None:
@@ -228,4 +228,4 @@ def test_a_cancel_ends_a_lead_that_is_silent(waiting: Desk) -> None:
     with lead(waiting, hangs) as server:
         report = waiting.sync(cancelled=server.came.is_set)
     assert report.state == "cancelled"
-    assert not one(waiting).asked
+    assert not one(waiting).model_asked

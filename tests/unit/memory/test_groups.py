@@ -53,7 +53,7 @@ def found(*learnings: MemoryRecord) -> list[LearningGroup]:
 def test_three_learnings_about_one_file_that_share_words_are_a_group() -> None:
     [group] = found(*POOL)
     assert group.sources == tuple(POOL)
-    assert group.ground == "`src/db.py`"
+    assert group.subject == "`src/db.py`"
 
 
 def test_two_are_no_group() -> None:
@@ -71,7 +71,7 @@ def test_learnings_about_one_file_that_share_no_words_are_no_group() -> None:
 
 def test_learnings_without_a_place_belong_together_by_two_tags() -> None:
     tagged = [replace(one, references=(), tags=("Pool", "database")) for one in POOL]
-    assert [group.ground for group in found(*tagged)] == ["database and pool"]
+    assert [group.subject for group in found(*tagged)] == ["database and pool"]
     assert found(*(replace(one, tags=("pool",)) for one in tagged)) == []
 
 

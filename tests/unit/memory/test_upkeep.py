@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 
 from lerim.config.schema import MaintenanceRules
-from lerim.maintenance.plan import DIFFERS, PlannedSuggestion, plan_maintenance
+from lerim.maintenance.plan import TEXTS_DIFFER_FLAG, PlannedSuggestion, plan_maintenance
 from lerim.memory.freshness.drift import Drift
 from lerim.memory.lifecycle import Status, ThemeActivity
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
@@ -54,17 +54,18 @@ def memory(
 def planned(
     *memories: StoredMemory,
     uses: Mapping[str, datetime] = {},
-    standings: Mapping[str, Drift] = {},
-    moved: Mapping[str, Mapping[str, str]] = {},
-    grounds: Mapping[str, ThemeActivity] = {},
+    drift_by_memory: Mapping[str, Drift] = {},
+    moved_references: Mapping[str, Mapping[str, str]] = {},
+    theme_activity: Mapping[str, ThemeActivity] = {},
     rules: MaintenanceRules = RULES,
 ) -> list[PlannedSuggestion]:
-    return plan_maintenance(memories, uses, standings, moved, grounds, NOW, rules)
+    return plan_maintenance(memories, uses, drift_by_memory, moved_references, theme_activity, NOW, rules)
 
 
-def told(found: list[PlannedSuggestion]) -> list[tuple[str, str, list[str]]]:
+def summarise(found: list[PlannedSuggestion]) -> list[tuple[str, str, list[str]]]:
     return [
-        (one.why, one.suggestion.action, [target.record.title for target in one.suggestion.targets]) for one in found
+        (one.category, one.suggestion.action, [target.record.title for target in one.suggestion.targets])
+        for one in found
     ]
 
 
@@ -75,7 +76,7 @@ def test_memories_that_say_nearly_the_same_are_merged_into_the_oldest_with_the_l
     old = memory("Retry uploads 3 times", UPLOADS, days=40)
     late = memory("Retry uploads 3 times", f"{UPLOADS} Never retry after a 403.", days=5)
     [one] = planned(late, old)
-    assert told([one]) == [("merged", "merge", ["Retry uploads 3 times"] * 2)]
+    assert summarise([one]) == [("merged", "merge", ["Retry uploads 3 times"] * 2)]
     kept, record = one.suggestion.targets[0].record, one.suggestion.record
     assert kept.id == record.id == old.record.id
     assert (record.created, record.updated) == (old.record.created, late.record.updated)
@@ -91,7 +92,7 @@ def test_of_two_values_of_one_rule_the_later_stays() -> None:
     [one] = planned(old, late)
     assert one.suggestion.record.title == "Retry uploads 5 times"
     assert "3" not in one.suggestion.record.body
-    assert "nearly the same" in one.suggestion.reason and one.suggestion.flags == (DIFFERS,)
+    assert "nearly the same" in one.suggestion.reason and one.suggestion.flags == (TEXTS_DIFFER_FLAG,)
 
 
 def test_two_rules_are_not_merged_for_a_short_one_that_is_a_part_of_both() -> None:
@@ -132,7 +133,7 @@ def test_an_open_question_is_closed_by_a_later_decision_that_answers_it() -> Non
     asked = memory("Should we use Redis or DuckDB for the cache?", primitive="question", days=20)
     decided = memory("Use DuckDB for the cache", days=4)
     [one] = planned(decided, asked)
-    assert told([one]) == [("closed", "close", [asked.record.title, decided.record.title])]
+    assert summarise([one]) == [("closed", "close", [asked.record.title, decided.record.title])]
     assert decided.record.title in one.suggestion.reason
     earlier = memory("Use DuckDB for the cache", days=30)
     assert planned(earlier, asked) == []
@@ -141,7 +142,7 @@ def test_an_open_question_is_closed_by_a_later_decision_that_answers_it() -> Non
 def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_not() -> None:
     faded = memory("The pool hangs without a timeout", primitive="learning", days=214)
     [one] = planned(faded)
-    assert told([one]) == [("decayed", "archive", [faded.record.title])]
+    assert summarise([one]) == [("decayed", "archive", [faded.record.title])]
     assert "214 days" in one.suggestion.reason
     assert planned(faded, uses={faded.record.id: NOW - timedelta(days=3)}) == []
     assert planned(memory("Use uv, not pip", days=2000)) == []
@@ -150,15 +151,15 @@ def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_n
 def test_a_theme_nobody_works_on_is_archived() -> None:
     theme = memory("Work on the pool", primitive="theme", days=60, references=("src/pool.py",))
     worked = {theme.record.id: ThemeActivity(has_existing_paths=True, last_worked_on=NOW - timedelta(days=2))}
-    assert planned(theme, grounds=worked) == []
+    assert planned(theme, theme_activity=worked) == []
     left = {theme.record.id: ThemeActivity(has_existing_paths=True, last_worked_on=NOW - timedelta(days=50))}
-    assert told(planned(theme, grounds=left)) == [("archived", "archive", ["Work on the pool"])]
+    assert summarise(planned(theme, theme_activity=left)) == [("archived", "archive", ["Work on the pool"])]
 
 
 def test_beyond_the_bound_those_unused_for_longest_go() -> None:
     some = [memory(f"The {name} needs a lock", primitive="learning", days=days) for days, name in enumerate(NAMES)]
     found = planned(*some, rules=replace(RULES, most_learnings=len(NAMES) - 2))
-    assert told(found) == [
+    assert summarise(found) == [
         ("bounded", "archive", [some[-1].record.title]),
         ("bounded", "archive", [some[-2].record.title]),
     ]
@@ -174,7 +175,7 @@ def test_three_learnings_about_one_file_are_put_together_and_wait_for_a_person()
         for at, title in enumerate(("Set a timeout for the pool", "Retry twice on reset", "Close what was opened"))
     ]
     [one] = planned(*three)
-    assert (one.why, one.suggestion.action, one.suggestion.flags) == ("consolidated", "consolidate", ("plain",))
+    assert (one.category, one.suggestion.action, one.suggestion.flags) == ("consolidated", "consolidate", ("plain",))
     assert one.suggestion.reason == "3 learnings are about `src/db.py` and share words."
     assert [target.record for target in one.suggestion.targets] == [memory.record for memory in three]
 
@@ -187,15 +188,15 @@ def test_what_drifted_or_lost_its_place_is_put_together_with_nothing(state: Lite
         for at, title in enumerate(titles)
     ]
     stale = Drift(state, "src/db.py", since="2026-07-31")
-    [one] = planned(*four, standings={four[1].record.id: stale})
+    [one] = planned(*four, drift_by_memory={four[1].record.id: stale})
     assert [target.record for target in one.suggestion.targets] == [four[at].record for at in (0, 2, 3)]
-    assert planned(*four, standings={one.record.id: stale for one in four}) == []
+    assert planned(*four, drift_by_memory={one.record.id: stale for one in four}) == []
 
 
 def test_a_place_that_moved_is_referred_to_where_it_is_now() -> None:
     here = memory("Parse dates by hand", references=("./src/old.py#parse", "src/keep.py"))
-    [one] = planned(here, moved={here.record.id: {"src/old.py#parse": "src/new.py#parse"}})
-    assert (one.why, one.suggestion.action) == ("referred", "refer")
+    [one] = planned(here, moved_references={here.record.id: {"src/old.py#parse": "src/new.py#parse"}})
+    assert (one.category, one.suggestion.action) == ("referred", "refer")
     assert one.suggestion.record.references == ("src/new.py#parse", "src/keep.py")
     assert one.suggestion.reason == "src/old.py#parse is src/new.py#parse now."
 
@@ -204,20 +205,20 @@ def test_a_learning_whose_only_place_is_gone_for_long_is_archived_and_a_decision
     gone = Drift("gone", "src/old.py", since="2026-06-01")
     learned = memory("The parser leaks", primitive="learning", days=70, references=("src/old.py",))
     decided = memory("Parse dates by hand", days=70, references=("src/old.py",))
-    found = planned(learned, decided, standings={learned.record.id: gone, decided.record.id: gone})
-    assert told(found) == [("archived", "archive", ["The parser leaks"])]
+    found = planned(learned, decided, drift_by_memory={learned.record.id: gone, decided.record.id: gone})
+    assert summarise(found) == [("archived", "archive", ["The parser leaks"])]
     assert found[0].suggestion.reason == "src/old.py is gone, and this was not used for 61 days."
     lately = replace(gone, since="2026-07-20")
-    assert planned(learned, standings={learned.record.id: lately}) == []
+    assert planned(learned, drift_by_memory={learned.record.id: lately}) == []
     both = replace(learned, record=replace(learned.record, references=("src/old.py", "src/app.py")))
-    assert planned(both, standings={learned.record.id: gone}) == []
+    assert planned(both, drift_by_memory={learned.record.id: gone}) == []
 
 
 def test_a_memory_is_in_one_suggestion_at_most() -> None:
     faded = memory("The pool hangs without a timeout", primitive="learning", days=300, references=("src/db.py",))
     again = memory("The pool hangs without a timeout", primitive="learning", days=290, references=("src/db.py",))
-    found = planned(faded, again, moved={faded.record.id: {"src/db.py": "src/pool.py"}})
-    assert told(found) == [("merged", "merge", [faded.record.title] * 2)]
+    found = planned(faded, again, moved_references={faded.record.id: {"src/db.py": "src/pool.py"}})
+    assert summarise(found) == [("merged", "merge", [faded.record.title] * 2)]
 
 
 def test_a_plan_that_is_cancelled_is_empty() -> None:

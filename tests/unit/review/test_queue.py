@@ -152,7 +152,7 @@ def test_what_a_person_accepts_is_no_longer_only_as_likely_as_the_ranker_said(pl
 def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepted(
     place: ReviewPaths, make: Make
 ) -> None:
-    result = queue.accept_candidate(place, proposed(place, make(confidence=0.47)).id, quotes="shared", unseen=True)
+    result = queue.accept_candidate(place, proposed(place, make(confidence=0.47)).id, quotes="shared", automatic=True)
     path = Path(result.path or "")
     assert parse_record(path.read_text(), path).confidence == 0.47
     body = "Installs go through `uv pip sync requirements.lock` here, twice a day."

@@ -7,7 +7,7 @@ import * as protocol from "../../protocol";
 import { agentDescription, jobDescription, jobTooltip, momentText, queueText, reasonText } from "../../text/sessionwording";
 import { counted } from "../../text/wording";
 import { agentIcon } from "../shared/icons";
-import { canAsk, Refresher } from "../shared/refresher";
+import { canRequest, Refresher } from "../shared/refresher";
 
 interface AgentNode {
   readonly kind: "agent";
@@ -55,7 +55,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   async getChildren(node?: AgentsNode): Promise<AgentsNode[]> {
     if (node?.kind === "agent") return agentFacts(node.agent);
     if (node?.kind === "queue") return node.jobs.map((job) => ({ kind: "job", job }));
-    return node === undefined ? this.#top() : [];
+    return node === undefined ? this.#topNodes() : [];
   }
 
   getTreeItem(node: AgentsNode): vscode.TreeItem {
@@ -107,9 +107,9 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
     return item;
   }
 
-  async #top(): Promise<AgentsNode[]> {
+  async #topNodes(): Promise<AgentsNode[]> {
     this.#view.message = "";
-    if (!(await canAsk(this.context))) return [];
+    if (!(await canRequest(this.context))) return [];
     try {
       const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
       this.#view.description = project;

@@ -15,7 +15,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
   #panel: vscode.WebviewPanel | undefined;
   #root: string | undefined;
   #state: AnswerState = noAnswer;
-  #asking: { readonly token: string; readonly cancel: vscode.CancellationTokenSource } | undefined;
+  #runningQuestion: { readonly token: string; readonly cancel: vscode.CancellationTokenSource } | undefined;
   readonly #subscriptions: vscode.Disposable[];
 
   constructor(
@@ -25,11 +25,11 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     this.#subscriptions = [
       vscode.window.registerWebviewPanelSerializer(viewType, this),
       context.on(protocol.answer, ({ token, sentence }) => {
-        if (token !== this.#asking?.token) return;
+        if (token !== this.#runningQuestion?.token) return;
         this.#state = { ...this.#state, sentences: [...this.#state.sentences, sentence] };
         this.#post({ type: "sentence", question: this.#state.question, sentence });
       }),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#show()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#sendState()),
     ];
   }
 
@@ -38,7 +38,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     const folder = await chooseRoot();
     if (folder === undefined) return;
     this.#root = folder.uri.toString();
-    if (this.#panel === undefined) this.#adopt(vscode.window.createWebviewPanel(viewType, "Ask Lerim", vscode.ViewColumn.Active, { enableScripts: true }));
+    if (this.#panel === undefined) this.#attachPanel(vscode.window.createWebviewPanel(viewType, "Ask Lerim", vscode.ViewColumn.Active, { enableScripts: true }));
     else this.#panel.reveal();
     if (question !== "") await this.#ask(question, false);
   }
@@ -47,7 +47,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
   async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
     this.#root = rootFolders()[0]?.uri.toString();
     if (this.#panel !== undefined || this.#root === undefined) panel.dispose();
-    else this.#adopt(panel);
+    else this.#attachPanel(panel);
     await Promise.resolve();
   }
 
@@ -56,12 +56,12 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  #adopt(panel: vscode.WebviewPanel): void {
+  #attachPanel(panel: vscode.WebviewPanel): void {
     this.#panel = panel;
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
     panel.onDidDispose(() => {
       this.#panel = undefined;
-      this.#cancel();
+      this.#cancelQuestion();
       this.#state = noAnswer;
     });
     showPage(panel, this.context.extension, "ask", "Ask Lerim");
@@ -71,7 +71,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     void this.#panel?.webview.postMessage(message);
   }
 
-  #show(): void {
+  #sendState(): void {
     this.#post({ type: "state", state: this.#state, restricted: !vscode.workspace.isTrusted });
   }
 
@@ -91,15 +91,15 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
   async #handle(message: FromAsk): Promise<void> {
     switch (message.type) {
       case "ready":
-        this.#show();
+        this.#sendState();
         return;
       case "ask":
         return this.#ask(message.question, message.all);
       case "cancel":
-        this.#cancel();
+        this.#cancelQuestion();
         return;
       case "open":
-        return this.#open(message.number);
+        return this.#openSource(message.number);
       case "chooseModel":
         await vscode.commands.executeCommand("lerim.chooseModel");
     }
@@ -108,37 +108,37 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
   async #ask(question: string, all: boolean): Promise<void> {
     const root = this.#root;
     if (root === undefined || !vscode.workspace.isTrusted) return;
-    this.#cancel();
-    const own = (this.#asking = { token: randomUUID(), cancel: new vscode.CancellationTokenSource() });
+    this.#cancelQuestion();
+    const running = (this.#runningQuestion = { token: randomUUID(), cancel: new vscode.CancellationTokenSource() });
     this.#state = { ...noAnswer, question, all, state: "asking" };
-    this.#show();
+    this.#sendState();
     try {
-      const answer = await this.context.request(protocol.ask, { root, question, token: own.token, all, passages: false }, own.cancel.token);
-      if (this.#asking !== own) return;
+      const answer = await this.context.request(protocol.ask, { root, question, token: running.token, all, passages: false }, running.cancel.token);
+      if (this.#runningQuestion !== running) return;
       const { sentences, passages, known, model, state, message } = answer;
       this.#state = { question, all, sentences, passages, known, model, state, note: message };
     } catch (error) {
-      if (this.#asking !== own) return;
-      const cancelled = own.cancel.token.isCancellationRequested;
+      if (this.#runningQuestion !== running) return;
+      const cancelled = running.cancel.token.isCancellationRequested;
       if (!cancelled) this.context.output.error(error instanceof Error ? error.message : String(error));
       this.#state = { ...this.#state, state: cancelled ? "cancelled" : "failed", note: cancelled ? "Cancelled." : error instanceof Error ? error.message : String(error) };
     }
-    this.#asking = undefined;
-    own.cancel.dispose();
-    this.#show();
+    this.#runningQuestion = undefined;
+    running.cancel.dispose();
+    this.#sendState();
   }
 
-  #cancel(): void {
-    this.#asking?.cancel.cancel();
+  #cancelQuestion(): void {
+    this.#runningQuestion?.cancel.cancel();
   }
 
   /** Opens the source with this citation number. */
-  async #open(number: number): Promise<void> {
+  async #openSource(number: number): Promise<void> {
     const { sentences, passages } = this.#state;
-    const all = [...passages.map(({ citation }) => citation), ...sentences.flatMap(({ citations }) => citations)];
-    const cited = all.find((citation) => citation.number === number);
-    if (cited === undefined || this.#root === undefined) return;
-    if (cited.kind === "memory") await openMemory(this.context, cited.handle);
-    else await this.turns.open({ root: this.#root, session: cited.session, turn: cited.turn });
+    const citations = [...passages.map(({ citation }) => citation), ...sentences.flatMap(({ citations }) => citations)];
+    const citation = citations.find((citation) => citation.number === number);
+    if (citation === undefined || this.#root === undefined) return;
+    if (citation.kind === "memory") await openMemory(this.context, citation.handle);
+    else await this.turns.open({ root: this.#root, session: citation.session, turn: citation.turn });
   }
 }

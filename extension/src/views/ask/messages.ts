@@ -1,6 +1,6 @@
 // Messages between the host side (views/ask/host.ts) and the webview (views/ask/web/ask.ts) of Lerim: Ask; both validate what they receive.
 import type { Citation, Passage, Sentence } from "../../protocol";
-import { isFields, isList, isText } from "../review/messages";
+import { isList, isObject, isText } from "../review/messages";
 
 const maxQuestionLength = 4000;
 
@@ -30,7 +30,7 @@ export const noAnswer: AnswerState = { question: "", state: "none", sentences: [
 
 /** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromAsk(value: unknown): FromAsk | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { type, question, all, number } = value;
   switch (type) {
     case "ready":
@@ -48,14 +48,14 @@ export function parseFromAsk(value: unknown): FromAsk | undefined {
 
 /** Parses a message from the host side; undefined if it is invalid. */
 export function parseToAsk(value: unknown): ToAsk | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { type, state, restricted, question, sentence } = value;
   if (type === "sentence") return isText(question) && isSentence(sentence) ? { type, question, sentence } : undefined;
   return type === "state" && isState(state) && typeof restricted === "boolean" ? { type, state, restricted } : undefined;
 }
 
 function isState(value: unknown): value is AnswerState {
-  if (!isFields(value)) return false;
+  if (!isObject(value)) return false;
   const states = ["none", "asking", "done", "partial", "cancelled", "failed"];
   return (
     ["question", "model", "note"].every((name) => isText(value[name])) &&
@@ -68,13 +68,13 @@ function isState(value: unknown): value is AnswerState {
 }
 
 function isSentence(value: unknown): value is Sentence {
-  return isFields(value) && isText(value["text"]) && isList(value["citations"], isCitation);
+  return isObject(value) && isText(value["text"]) && isList(value["citations"], isCitation);
 }
 
 function isPassage(value: unknown): value is Passage {
-  return isFields(value) && isText(value["text"]) && isText(value["detail"]) && isText(value["time"]) && isCitation(value["citation"]);
+  return isObject(value) && isText(value["text"]) && isText(value["detail"]) && isText(value["time"]) && isCitation(value["citation"]);
 }
 
 function isCitation(value: unknown): value is Citation {
-  return isFields(value) && typeof value["number"] === "number" && isText(value["title"]) && (value["kind"] === "memory" || value["kind"] === "turn");
+  return isObject(value) && typeof value["number"] === "number" && isText(value["title"]) && (value["kind"] === "memory" || value["kind"] === "turn");
 }

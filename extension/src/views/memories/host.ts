@@ -11,21 +11,21 @@ import { Refresher } from "../shared/refresher";
 export type MemoriesNode =
   | { readonly kind: "root"; readonly root: string; readonly name: string }
   | { readonly kind: "group"; readonly root: string | null; readonly group: protocol.TreeGroup }
-  | { readonly kind: "memory"; readonly root: string | null; readonly within: string; readonly memory: protocol.TreeMemory }
+  | { readonly kind: "memory"; readonly root: string | null; readonly parentKey: string; readonly memory: protocol.TreeMemory }
   | { readonly kind: "proposal"; readonly root: string | null; readonly proposal: protocol.TreeProposal }
   | { readonly kind: "problem"; readonly root: string | null; readonly problem: protocol.Problem }
   | { readonly kind: "more"; readonly parent: ParentNode | undefined; readonly left: number };
 
 type ParentNode = MemoriesNode & { readonly kind: "root" | "group" };
 
-interface Listed {
+interface LoadedRows {
   readonly rows: readonly MemoriesNode[];
   readonly total: number;
 }
 
 const viewId = "lerim.memories";
-const orders = ["primitive", "file", "freshness"] as const;
-const orderKey = "memoriesBy";
+const groupings = ["primitive", "file", "freshness"] as const;
+const groupingKey = "memoriesBy";
 
 /** The Memories view: candidates, then memories by primitive, file or freshness. Rows are loaded when their parent is expanded. */
 export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vscode.Disposable {
@@ -34,48 +34,48 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   readonly #view: vscode.TreeView<MemoriesNode>;
   readonly #subscriptions: { dispose(): unknown }[];
   /** The rows loaded so far for each node, by its key. */
-  #listed = new Map<string, Listed>();
-  #by: protocol.MemoryGrouping;
+  #loadedRows = new Map<string, LoadedRows>();
+  #grouping: protocol.MemoryGrouping;
 
   constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged" | "on">) {
-    const kept = context.extension.workspaceState.get(orderKey);
-    this.#by = orders.find((order) => order === kept) ?? "primitive";
+    const savedGrouping = context.extension.workspaceState.get(groupingKey);
+    this.#grouping = groupings.find((order) => order === savedGrouping) ?? "primitive";
     this.#view = vscode.window.createTreeView(viewId, { treeDataProvider: this, showCollapseAll: true });
-    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh(), (soon) => context.on(protocol.memoriesChanged, soon))];
-    this.#draw();
+    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh))];
+    this.#showGrouping();
   }
 
   /** Changes the grouping. */
-  async show(by: protocol.MemoryGrouping): Promise<void> {
-    this.#by = by;
-    this.#draw();
+  async groupBy(grouping: protocol.MemoryGrouping): Promise<void> {
+    this.#grouping = grouping;
+    this.#showGrouping();
     this.refresh();
-    await this.context.extension.workspaceState.update(orderKey, by);
+    await this.context.extension.workspaceState.update(groupingKey, grouping);
   }
 
   /** Reloads all rows. */
   refresh(): void {
-    this.#listed = new Map();
+    this.#loadedRows = new Map();
     this.#changed.fire(undefined);
   }
 
   /** Loads the next rows of a node. */
-  async more(node: unknown): Promise<void> {
+  async loadMore(node: unknown): Promise<void> {
     if (!isNode(node) || node.kind !== "more") return;
     const { parent } = node;
-    const listed = this.#listed;
-    const key = keyOf(parent);
-    const have = listed.get(key)?.rows ?? [];
-    const next = await this.#page(parent, have.length);
-    if (this.#listed !== listed) return; // reloaded meanwhile
-    listed.set(key, { rows: [...have, ...next.rows], total: next.total });
+    const loadedBefore = this.#loadedRows;
+    const key = nodeKey(parent);
+    const shownRows = loadedBefore.get(key)?.rows ?? [];
+    const page = await this.#loadPage(parent, shownRows.length);
+    if (this.#loadedRows !== loadedBefore) return; // reloaded meanwhile
+    loadedBefore.set(key, { rows: [...shownRows, ...page.rows], total: page.total });
     this.#changed.fire(parent);
   }
 
   async getChildren(node?: MemoriesNode): Promise<MemoriesNode[]> {
     try {
-      if (node === undefined) return await this.#top();
-      return node.kind === "root" || node.kind === "group" ? await this.#below(node) : [];
+      if (node === undefined) return await this.#topRows();
+      return node.kind === "root" || node.kind === "group" ? await this.#childRows(node) : [];
     } catch (error) {
       if (error instanceof NotRunning) return [];
       this.#view.message = `The memories could not be listed: ${error instanceof Error ? error.message : String(error)}`;
@@ -89,9 +89,9 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
       case "root":
         return Object.assign(new vscode.TreeItem(node.name, vscode.TreeItemCollapsibleState.Expanded), { id: `root:${node.root}` });
       case "group":
-        return groupItem(node.group, keyOf(node));
+        return groupItem(node.group, nodeKey(node));
       case "memory":
-        return memoryItem(node.memory, `${node.within}|${node.memory.scope}|${node.memory.id}`);
+        return memoryItem(node.memory, `${node.parentKey}|${node.memory.scope}|${node.memory.id}`);
       case "proposal":
         return proposalItem(node.proposal, node.root);
       case "problem":
@@ -109,62 +109,62 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  async #top(): Promise<MemoriesNode[]> {
+  async #topRows(): Promise<MemoriesNode[]> {
     this.#view.message = vscode.workspace.isTrusted ? "" : "From the repository, which you have not marked as trusted. Read-only.";
     const { isRunning, settings } = this.context;
-    if (!settings.enabled || !isRunning) return this.#tell("stopped");
+    if (!settings.enabled || !isRunning) return this.#setWelcomeState("stopped");
     const folders = rootFolders();
     if (folders.length > 1) return folders.map(({ uri, name }) => ({ kind: "root", root: uri.toString(), name }));
-    const rows = await this.#below(undefined);
-    return rows.length === 0 ? this.#tell("empty") : rows;
+    const rows = await this.#childRows(undefined);
+    return rows.length === 0 ? this.#setWelcomeState("empty") : rows;
   }
 
   /** Sets the context key that the welcome text depends on. */
-  #tell(state: "stopped" | "empty"): MemoriesNode[] {
+  #setWelcomeState(state: "stopped" | "empty"): MemoriesNode[] {
     void vscode.commands.executeCommand("setContext", "lerim.memoriesState", state);
     return [];
   }
 
-  async #below(node: ParentNode | undefined): Promise<MemoriesNode[]> {
-    const listed = this.#listed;
-    const key = keyOf(node);
-    const known = listed.get(key) ?? (await this.#page(node, 0));
-    listed.set(key, known);
-    const left = known.total - known.rows.length;
-    return left > 0 && known.rows.length > 0 ? [...known.rows, { kind: "more", parent: node, left }] : [...known.rows];
+  async #childRows(node: ParentNode | undefined): Promise<MemoriesNode[]> {
+    const loadedRows = this.#loadedRows;
+    const key = nodeKey(node);
+    const loaded = loadedRows.get(key) ?? (await this.#loadPage(node, 0));
+    loadedRows.set(key, loaded);
+    const remaining = loaded.total - loaded.rows.length;
+    return remaining > 0 && loaded.rows.length > 0 ? [...loaded.rows, { kind: "more", parent: node, left: remaining }] : [...loaded.rows];
   }
 
-  async #page(node: ParentNode | undefined, start: number): Promise<Listed> {
+  async #loadPage(node: ParentNode | undefined, start: number): Promise<LoadedRows> {
     const root = node === undefined ? (rootFolders()[0]?.uri.toString() ?? null) : node.root;
-    const within = keyOf(node);
-    const { groups, proposals, memories, problems, total } = await this.context.request(protocol.memoryTree, { root, by: this.#by, node: node?.kind === "group" ? node.group.node : "", start });
+    const parentKey = nodeKey(node);
+    const { groups, proposals, memories, problems, total } = await this.context.request(protocol.memoryTree, { root, by: this.#grouping, node: node?.kind === "group" ? node.group.node : "", start });
     const rows: MemoriesNode[] = [
       ...groups.map((group) => ({ kind: "group", root, group }) as const),
       ...proposals.map((proposal) => ({ kind: "proposal", root, proposal }) as const),
-      ...memories.map((memory) => ({ kind: "memory", root, within, memory }) as const),
+      ...memories.map((memory) => ({ kind: "memory", root, parentKey, memory }) as const),
       ...problems.map((problem) => ({ kind: "problem", root, problem }) as const),
     ];
     return { rows, total };
   }
 
-  #draw(): void {
-    this.#view.description = this.#by === "primitive" ? "" : `by ${this.#by}`;
-    void vscode.commands.executeCommand("setContext", "lerim.memoriesBy", this.#by);
+  #showGrouping(): void {
+    this.#view.description = this.#grouping === "primitive" ? "" : `by ${this.#grouping}`;
+    void vscode.commands.executeCommand("setContext", "lerim.memoriesBy", this.#grouping);
   }
 }
 
 /** The handle of a memory's row; undefined for anything else. */
-export function handleOf(node: unknown): string | undefined {
+export function memoryHandleOf(node: unknown): string | undefined {
   return isNode(node) && node.kind === "memory" ? node.memory.handle : undefined;
 }
 
 /** The file and root of a problem's row that can be merged; undefined for anything else. */
 export function conflictOf(node: unknown): { readonly root: string; readonly path: string } | undefined {
-  return isNode(node) && node.kind === "problem" && node.root !== null && canMerge(node.problem) ? { root: node.root, path: fileOf(node.problem) } : undefined;
+  return isNode(node) && node.kind === "problem" && node.root !== null && canMerge(node.problem) ? { root: node.root, path: problemFile(node.problem) } : undefined;
 }
 
 /** A problem's file, without the line. */
-function fileOf({ path }: protocol.Problem): string {
+function problemFile({ path }: protocol.Problem): string {
   return path.replace(/:\d{1,6}$/, "");
 }
 
@@ -173,7 +173,7 @@ function isNode(value: unknown): value is MemoriesNode {
   return typeof value === "object" && value !== null && "kind" in value && ["root", "group", "memory", "proposal", "problem", "more"].includes(String(value.kind));
 }
 
-function keyOf(node: ParentNode | undefined): string {
+function nodeKey(node: ParentNode | undefined): string {
   if (node === undefined) return "";
   return node.kind === "root" ? `root:${node.root}` : `${node.root ?? ""}|${node.group.node}`;
 }
@@ -228,7 +228,7 @@ function proposalItem(proposal: protocol.TreeProposal, root: string | null): vsc
 }
 
 function problemItem(problem: protocol.Problem): vscode.TreeItem {
-  const path = fileOf(problem);
+  const path = problemFile(problem);
   const item = new vscode.TreeItem(path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1));
   item.description = canMerge(problem) ? "merge conflict" : problem.message;
   item.tooltip = `${problem.message}\n${problem.path}`;

@@ -10,7 +10,7 @@ import { syncRoot } from "../../commands/sync";
 import type { TurnOpener } from "../../commands/turns";
 import { progressText } from "../../text/wording";
 import { showPage } from "../shared/html";
-import { type ActedMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
+import { type ActionResultMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
 
 const viewType = "lerim.review";
 /** Minimum time between two listings, so that a fast sync does not keep the sidecar busy with listing. */
@@ -26,21 +26,21 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   #panel: vscode.WebviewPanel | undefined;
   #root: Root | undefined;
   /** The candidate to show once the webview is ready. */
-  #wanted: string | undefined;
+  #selectWhenReady: string | undefined;
   /** Whether the webview is ready; messages posted before are lost. */
-  #listening = false;
+  #webviewReady = false;
   /** The candidates the webview has: id to JSON. */
-  readonly #sent = new Map<string, string>();
+  readonly #sentCandidates = new Map<string, string>();
   /** How many left-out items the webview shows; 0 while the section is closed. */
-  #leftOut = 0;
+  #leftOutLimit = 0;
   /** Decided candidates with the number of the action: a listing begun before the action still contains them. */
-  readonly #gone = new Map<string, number>();
-  #acts = 0;
+  readonly #decidedCandidates = new Map<string, number>();
+  #actionCount = 0;
   /** The sidecar's id of the last action performed here; undefined if it failed or was undone. */
-  #last: string | undefined;
-  #queue: Promise<void> = Promise.resolve();
-  readonly #refreshes = new RestartQueue(async () => {
-    await this.#list();
+  #lastAction: string | undefined;
+  #actionQueue: Promise<void> = Promise.resolve();
+  readonly #listQueue = new RestartQueue(async () => {
+    await this.#sendList();
     await pause(listIntervalMs);
   });
   readonly #subscriptions: vscode.Disposable[];
@@ -52,15 +52,15 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     this.#subscriptions = [
       vscode.window.registerWebviewPanelSerializer(viewType, this),
       context.onCandidatesChanged(({ root }) => {
-        if (root === this.#root?.uri) this.#refresh();
+        if (root === this.#root?.uri) this.#requestList();
       }),
       context.onSyncProgress((progress) => {
         if (progress.root !== this.#root?.uri) return;
         const running = progress.stage !== "done" && progress.stage !== "failed" && progress.stage !== "cancelled";
         this.#post({ type: "sync", running, text: running ? progressText(progress) : progress.message });
-        if (!running) this.#refresh();
+        if (!running) this.#requestList();
       }),
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#initializeWebview()),
     ];
   }
 
@@ -69,33 +69,33 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     const root = { uri: folder.uri.toString(), name: folder.name };
     const changed = this.#root?.uri !== root.uri;
     this.#root = root;
-    this.#wanted = id ?? this.#wanted; // the webview may not be ready yet
+    this.#selectWhenReady = id ?? this.#selectWhenReady; // the webview may not be ready yet
     if (this.#panel === undefined) {
-      this.#adopt(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
+      this.#attachPanel(vscode.window.createWebviewPanel(viewType, "Lerim Review", vscode.ViewColumn.Active, { enableScripts: true }));
       return;
     }
     this.#panel.reveal();
-    if (changed) this.#begin();
-    else this.#select();
+    if (changed) this.#initializeWebview();
+    else this.#sendSelection();
     await Promise.resolve();
   }
 
-  #select(): void {
-    if (!this.#listening) return;
-    if (this.#wanted !== undefined) this.#post({ type: "select", id: this.#wanted });
-    this.#wanted = undefined;
+  #sendSelection(): void {
+    if (!this.#webviewReady) return;
+    if (this.#selectWhenReady !== undefined) this.#post({ type: "select", id: this.#selectWhenReady });
+    this.#selectWhenReady = undefined;
   }
 
   /** Called by VS Code when a window with an open panel is restored. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
-    const wanted = typeof state === "object" && state !== null ? (state as { root?: unknown }).root : undefined;
-    const folder = rootFolders().find(({ uri }) => uri.toString() === wanted) ?? rootFolders()[0];
+    const savedRoot = typeof state === "object" && state !== null ? (state as { root?: unknown }).root : undefined;
+    const folder = rootFolders().find(({ uri }) => uri.toString() === savedRoot) ?? rootFolders()[0];
     if (folder === undefined || this.#panel !== undefined) {
       panel.dispose();
       return;
     }
     this.#root = { uri: folder.uri.toString(), name: folder.name };
-    this.#adopt(panel);
+    this.#attachPanel(panel);
     await Promise.resolve();
   }
 
@@ -104,13 +104,13 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  #adopt(panel: vscode.WebviewPanel): void {
+  #attachPanel(panel: vscode.WebviewPanel): void {
     this.#panel = panel;
-    this.#listening = false;
+    this.#webviewReady = false;
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
     panel.onDidDispose(() => {
       this.#panel = undefined;
-      this.#sent.clear();
+      this.#sentCandidates.clear();
     });
     showPage(panel, this.context.extension, "review", "Lerim Review");
   }
@@ -120,44 +120,44 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   /** Initializes the webview, which is new or shows another root. */
-  #begin(): void {
+  #initializeWebview(): void {
     const root = this.#root;
     if (this.#panel === undefined || root === undefined) return;
-    this.#sent.clear();
+    this.#sentCandidates.clear();
     this.#panel.title = rootFolders().length > 1 ? `Lerim Review: ${root.name}` : "Lerim Review";
     this.#post({ type: "root", root: root.uri, name: root.name, restricted: !vscode.workspace.isTrusted });
-    this.#select();
-    this.#refresh();
+    this.#sendSelection();
+    this.#requestList();
   }
 
-  #refresh(): void {
+  #requestList(): void {
     if (this.#panel === undefined || !vscode.workspace.isTrusted) return;
-    this.#refreshes.request().catch((error: unknown) => this.#failed("list", error));
+    this.#listQueue.request().catch((error: unknown) => this.#reportFailure("list", error));
   }
 
-  async #list(): Promise<void> {
+  async #sendList(): Promise<void> {
     const root = this.#root;
     if (root === undefined || this.#panel === undefined) return;
-    const begun = this.#acts;
+    const actionsBefore = this.#actionCount;
     const { candidates, blocked, leftOut, problems, undo } = await this.context.request(protocol.reviewList, { root: root.uri });
     if (this.#root?.uri !== root.uri) return;
-    const pending = candidates.filter(({ id }) => (this.#gone.get(id) ?? 0) <= begun);
+    const pending = candidates.filter(({ id }) => (this.#decidedCandidates.get(id) ?? 0) <= actionsBefore);
     const ids = new Set(pending.map(({ id }) => id));
-    for (const id of this.#sent.keys()) if (!ids.has(id)) this.#sent.delete(id); // the webview drops it as well
+    for (const id of this.#sentCandidates.keys()) if (!ids.has(id)) this.#sentCandidates.delete(id); // the webview drops it as well
     const changed = pending.filter((candidate) => {
       const json = JSON.stringify(candidate);
-      const differs = this.#sent.get(candidate.id) !== json;
-      this.#sent.set(candidate.id, json);
-      return differs;
+      const isChanged = this.#sentCandidates.get(candidate.id) !== json;
+      this.#sentCandidates.set(candidate.id, json);
+      return isChanged;
     });
     this.context.status.setPending(root.uri, pending.length);
     this.#post({ type: "list", root: root.uri, order: pending.map(({ id }) => id), changed, blocked, leftOut, problems, undo });
-    await this.#listLeftOut(root.uri);
+    await this.#sendLeftOut(root.uri);
   }
 
-  async #listLeftOut(root: string): Promise<void> {
-    if (this.#leftOut === 0 || !vscode.workspace.isTrusted) return;
-    const { items, total } = await this.context.request(protocol.reviewLeftOut, { root, most: this.#leftOut });
+  async #sendLeftOut(root: string): Promise<void> {
+    if (this.#leftOutLimit === 0 || !vscode.workspace.isTrusted) return;
+    const { items, total } = await this.context.request(protocol.reviewLeftOut, { root, most: this.#leftOutLimit });
     if (this.#root?.uri === root) this.#post({ type: "leftOut", root, items, total });
   }
 
@@ -168,27 +168,27 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       this.context.output.warn("The review panel sent a message that was not understood.");
       return;
     }
-    this.#handle(message, root.uri).catch((error: unknown) => this.#failed("command", error));
+    this.#handle(message, root.uri).catch((error: unknown) => this.#reportFailure("command", error));
   }
 
   async #handle(message: FromWebview, root: string): Promise<void> {
     switch (message.type) {
       case "ready":
-        this.#listening = true;
-        this.#begin();
+        this.#webviewReady = true;
+        this.#initializeWebview();
         return;
       case "act":
-        return this.#enqueue(() => this.#act(root, message));
-      case "misfit":
-        this.#acted(root, { id: message.id, action: message.action, ok: false, message: message.reason });
+        return this.#enqueue(() => this.#performAction(root, message));
+      case "invalidEdit":
+        this.#sendResult(root, { id: message.id, action: message.action, ok: false, message: message.reason });
         return;
       case "undo":
-        return this.#enqueue(() => this.#undo(root, message.action));
+        return this.#enqueue(() => this.#undoAction(root, message.action));
       case "leftOut":
-        this.#leftOut = message.most;
-        return this.#listLeftOut(root);
+        this.#leftOutLimit = message.most;
+        return this.#sendLeftOut(root);
       case "propose":
-        return this.#enqueue(() => this.#propose(root, message));
+        return this.#enqueue(() => this.#proposeLeftOut(root, message));
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
       case "openTurn":
@@ -209,116 +209,116 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   /** A candidate as last sent by the sidecar. */
-  #candidate(id: string): protocol.CandidateView | undefined {
-    const sent = this.#sent.get(id);
+  #findSentCandidate(id: string): protocol.CandidateView | undefined {
+    const sent = this.#sentCandidates.get(id);
     return sent === undefined ? undefined : (JSON.parse(sent) as protocol.CandidateView);
   }
 
   /** Opens a memory of a candidate, only if the sidecar named it. */
   async #openTarget(id: string, target: string): Promise<void> {
-    const candidate = this.#candidate(id);
+    const candidate = this.#findSentCandidate(id);
     const path = [...(candidate?.targets ?? []), ...(candidate?.neighbours ?? [])].find((one) => one.id === target)?.path;
     if (path !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(path), { viewColumn: vscode.ViewColumn.Active });
   }
 
   /** Performs actions one after another, in the order they were requested. */
   #enqueue(work: () => Promise<void>): Promise<void> {
-    const done = this.#queue.then(work);
-    this.#queue = done.catch(() => undefined);
-    return done;
+    const finished = this.#actionQueue.then(work);
+    this.#actionQueue = finished.catch(() => undefined);
+    return finished;
   }
 
-  async #act(root: string, message: FromWebview & { type: "act" }): Promise<void> {
+  async #performAction(root: string, message: FromWebview & { type: "act" }): Promise<void> {
     const { id, action, edit, choice } = message;
-    const scope = this.#candidate(id)?.scope ?? "project";
+    const scope = this.#findSentCandidate(id)?.scope ?? "project";
     const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }), ...(choice === null ? {} : { choice }) };
-    this.#last = undefined;
+    this.#lastAction = undefined;
     try {
       let result = await this.context.request(protocol.reviewAct, params);
       if (result.askQuotes) {
-        const quotes = await askQuotes();
+        const quotes = await askWhereQuotesGo();
         if (quotes === undefined) {
-          this.#acted(root, { id, action, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." });
+          this.#sendResult(root, { id, action, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." });
           return;
         }
         result = await this.context.request(protocol.reviewAct, { ...params, quotes });
       }
       if (result.ok && action !== "edit") {
-        this.#gone.set(id, ++this.#acts);
-        this.#sent.delete(id);
+        this.#decidedCandidates.set(id, ++this.#actionCount);
+        this.#sentCandidates.delete(id);
       }
-      if (result.ok) this.#last = result.action ?? undefined;
+      if (result.ok) this.#lastAction = result.action ?? undefined;
       const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
-      this.#acted(root, { id, action, ok: result.ok, message: result.message, undo });
+      this.#sendResult(root, { id, action, ok: result.ok, message: result.message, undo });
     } catch (error) {
-      this.#refused(root, id, action, error);
+      this.#reportRefusal(root, id, action, error);
     } finally {
-      this.#refresh();
+      this.#requestList();
     }
   }
 
-  async #propose(root: string, { id, scope }: FromWebview & { type: "propose" }): Promise<void> {
-    this.#last = undefined;
+  async #proposeLeftOut(root: string, { id, scope }: FromWebview & { type: "propose" }): Promise<void> {
+    this.#lastAction = undefined;
     try {
       const result = await this.context.request(protocol.reviewPropose, { root, id, scope });
-      if (result.ok) this.#last = result.action ?? undefined;
+      if (result.ok) this.#lastAction = result.action ?? undefined;
       const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
-      this.#acted(root, { id, action: "propose", ok: result.ok, message: result.message, undo });
+      this.#sendResult(root, { id, action: "propose", ok: result.ok, message: result.message, undo });
     } catch (error) {
-      this.#refused(root, id, "propose", error);
+      this.#reportRefusal(root, id, "propose", error);
     } finally {
-      this.#refresh();
+      this.#requestList();
     }
   }
 
-  async #undo(root: string, shown: string | null): Promise<void> {
-    const action = shown ?? this.#last;
-    this.#last = undefined;
+  async #undoAction(root: string, requestedAction: string | null): Promise<void> {
+    const action = requestedAction ?? this.#lastAction;
+    this.#lastAction = undefined;
     if (action === undefined) {
-      this.#acted(root, { id: "", action: "undo", ok: false, message: "There is nothing to undo." });
+      this.#sendResult(root, { id: "", action: "undo", ok: false, message: "There is nothing to undo." });
       return;
     }
     try {
       const result = await this.context.request(protocol.reviewUndo, { root, action });
-      this.#gone.clear();
-      this.#acted(root, { id: "", action: "undo", ok: result.ok, message: result.message });
+      this.#decidedCandidates.clear();
+      this.#sendResult(root, { id: "", action: "undo", ok: result.ok, message: result.message });
     } catch (error) {
-      this.#refused(root, "", "undo", error);
+      this.#reportRefusal(root, "", "undo", error);
     } finally {
-      this.#refresh();
+      this.#requestList();
     }
   }
 
   /** Sends the result of an action, if the panel still shows its root. */
-  #acted(root: string, answer: Omit<ActedMessage, "type" | "undo" | "diff"> & Partial<Pick<ActedMessage, "undo" | "diff">>): void {
-    if (root === this.#root?.uri) this.#post({ type: "acted", undo: null, diff: "", ...answer });
+  #sendResult(root: string, answer: Omit<ActionResultMessage, "type" | "undo" | "diff"> & Partial<Pick<ActionResultMessage, "undo" | "diff">>): void {
+    if (root === this.#root?.uri) this.#post({ type: "actionResult", undo: null, diff: "", ...answer });
   }
 
-  #refused(root: string, id: string, action: ActedMessage["action"], error: unknown): void {
-    if (!(error instanceof NotRunning)) this.context.output.error(textOf(error));
-    this.#acted(root, { id, action, ok: false, message: textOf(error), diff: differenceOf(error) });
+  #reportRefusal(root: string, id: string, action: ActionResultMessage["action"], error: unknown): void {
+    if (!(error instanceof NotRunning)) this.context.output.error(errorText(error));
+    this.#sendResult(root, { id, action, ok: false, message: errorText(error), diff: errorDiff(error) });
   }
 
-  #failed(of: "list" | "command", error: unknown): void {
-    if (!(error instanceof NotRunning)) this.context.output.error(textOf(error));
-    this.#post({ type: "failed", of, message: textOf(error) });
+  #reportFailure(operation: "list" | "command", error: unknown): void {
+    if (!(error instanceof NotRunning)) this.context.output.error(errorText(error));
+    this.#post({ type: "failed", operation, message: errorText(error) });
   }
 }
 
-function textOf(error: unknown): string {
+function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** The diff of what changed since the person looked, if the error has one; "" otherwise. */
-function differenceOf(error: unknown): string {
+function errorDiff(error: unknown): string {
   const data: unknown = typeof error === "object" && error !== null && "data" in error ? error.data : undefined;
   return typeof data === "object" && data !== null && "diff" in data && typeof data.diff === "string" ? data.diff : "";
 }
 
 /** Asks where quotes are kept, once per repository, at the first accept; undefined if the person chose neither. */
-async function askQuotes(): Promise<"shared" | "local" | undefined> {
-  const share = "Share quotes in git";
-  const keep = "Keep quotes local";
+async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined> {
+  const shareButton = "Share quotes in git";
+  const keepButton = "Keep quotes local";
   const choice = await vscode.window.showInformationMessage(
     "Should the quotes behind memories be shared in git?",
     {
@@ -326,8 +326,8 @@ async function askQuotes(): Promise<"shared" | "local" | undefined> {
       detail:
         "A memory is a Markdown file in the repository. It can include the quotes from your sessions that it is based on, so that everyone with access to the repository can read them, or the quotes can stay on this machine. You are asked once per repository.",
     },
-    share,
-    keep,
+    shareButton,
+    keepButton,
   );
-  return choice === share ? "shared" : choice === keep ? "local" : undefined;
+  return choice === shareButton ? "shared" : choice === keepButton ? "local" : undefined;
 }

@@ -1,14 +1,14 @@
 // Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel; both validate what they receive.
 import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, NeighbourView, Problem, ProposedAction, SuggestedView, TargetView, UndoView } from "../../protocol";
 
-export type Act = "accept" | "reject" | "edit";
+export type ReviewAction = "accept" | "reject" | "edit";
 
 export type FromWebview =
   | { readonly type: "ready" }
   /** `choice` relates an accepted candidate to a similar memory; null: use the suggestion, else add a new memory. */
-  | { readonly type: "act"; readonly id: string; readonly action: Act; readonly edit: Edit | null; readonly choice: Required<ChoiceParams> | null }
+  | { readonly type: "act"; readonly id: string; readonly action: ReviewAction; readonly edit: Edit | null; readonly choice: Required<ChoiceParams> | null }
   /** An action with an invalid edit; made by the parser, so that it can be answered. */
-  | { readonly type: "misfit"; readonly id: string; readonly action: Act; readonly reason: string }
+  | { readonly type: "invalidEdit"; readonly id: string; readonly action: ReviewAction; readonly reason: string }
   /** `action` is the sidecar's id; null: the action just requested and not answered yet. */
   | { readonly type: "undo"; readonly action: string | null }
   /** How many left-out items to show, newest first; 0 while the section is closed. */
@@ -36,10 +36,10 @@ export interface ListMessage {
 }
 
 /** The result of an action or undo. `undo` reverts it; `diff` is what changed since the person looked ("" for nothing). */
-export interface ActedMessage {
-  readonly type: "acted";
+export interface ActionResultMessage {
+  readonly type: "actionResult";
   readonly id: string;
-  readonly action: Act | "undo" | "propose";
+  readonly action: ReviewAction | "undo" | "propose";
   readonly ok: boolean;
   readonly message: string;
   readonly undo: UndoView | null;
@@ -48,7 +48,7 @@ export interface ActedMessage {
 
 export type ToWebview =
   | ListMessage
-  | ActedMessage
+  | ActionResultMessage
   /** The left-out items, as many as requested. */
   | { readonly type: "leftOut"; readonly root: string; readonly items: readonly LeftOutView[]; readonly total: number }
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
@@ -56,32 +56,32 @@ export type ToWebview =
   | { readonly type: "select"; readonly id: string }
   | { readonly type: "sync"; readonly running: boolean; readonly text: string }
   /** A command or the listing failed. */
-  | { readonly type: "failed"; readonly of: "list" | "command"; readonly message: string };
+  | { readonly type: "failed"; readonly operation: "list" | "command"; readonly message: string };
 
-type Fields = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-export function isFields(value: unknown): value is Fields {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function isText(value: unknown, longest = 1_000_000): value is string {
-  return typeof value === "string" && value.length <= longest;
+export function isText(value: unknown, maxLength = 1_000_000): value is string {
+  return typeof value === "string" && value.length <= maxLength;
 }
 
 function isTextOrNull(value: unknown): value is string | null {
   return value === null || isText(value);
 }
 
-export function isList<T>(value: unknown, fits: (item: unknown) => item is T): value is T[] {
-  return Array.isArray(value) && value.every(fits);
+export function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(isItem);
 }
 
-function isPlainText(value: unknown): value is string {
+function isAnyText(value: unknown): value is string {
   return isText(value);
 }
 
 function isEdit(value: unknown): value is Edit {
-  return isFields(value) && isText(value["title"]) && isText(value["body"]) && isList(value["tags"], isPlainText);
+  return isObject(value) && isText(value["title"]) && isText(value["body"]) && isList(value["tags"], isAnyText);
 }
 
 const maxTitleLength = 300;
@@ -101,28 +101,28 @@ export function findEditError(edit: Edit): string | undefined {
 
 function parseChoice(value: unknown): Required<ChoiceParams> | null | undefined {
   if (value === null) return null;
-  if (!isFields(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { memory, hash } = value;
-  const answer = answers.find((one) => one === value["answer"]);
+  const answer = neighbourAnswers.find((known) => known === value["answer"]);
   if (answer === undefined || !isText(memory, 300) || !isText(hash, 300) || (memory === "") !== (answer === "keep")) return undefined;
   return { answer, memory, hash };
 }
 
-function parseAct(id: unknown, action: unknown, edit: unknown, given: unknown): FromWebview | undefined {
+function parseActionRequest(id: unknown, action: unknown, edit: unknown, choiceValue: unknown): FromWebview | undefined {
   if (!isText(id, 300) || (action !== "accept" && action !== "reject" && action !== "edit")) return undefined;
-  const choice = parseChoice(given);
+  const choice = parseChoice(choiceValue);
   if (choice === undefined || (choice !== null && action !== "accept")) return undefined;
   if (edit === null) return action === "edit" ? undefined : { type: "act", id, action, edit, choice };
   if (action === "reject") return undefined;
-  if (!isEdit(edit)) return { type: "misfit", id, action, reason: "The edit could not be read. Shorten it." };
+  if (!isEdit(edit)) return { type: "invalidEdit", id, action, reason: "The edit could not be read. Shorten it." };
   const { title, body, tags } = edit;
   const reason = findEditError(edit);
-  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "misfit", id, action, reason };
+  return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "invalidEdit", id, action, reason };
 }
 
 /** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { type, id, action, edit, session, turn, reference, target, text, most, scope, choice } = value;
   switch (type) {
     case "ready":
@@ -131,7 +131,7 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
     case "showLog":
       return { type };
     case "act":
-      return parseAct(id, action, edit, choice);
+      return parseActionRequest(id, action, edit, choice);
     case "undo":
       return action === null || isText(action, 300) ? { type, action } : undefined;
     case "leftOut":
@@ -152,7 +152,7 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
 }
 
 export function isCandidate(value: unknown): value is CandidateView {
-  if (!isFields(value)) return false;
+  if (!isObject(value)) return false;
   const texts = ["id", "primitive", "title", "body", "session", "turn", "platform", "time", "signal", "path"];
   return (
     texts.every((name) => isText(value[name])) &&
@@ -161,44 +161,44 @@ export function isCandidate(value: unknown): value is CandidateView {
     isTextOrNull(value["diff"]) &&
     typeof value["confidence"] === "number" &&
     typeof value["edited"] === "boolean" &&
-    actions.some((action) => action === value["action"]) &&
+    proposedActions.some((action) => action === value["action"]) &&
     isText(value["reason"]) &&
     isScope(value["scope"]) &&
     isText(value["maker"]) &&
     isList(value["targets"], isTarget) &&
     isList(value["neighbours"], isNeighbour) &&
     isSuggested(value["suggested"]) &&
-    isList(value["ends"], isPlainText) &&
-    ["tags", "references", "flags"].every((name) => isList(value[name], isPlainText)) &&
+    isList(value["ends"], isAnyText) &&
+    ["tags", "references", "flags"].every((name) => isList(value[name], isAnyText)) &&
     isList(value["evidence"], isEvidence)
   );
 }
 
-const actions: readonly ProposedAction[] = ["add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
+const proposedActions: readonly ProposedAction[] = ["add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
 
 function isTarget(value: unknown): value is TargetView {
-  return isFields(value) && ["id", "title", "status", "path"].every((name) => isText(value[name]));
+  return isObject(value) && ["id", "title", "status", "path"].every((name) => isText(value[name]));
 }
 
 function isNeighbour(value: unknown): value is NeighbourView {
   return (
-    isFields(value) &&
+    isObject(value) &&
     ["id", "title", "body", "primitive", "path", "status", "hash"].every((name) => isText(value[name])) &&
     isTextOrNull(value["kind"]) &&
     typeof value["similarity"] === "number"
   );
 }
 
-const answers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
+const neighbourAnswers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
 
 function isSuggested(value: unknown): value is SuggestedView | null {
   if (value === null) return true;
-  if (!isFields(value) || !answers.some((answer) => answer === value["answer"])) return false;
+  if (!isObject(value) || !neighbourAnswers.some((answer) => answer === value["answer"])) return false;
   return isText(value["memory"]) && isText(value["reason"]) && (value["by"] === "claim" || value["by"] === "model");
 }
 
 function isEvidence(value: unknown): value is CandidateView["evidence"][number] {
-  return isFields(value) && isText(value["quote"]) && isText(value["turn"]) && isText(value["who"]);
+  return isObject(value) && isText(value["quote"]) && isText(value["turn"]) && isText(value["who"]);
 }
 
 function isScope(value: unknown): value is "project" | "global" {
@@ -206,7 +206,7 @@ function isScope(value: unknown): value is "project" | "global" {
 }
 
 function isLeftOut(value: unknown): value is LeftOutView {
-  if (!isFields(value)) return false;
+  if (!isObject(value)) return false;
   const texts = ["id", "reason", "why", "detail", "title", "primitive", "quote", "who", "session", "turn", "platform", "time"];
   return (
     texts.every((name) => isText(value[name])) &&
@@ -218,25 +218,25 @@ function isLeftOut(value: unknown): value is LeftOutView {
 }
 
 function isProblem(value: unknown): value is Problem {
-  return isFields(value) && isText(value["code"]) && isText(value["path"]) && isText(value["message"]);
+  return isObject(value) && isText(value["code"]) && isText(value["path"]) && isText(value["message"]);
 }
 
 function isUndo(value: unknown): value is UndoView | null {
-  return value === null || (isFields(value) && isText(value["action"]) && isText(value["label"]));
+  return value === null || (isObject(value) && isText(value["action"]) && isText(value["label"]));
 }
 
-function isActed(value: unknown): value is ActedMessage["action"] {
+function isResultAction(value: unknown): value is ActionResultMessage["action"] {
   return ["accept", "reject", "edit", "undo", "propose"].some((action) => action === value);
 }
 
 /** Parses a message from the host side; undefined if it is invalid. */
 export function parseToWebview(value: unknown): ToWebview | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { type, root, name, restricted, running, text, id, action, ok, message, undo, diff } = value;
   switch (type) {
     case "list": {
       const { order, changed, blocked, leftOut, problems } = value;
-      if (!isText(root) || !isList(order, isPlainText) || !isList(changed, isCandidate) || typeof blocked !== "number") return undefined;
+      if (!isText(root) || !isList(order, isAnyText) || !isList(changed, isCandidate) || typeof blocked !== "number") return undefined;
       if (typeof leftOut !== "number" || !isList(problems, isProblem) || !isUndo(undo)) return undefined;
       return { type, root, order, changed, blocked, leftOut, problems, undo };
     }
@@ -250,12 +250,12 @@ export function parseToWebview(value: unknown): ToWebview | undefined {
       return isText(id) ? { type, id } : undefined;
     case "sync":
       return typeof running === "boolean" && isText(text) ? { type, running, text } : undefined;
-    case "acted":
-      if (!isActed(action)) return undefined;
+    case "actionResult":
+      if (!isResultAction(action)) return undefined;
       if (!isText(id) || typeof ok !== "boolean" || !isText(message) || !isUndo(undo) || !isText(diff)) return undefined;
       return { type, id, action, ok, message, undo, diff };
     case "failed":
-      return isText(message) && (value["of"] === "list" || value["of"] === "command") ? { type, of: value["of"], message } : undefined;
+      return isText(message) && (value["operation"] === "list" || value["operation"] === "command") ? { type, operation: value["operation"], message } : undefined;
     default:
       return undefined;
   }

@@ -5,7 +5,7 @@ import * as protocol from "../../protocol";
 import { dayLabel, sessionDescription, sessionTooltip } from "../../text/sessionwording";
 import { counted } from "../../text/wording";
 import { agentIcon } from "../shared/icons";
-import { canAsk, Refresher, tellState } from "../shared/refresher";
+import { canRequest, Refresher, setSessionsState } from "../shared/refresher";
 
 interface DayNode {
   readonly kind: "day";
@@ -30,7 +30,7 @@ export type SessionsNode = DayNode | SessionNode | MoreNode;
 
 const viewId = "lerim.sessions";
 /** The newest days are expanded while they have at most so many sessions together; the newest always is. */
-const openSessions = 10;
+const maxOpenSessions = 10;
 
 /** The Sessions view: days, and the sessions of each day once it is expanded. */
 export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vscode.Disposable {
@@ -39,13 +39,13 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
   readonly #view: vscode.TreeView<SessionsNode>;
   readonly #subscriptions: { dispose(): unknown }[];
   /** The sessions loaded so far for each expanded day. */
-  #listed = new Map<string, protocol.SessionView[]>();
+  #loadedSessions = new Map<string, protocol.SessionView[]>();
   #everywhere = false;
 
   constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged">) {
     this.#view = vscode.window.createTreeView(viewId, { treeDataProvider: this, showCollapseAll: true });
     this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh())];
-    this.#draw();
+    this.#showExtent();
   }
 
   get everywhere(): boolean {
@@ -55,32 +55,32 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
   /** Shows the sessions of the whole machine, or of the window's repositories. */
   showEverywhere(everywhere: boolean): void {
     this.#everywhere = everywhere;
-    this.#draw();
+    this.#showExtent();
     this.refresh();
   }
 
   /** Reloads all rows. */
   refresh(): void {
-    this.#listed = new Map();
+    this.#loadedSessions = new Map();
     this.#changed.fire(undefined);
   }
 
   /** Loads the next sessions of a day. */
-  async more(node: unknown): Promise<void> {
-    if (!isMore(node)) return;
+  async loadMore(node: unknown): Promise<void> {
+    if (!isMoreNode(node)) return;
     const { day } = node;
-    const have = this.#listed.get(day.day) ?? [];
-    const listed = this.#listed;
-    const { sessions } = await this.#page(day, have.length);
-    if (this.#listed !== listed) return; // reloaded meanwhile
-    listed.set(day.day, [...have, ...sessions]);
+    const shownSessions = this.#loadedSessions.get(day.day) ?? [];
+    const loadedBefore = this.#loadedSessions;
+    const { sessions } = await this.#loadPage(day, shownSessions.length);
+    if (this.#loadedSessions !== loadedBefore) return; // reloaded meanwhile
+    loadedBefore.set(day.day, [...shownSessions, ...sessions]);
     this.#changed.fire(day);
   }
 
   async getChildren(node?: SessionsNode): Promise<SessionsNode[]> {
     try {
-      if (node === undefined) return await this.#days();
-      return node.kind === "day" ? await this.#sessions(node) : [];
+      if (node === undefined) return await this.#dayNodes();
+      return node.kind === "day" ? await this.#sessionNodes(node) : [];
     } catch (error) {
       if (error instanceof NotRunning) return [];
       this.#view.message = `The sessions could not be listed: ${error instanceof Error ? error.message : String(error)}`;
@@ -126,38 +126,38 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     return item;
   }
 
-  async #days(): Promise<SessionsNode[]> {
+  async #dayNodes(): Promise<SessionsNode[]> {
     this.#view.message = "";
-    if (!(await canAsk(this.context))) return [];
+    if (!(await canRequest(this.context))) return [];
     const { days } = await this.context.request(protocol.sessionsDays, { everywhere: this.#everywhere });
-    await tellState(days.length === 0 ? "empty" : "listed");
-    let together = 0;
+    await setSessionsState(days.length === 0 ? "empty" : "listed");
+    let sessionCount = 0;
     return days.map(({ day, sessions }, at) => {
-      together += sessions;
-      return { kind: "day", day, sessions, open: at === 0 || together <= openSessions };
+      sessionCount += sessions;
+      return { kind: "day", day, sessions, open: at === 0 || sessionCount <= maxOpenSessions };
     });
   }
 
-  async #sessions(day: DayNode): Promise<SessionsNode[]> {
-    const listed = this.#listed;
-    const known = listed.get(day.day);
-    const page = known === undefined ? await this.#page(day, 0) : { sessions: known, total: day.sessions };
-    if (known === undefined) listed.set(day.day, page.sessions);
+  async #sessionNodes(day: DayNode): Promise<SessionsNode[]> {
+    const loadedSessions = this.#loadedSessions;
+    const loaded = loadedSessions.get(day.day);
+    const page = loaded === undefined ? await this.#loadPage(day, 0) : { sessions: loaded, total: day.sessions };
+    if (loaded === undefined) loadedSessions.set(day.day, page.sessions);
     const nodes: SessionsNode[] = page.sessions.map((session) => ({ kind: "session", session }));
-    const left = page.total - nodes.length;
-    return left > 0 ? [...nodes, { kind: "more", day, left }] : nodes;
+    const remaining = page.total - nodes.length;
+    return remaining > 0 ? [...nodes, { kind: "more", day, left: remaining }] : nodes;
   }
 
-  #page(day: DayNode, start: number): Promise<protocol.SessionsView> {
+  #loadPage(day: DayNode, start: number): Promise<protocol.SessionsView> {
     return this.context.request(protocol.sessionsList, { day: day.day, everywhere: this.#everywhere, start });
   }
 
-  #draw(): void {
+  #showExtent(): void {
     this.#view.description = this.#everywhere ? "this machine" : "";
     void vscode.commands.executeCommand("setContext", "lerim.everywhere", this.#everywhere);
   }
 }
 
-function isMore(node: unknown): node is MoreNode {
+function isMoreNode(node: unknown): node is MoreNode {
   return typeof node === "object" && node !== null && "kind" in node && node.kind === "more";
 }

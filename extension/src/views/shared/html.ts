@@ -4,9 +4,9 @@ import * as vscode from "vscode";
 /** Shows a page in a panel that the script of this name fills. The page may only load that script and its style. */
 export function showPage({ webview }: vscode.WebviewPanel, { extensionUri }: Pick<vscode.ExtensionContext, "extensionUri">, main: string, title: string): void {
   const folder = vscode.Uri.joinPath(extensionUri, "extension", "dist", "webview");
-  const place = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
+  const assetUri = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
   webview.options = { enableScripts: true, enableForms: false, localResourceRoots: [folder] };
-  webview.html = pageHtml({ main, title, cspSource: webview.cspSource, nonce: randomBytes(16).toString("base64url"), script: place(`${main}.js`), style: place(`${main}.css`) });
+  webview.html = pageHtml({ main, title, cspSource: webview.cspSource, nonce: randomBytes(16).toString("base64url"), script: assetUri(`${main}.js`), style: assetUri(`${main}.css`) });
 }
 
 export interface PageParts {
@@ -27,19 +27,19 @@ export function pageHtml(parts: PageParts): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${attribute(policy)}">
+<meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${attribute(style)}">
-<title>${attribute(title)}</title>
+<link rel="stylesheet" href="${escapeAttribute(style)}">
+<title>${escapeAttribute(title)}</title>
 </head>
 <body>
-<main id="${attribute(main)}" class="${attribute(main)}"></main>
-<script nonce="${attribute(nonce)}" src="${attribute(script)}"></script>
+<main id="${escapeAttribute(main)}" class="${escapeAttribute(main)}"></main>
+<script nonce="${escapeAttribute(nonce)}" src="${escapeAttribute(script)}"></script>
 </body>
 </html>
 `;
 }
 
-function attribute(text: string): string {
+function escapeAttribute(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 }

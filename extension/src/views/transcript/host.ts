@@ -10,51 +10,51 @@ import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./m
 const viewType = "lerim.transcript";
 const maxTitleLength = 40;
 
-type Owner = Pick<Context, "request" | "output" | "extension" | "onSyncProgress">;
+type TranscriptContext = Pick<Context, "request" | "output" | "extension" | "onSyncProgress">;
 
 /** The transcript viewers: one panel per session. */
 export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerializer {
-  readonly #open = new Map<string, Transcript>();
+  readonly #transcripts = new Map<string, Transcript>();
   readonly #subscriptions: vscode.Disposable[];
 
-  constructor(private readonly context: Owner) {
+  constructor(private readonly context: TranscriptContext) {
     this.#subscriptions = [
       vscode.window.registerWebviewPanelSerializer(viewType, this),
       context.onSyncProgress(({ stage }) => {
-        if (stage === "done" || stage === "cancelled") for (const one of this.#open.values()) one.begin();
+        if (stage === "done" || stage === "cancelled") for (const transcript of this.#transcripts.values()) transcript.refresh();
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
-        for (const one of this.#open.values()) one.begin();
+        for (const transcript of this.#transcripts.values()) transcript.refresh();
       }),
     ];
   }
 
   /** Shows a session at a turn ("": the last position, or its start), in its existing panel if there is one. */
   async open(id: string, turn: string): Promise<void> {
-    const shown = this.#open.get(id);
-    if (shown !== undefined) return shown.jump(turn);
-    this.#adopt(id, turn, vscode.window.createWebviewPanel(viewType, "Session", vscode.ViewColumn.Active, { enableScripts: true }));
+    const existing = this.#transcripts.get(id);
+    if (existing !== undefined) return existing.showTurn(turn);
+    this.#addTranscript(id, turn, vscode.window.createWebviewPanel(viewType, "Session", vscode.ViewColumn.Active, { enableScripts: true }));
     await Promise.resolve();
   }
 
   /** Called by VS Code when a window with an open viewer is restored. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const id = typeof state === "object" && state !== null && "id" in state ? state.id : undefined;
-    if (!isToken(id) || this.#open.has(id)) panel.dispose();
-    else this.#adopt(id, "", panel);
+    if (!isToken(id) || this.#transcripts.has(id)) panel.dispose();
+    else this.#addTranscript(id, "", panel);
     await Promise.resolve();
   }
 
   dispose(): void {
-    for (const one of [...this.#open.values()]) one.panel.dispose();
+    for (const transcript of [...this.#transcripts.values()]) transcript.panel.dispose();
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  #adopt(id: string, turn: string, panel: vscode.WebviewPanel): void {
-    const one = new Transcript(this.context, panel, id, turn);
-    this.#open.set(id, one);
+  #addTranscript(id: string, turn: string, panel: vscode.WebviewPanel): void {
+    const transcript = new Transcript(this.context, panel, id, turn);
+    this.#transcripts.set(id, transcript);
     panel.onDidDispose(() => {
-      if (this.#open.get(id) === one) this.#open.delete(id);
+      if (this.#transcripts.get(id) === transcript) this.#transcripts.delete(id);
     });
   }
 }
@@ -62,41 +62,41 @@ export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerial
 /** The host side of one viewer: answers the requests of its webview. */
 class Transcript {
   /** The turn to show once the webview is ready. */
-  #turn: string;
-  #started = false;
+  #turnToShow: string;
+  #webviewReady = false;
 
   constructor(
-    private readonly context: Owner,
+    private readonly context: TranscriptContext,
     readonly panel: vscode.WebviewPanel,
     private readonly id: string,
     turn: string,
   ) {
-    this.#turn = turn;
+    this.#turnToShow = turn;
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
     showPage(panel, context.extension, "transcript", "Session");
   }
 
   /** Sends the session's outline; the webview requests the turns it needs. */
-  begin(): void {
-    if (!this.#started) return; // it will send "ready"
-    this.#answer(this.#outline());
+  refresh(): void {
+    if (!this.#webviewReady) return; // it will send "ready"
+    this.#reportErrors(this.#sendOutline());
   }
 
-  async jump(turn: string): Promise<void> {
+  async showTurn(turn: string): Promise<void> {
     this.panel.reveal();
-    this.#turn = turn;
-    this.begin();
+    this.#turnToShow = turn;
+    this.refresh();
     await Promise.resolve();
   }
 
-  async #outline(): Promise<void> {
+  async #sendOutline(): Promise<void> {
     if (!vscode.workspace.isTrusted) {
       this.#post({ type: "restricted" });
       return;
     }
-    const turn = this.#turn;
+    const turn = this.#turnToShow;
     const outline = await this.context.request(protocol.sessionOpen, { id: this.id, turn });
-    if (turn === this.#turn) this.#turn = ""; // shown once; later refreshes keep the person's position
+    if (turn === this.#turnToShow) this.#turnToShow = ""; // shown once; later refreshes keep the person's position
     const { title, agent, platform } = outline.session;
     this.panel.title = title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title || agent;
     const icon = agentIcon(this.context.extension.extensionUri, platform);
@@ -110,26 +110,26 @@ class Transcript {
       this.context.output.warn("The transcript viewer sent a message that was not understood.");
       return;
     }
-    this.#answer(this.#handle(message));
+    this.#reportErrors(this.#handle(message));
   }
 
   async #handle(message: FromTranscript): Promise<void> {
     const { id } = this;
     switch (message.type) {
       case "ready":
-        this.#started = true;
-        return this.#outline();
-      case "need": {
+        this.#webviewReady = true;
+        return this.#sendOutline();
+      case "loadTurns": {
         const { start, count } = message;
         this.#post({ type: "turns", ...(await this.context.request(protocol.sessionTurns, { id, start, count, whole: false })) });
         return;
       }
-      case "whole":
+      case "loadWholeTurn":
         this.#post({ type: "turns", ...(await this.context.request(protocol.sessionTurns, { id, start: message.position, count: 1, whole: true })) });
         return;
       case "find": {
         const { positions } = await this.context.request(protocol.sessionFind, { id, text: message.text });
-        this.#post({ type: "found", text: message.text, positions });
+        this.#post({ type: "findResult", text: message.text, positions });
         return;
       }
       case "manageTrust":
@@ -138,7 +138,7 @@ class Transcript {
     }
   }
 
-  #answer(work: Promise<void>): void {
+  #reportErrors(work: Promise<void>): void {
     work.catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (!(error instanceof NotRunning)) this.context.output.error(message);

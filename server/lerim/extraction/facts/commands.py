@@ -158,25 +158,25 @@ class Command:
         return tuple(self.text.split())
 
     @property
-    def runner(self) -> bool:
+    def is_project_command(self) -> bool:
         """Whether this is a project command (test, build, install): one line and one program."""
         words = self.words
         return (
             bool(words)
-            and (words[0].rpartition("/")[2] in _RUNNERS or self.wrapped)
+            and (words[0].rpartition("/")[2] in _RUNNERS or self.has_wrapper)
             and len(self.text) <= 160
             and not re.search(r"[\n;|&<>]|^(?:python3?|node|ruby|deno|bun|tsx)\s(?:-c|-e|eval)\s|\$\(", self.text)
         )
 
     @property
-    def wrapped(self) -> bool:
+    def has_wrapper(self) -> bool:
         """Whether a program that is not a runner runs one as its first argument (`doppler run -- npm test` does not
         count)."""
         words = self.words
         return len(words) > 1 and words[1] in _RUNNERS and bool(_PREFIX.match(words[0]))
 
     @property
-    def lint(self) -> bool:
+    def is_style_check(self) -> bool:
         """Whether the command only checks style or types; its findings are not lessons."""
         return bool(_LINT.search(self.text))
 

@@ -44,7 +44,7 @@ _RUNS_TESTS = re.compile(
     r"make|mise|"
     r"dotnet|mix|deno|task|just|gradle|gradlew|mvn|rake|swift|zig)\s(?:run\s)?test"
 )
-TESTS = "tests:"
+TEST_PREFIX = "tests:"
 """Marks in the known words that the session ran or wrote tests. No word of a text can be equal to it."""
 
 
@@ -54,19 +54,23 @@ def add_known_names(known: list[str], turn: Turn) -> list[str]:
     for call in turn.tool_calls:
         if call.kind == "shell" and call.command:
             command = commands.parse_command(call.command)
-            if command.runner:
+            if command.is_project_command:
                 fresh.append(command.words[0].lower())
             fresh += [name.lower() for name in commands.installed_packages(command.text)]
             if _RUNS_TESTS.search(command.text[:300]):
-                fresh.append(TESTS)
+                fresh.append(TEST_PREFIX)
         for path in (*call.paths[:4], *(find_shown_files(call.command) if call.kind == "shell" else ())):
             *folders, base = path.replace("\\", "/").lower().split("/")
             fresh += [base, base.rpartition(".")[0] or base, *folders[-1:]]
             if call.kind in ("edit", "write") and _TESTED.search("/".join([*folders[-2:], base])):
-                fresh.append(TESTS)
+                fresh.append(TEST_PREFIX)
         for edit in call.edits[:8] if _CODE.search(call.paths[0] if call.paths else "") else ():
             fresh += [*_find_code_names(edit.old), *_find_code_names(edit.new)]
-    new = [word for word in dict.fromkeys(fresh) if word == TESTS or (word not in _COMMON_WORDS and _WORD.match(word))]
+    new = [
+        word
+        for word in dict.fromkeys(fresh)
+        if word == TEST_PREFIX or (word not in _COMMON_WORDS and _WORD.match(word))
+    ]
     new = [word for word in new if word not in known]
     return [*known, *new][-MAX_NAMES:] if new else known
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-TITLE = 100  # maximum characters of a title
+MAX_RULE_TITLE_CHARS = 100  # maximum characters of a title
 
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|"

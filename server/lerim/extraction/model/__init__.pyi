@@ -8,7 +8,7 @@ from .extractor import TurnsSent as TurnsSent
 from .extractor import extract_candidates as extract_candidates
 from .grounding import EarlierClaim as EarlierClaim
 from .grounding import make_earlier_claim as make_earlier_claim
-from .guidance import TITLES as TITLES
+from .guidance import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .guidance import Guidance as Guidance
 from .guidance import find_focus as find_focus
 from .guidance import guidance_json as guidance_json

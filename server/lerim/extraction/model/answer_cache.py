@@ -14,10 +14,10 @@ from lerim.errors import MemoryError_
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryExtractSignature
 from lerim.redaction import redact_json
 
-KEPT = 200
-MOST_BYTES = 1_000_000
-CUT = "cut at the output limit:\n"
-LOST = "with quotes that are to be asked for once more:\n"
+MAX_CACHED_ANSWERS = 200
+MAX_ANSWER_BYTES = 1_000_000
+TRUNCATED_MARK = "cut at the output limit:\n"
+UNREPAIRED_MARK = "with quotes that are to be asked for once more:\n"
 _ITEMS = TypeAdapter(list[MemoryCandidate])
 _NAME = re.compile(r"^[0-9a-f]{64}\.json$")
 
@@ -29,37 +29,42 @@ class WindowAnswerCache:
         self._folder = folder
         self._model = model
 
-    def find(self, window: str, *, cut: bool = False, lost: bool = False) -> tuple[MemoryCandidate, ...] | None:
-        """Returns the cached answer to this window, or None if there is none or it cannot be read. `cut`: an answer
-        truncated at the model's output limit. `lost`: an answer with quotes that have not been repaired yet."""
+    def find(
+        self, window: str, *, truncated: bool = False, unrepaired: bool = False
+    ) -> tuple[MemoryCandidate, ...] | None:
+        """Returns the cached answer to this window, or None if there is none or it cannot be read. `truncated`: an
+        answer cut at the model's output limit. `unrepaired`: an answer with quotes that have not been repaired yet."""
         if self._folder is None:
             return None
         try:
-            return tuple(_ITEMS.validate_json(files.read_text(self._path(window, cut, lost), MOST_BYTES)))
+            return tuple(
+                _ITEMS.validate_json(files.read_text(self._path(window, truncated, unrepaired), MAX_ANSWER_BYTES))
+            )
         except (MemoryError_, ValidationError):
             return None
 
-    def keep(self, window: str, items: Sequence[MemoryCandidate], *, cut: bool = False, lost: bool = False) -> None:
-        """Stores an answer and deletes all but the newest `KEPT`; callable from any thread. If the folder cannot be
-        written, nothing is stored."""
+    def store(
+        self, window: str, items: Sequence[MemoryCandidate], *, truncated: bool = False, unrepaired: bool = False
+    ) -> None:
+        """Stores an answer and deletes all but the newest `MAX_CACHED_ANSWERS`; callable from any thread. If the
+        folder cannot be written, nothing is stored."""
         if self._folder is None:
             return
         try:
             files.make_folder(self._folder, 0o700)
             files.replace_file(
-                self._path(window, cut, lost), redact_json(_ITEMS.dump_json(list(items)).decode()), 0o600
+                self._path(window, truncated, unrepaired), redact_json(_ITEMS.dump_json(list(items)).decode()), 0o600
             )
-            if not cut and not lost:
-                self._path(window, cut=False, lost=True).unlink(missing_ok=True)
-            kept = [path for path in self._folder.iterdir() if _NAME.match(path.name)]
-            for path in sorted(kept, key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+            if not truncated and not unrepaired:
+                self._path(window, truncated=False, unrepaired=True).unlink(missing_ok=True)
+            cached_files = [path for path in self._folder.iterdir() if _NAME.match(path.name)]
+            for path in sorted(cached_files, key=lambda path: path.stat().st_mtime_ns)[:-MAX_CACHED_ANSWERS]:
                 path.unlink(missing_ok=True)
         except (OSError, MemoryError_):
             return  # at worst the model is asked again
 
-    def _path(self, window: str, cut: bool, lost: bool) -> Path:
+    def _path(self, window: str, truncated: bool, unrepaired: bool) -> Path:
         assert self._folder is not None
-        asked = (
-            f"{self._model}\n{MemoryExtractSignature.instructions}\n{CUT if cut else ''}{LOST if lost else ''}{window}"
-        )
-        return self._folder / f"{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+        marks = f"{TRUNCATED_MARK if truncated else ''}{UNREPAIRED_MARK if unrepaired else ''}"
+        key = f"{self._model}\n{MemoryExtractSignature.instructions}\n{marks}{window}"
+        return self._folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json"

@@ -74,24 +74,25 @@ class ExtractionBrief:
 
 @dataclass(frozen=True, slots=True)
 class _WindowAnswer:
-    """The parsed answer to a window. `known`: it was answered in an earlier pass. `cut`: the answer was truncated."""
+    """The parsed answer to a window. `is_cached`: it comes from an earlier pass. `is_truncated`: it reached the output
+    limit."""
 
     items: tuple[MemoryCandidate, ...]
     faults: tuple[str, ...] = ()
-    unread: str = ""
-    cut: bool = False
-    known: bool = False
+    parse_error: str = ""
+    is_truncated: bool = False
+    is_cached: bool = False
     repairs: str = ""
 
 
 @dataclass(slots=True)
 class _WindowPart:
-    """One window in progress. `read` is None if the model is not asked because nothing in the window is worth it."""
+    """One window in progress. `call` is None if the model is not asked because nothing in the window is worth it."""
 
     window: Window
     number: str
     of: int
-    read: Future[_WindowAnswer] | None = None
+    call: Future[_WindowAnswer] | None = None
 
     @property
     def name(self) -> str:
@@ -152,22 +153,24 @@ class _SessionExtraction:
 
     def run(self) -> Generator[ModelResult, None, None]:
         with ThreadPoolExecutor(MAX_PARALLEL_CALLS, "window") as pool:
-            found: list[list[Candidate]] = []
+            candidates_by_window: list[list[Candidate]] = []
             try:
-                yield from self._process_windows(pool, found)
+                yield from self._process_windows(pool, candidates_by_window)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
-        if sum(bool(part) for part in found) > 1:
+        if sum(bool(part) for part in candidates_by_window) > 1:
             yield ExtractionCallStarted(joining=True)
-            several, brief = [candidate for part in found for candidate in part], self.brief
+            all_candidates, brief = [candidate for part in candidates_by_window for candidate in part], self.brief
             with attribute_calls(self._session_label):
-                results = list(join_with_model(self.lm, several, brief.metadata, brief.metrics, brief.guidance))
+                results = list(join_with_model(self.lm, all_candidates, brief.metadata, brief.metrics, brief.guidance))
             for result in results:
                 yield self._make_step("unread", result, "") if isinstance(result, str) else result
 
-    def _process_windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[ModelResult]:
-        turns, most = self.material.ready(self.settled), self.limit()
-        cut = cut_windows(turns, most, self.overlap_tokens, self.material.sent, self.count)
+    def _process_windows(
+        self, pool: ThreadPoolExecutor, candidates_by_window: list[list[Candidate]]
+    ) -> Iterator[ModelResult]:
+        turns, most = self.material.window_turns(self.settled), self.limit()
+        cut = cut_windows(turns, most, self.overlap_tokens, self.material.last_sent, self.count)
         todo = deque(_WindowPart(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
         parts: deque[_WindowPart] = deque()
         last = turns[-1].number if turns else -1
@@ -177,16 +180,18 @@ class _SessionExtraction:
             ):
                 part = todo.popleft()
                 if self.limit() < most and len(less := self._shrink(part)) > 1:
-                    yield self._make_step("halved", "it is more than the model takes", part.name, part.window.about)
+                    yield self._make_step(
+                        "halved", "it is more than the model takes", part.name, part.window.approx_tokens
+                    )
                     todo.extendleft(reversed(less))
                     continue
                 parts.append(part)
                 yield from self._start_call(pool, part)
             if _is_running(parts[0]):
-                wait([part.read for part in parts if part.read and _is_running(part)], return_when=FIRST_COMPLETED)
+                wait([part.call for part in parts if part.call and _is_running(part)], return_when=FIRST_COMPLETED)
                 continue
             part = parts.popleft()
-            more = yield from self._finish_part(part, found)
+            more = yield from self._finish_part(part, candidates_by_window)
             for half in more:
                 yield from self._start_call(pool, half)
             parts.extendleft(reversed(more))
@@ -194,7 +199,7 @@ class _SessionExtraction:
             if not after:
                 yield TurnsSent(last)
             elif _is_safe_resume_point(after[0], part):
-                yield TurnsSent(after[0].window.first - 1)
+                yield TurnsSent(after[0].window.first_fresh - 1)
 
     def _shrink(self, part: _WindowPart) -> list[_WindowPart]:
         """Splits a window into several that the model accepts."""
@@ -203,20 +208,20 @@ class _SessionExtraction:
 
     def _start_call(self, pool: ThreadPoolExecutor, part: _WindowPart) -> Iterator[ModelResult]:
         window = part.window
-        for cut in (False, True):
-            items = self.answered.find(window.text, cut=cut)
+        for truncated in (False, True):
+            items = self.answered.find(window.text, truncated=truncated)
             if items is not None:
-                part.read = Future()
-                part.read.set_result(_WindowAnswer(items, cut=cut, known=True))
+                part.call = Future()
+                part.call.set_result(_WindowAnswer(items, is_truncated=truncated, is_cached=True))
                 return
-        items = self.answered.find(window.text, lost=True)
+        items = self.answered.find(window.text, unrepaired=True)
         if items is not None:
-            part.read = pool.submit(self._repair_cached, window, part.name, items)
+            part.call = pool.submit(self._repair_cached, window, part.name, items)
             yield ExtractionCallStarted(part.name)
             return
-        if self.gate and not is_worth_asking(window.fresh):
+        if self.gate and not is_worth_asking(window.fresh_turns):
             return
-        part.read = pool.submit(self._ask_window, window, part.name)
+        part.call = pool.submit(self._ask_window, window, part.name)
         yield ExtractionCallStarted(part.name)
 
     def _ask_window(self, window: Window, part: str) -> _WindowAnswer:
@@ -228,61 +233,63 @@ class _SessionExtraction:
         brief, text = self.brief, window.text
         inputs = {"metadata": brief.metadata, "metrics": brief.metrics, "guidance": brief.guidance}
         answer = ask_signature(self.lm, MemoryExtractSignature, {"transcript": text, **inputs}, MemoryCandidate)
-        if answer.unread and not answer.cut:
-            return _WindowAnswer((), answer.faults, answer.unread)
+        if answer.parse_error and not answer.is_truncated:
+            return _WindowAnswer((), answer.faults, answer.parse_error)
         items, repairs = answer.items, ""
-        again = not answer.cut and has_lost_quotes(items, window.turns)
-        self.answered.keep(text, items, cut=answer.cut, lost=again)  # before asking more: this answer is paid for
+        again = not answer.is_truncated and has_lost_quotes(items, window.turns)
+        self.answered.store(
+            text, items, truncated=answer.is_truncated, unrepaired=again
+        )  # before asking more: this answer is paid for
         if again:
             items, repairs = self._repair_and_cache(window, items)
-        return _WindowAnswer(items, answer.faults, answer.unread, answer.cut, repairs=repairs)
+        return _WindowAnswer(items, answer.faults, answer.parse_error, answer.is_truncated, repairs=repairs)
 
     def _repair_cached(self, window: Window, part: str, items: tuple[MemoryCandidate, ...]) -> _WindowAnswer:
         """Asks, in its own thread, for the quotes of an answer that was cached before its quotes were repaired."""
         with attribute_calls(self._session_label, part):
             items, repairs = self._repair_and_cache(window, items)
-        return _WindowAnswer(items, known=True, repairs=repairs)
+        return _WindowAnswer(items, is_cached=True, repairs=repairs)
 
     def _repair_and_cache(
         self, window: Window, items: tuple[MemoryCandidate, ...]
     ) -> tuple[tuple[MemoryCandidate, ...], str]:
         items, repairs = repair_quotes(self.lm, items, window.turns)
-        self.answered.keep(window.text, items)
+        self.answered.store(window.text, items)
         return items, repairs
 
     def _finish_part(
-        self, part: _WindowPart, found: list[list[Candidate]]
+        self, part: _WindowPart, candidates_by_window: list[list[Candidate]]
     ) -> Generator[ModelResult, None, list[_WindowPart]]:
         """Yields the results of a window and returns its halves if they must be asked. Re-raises errors from the
         call."""
         window = part.window
-        if part.read is None:
-            yield self._make_step("skipped", "nothing in it is a signal", part.name, window.about)
+        if part.call is None:
+            yield self._make_step("skipped", "nothing in it is a signal", part.name, window.approx_tokens)
             return []
         try:
-            read = part.read.result()
+            answer = part.call.result()
         except WindowTooLargeError as error:
             size = sum(self.count(block.text) for block in window.blocks)
             if size <= self.limit():  # the model did not report its limit
                 self.lower(max(MIN_WINDOW_TOKENS, size // 2))
             return (yield from self._split_part(part, "it is more than the model takes", error))
-        if read.known:
-            yield self._make_step("resumed", "it was answered before", part.name, window.about)
-        if read.repairs:
-            yield self._make_step("repaired", read.repairs, part.name)
-        if not read.unread:
+        if answer.is_cached:
+            yield self._make_step("resumed", "it was answered before", part.name, window.approx_tokens)
+        if answer.repairs:
+            yield self._make_step("repaired", answer.repairs, part.name)
+        if not answer.parse_error:
             yield TurnsRead(frozenset(turn.id for turn in window.turns))
-            turn, session = window.fresh[0].id, self.material.session
-            yield from (DroppedSignal("invalid", "", session, turn, fault) for fault in read.faults)
-            earlier = [make_earlier_claim(candidate) for one in found for candidate in one]
-            results = ground_candidates(read.items, window.turns, self.material, [*self.before, *earlier])
+            turn, session = window.fresh_turns[0].id, self.material.session
+            yield from (DroppedSignal("invalid", "", session, turn, fault) for fault in answer.faults)
+            earlier = [make_earlier_claim(candidate) for one in candidates_by_window for candidate in one]
+            results = ground_candidates(answer.items, window.turns, self.material, [*self.before, *earlier])
             yield from results
-            found.append([result for result in results if isinstance(result, Candidate)])
-        if read.cut:
+            candidates_by_window.append([result for result in results if isinstance(result, Candidate)])
+        if answer.is_truncated:
             return (yield from self._split_part(part, "its answer was cut at the output limit"))
-        if read.unread:
+        if answer.parse_error:
             yield self._make_step("unread", "it has not the form that is asked for", part.name)
-            yield self._make_problem(part, f"could not be read: {read.unread}")
+            yield self._make_problem(part, f"could not be read: {answer.parse_error}")
         return []
 
     def _split_part(
@@ -291,8 +298,8 @@ class _SessionExtraction:
         """Returns a window as several that the model accepts, or its halves; yields a problem if it is too small to
         halve. Raises WindowTooLargeError if nothing of it was read and it cannot be halved."""
         window = part.window
-        less = self._shrink(part) if window.about > self.limit() else []
-        if len(less) < 2 and window.about > MIN_WINDOW_TOKENS:
+        less = self._shrink(part) if window.approx_tokens > self.limit() else []
+        if len(less) < 2 and window.approx_tokens > MIN_WINDOW_TOKENS:
             two = halve_window(window, self.count)
             less = [_WindowPart(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
         if len(less) < 2 and error is not None:
@@ -302,7 +309,7 @@ class _SessionExtraction:
             yield self._make_step("unread", f"{why}, and it is too small to be halved", part.name)
             yield self._make_problem(part, f"is not whole, and the part is too small to be halved: {why}.")
             return []
-        yield self._make_step("halved", why, part.name, window.about)
+        yield self._make_step("halved", why, part.name, window.approx_tokens)
         return less
 
     def _make_step(self, kind: StepKind, why: str, part: str, size: int = 0) -> ModelStep:
@@ -321,15 +328,15 @@ def _is_safe_resume_point(after: _WindowPart, part: _WindowPart) -> bool:
     """Returns whether a later pass that starts with `after` cuts the same windows: the two parts share no turn and do
     not come from the same halved window."""
     same = after.number.partition(".")[0] == part.number.partition(".")[0]
-    return not same and after.window.first > part.window.fresh[-1].number
+    return not same and after.window.first_fresh > part.window.fresh_turns[-1].number
 
 
 def _is_running(part: _WindowPart) -> bool:
-    return part.read is not None and not part.read.done()
+    return part.call is not None and not part.call.done()
 
 
 def _has_fatal_error(parts: Sequence[_WindowPart]) -> bool:
     """Returns whether a call failed with an error that ends the session's extraction, so that no other call is
     started."""
-    ended = [part.read.exception() for part in parts if part.read is not None and part.read.done()]
+    ended = [part.call.exception() for part in parts if part.call is not None and part.call.done()]
     return any(error is not None and not isinstance(error, WindowTooLargeError) for error in ended)

@@ -12,8 +12,8 @@ from lerim.extraction.model.material import SessionFacts
 from lerim.memory import MemoryRecord
 from lerim.redaction import clean_text
 
-TITLES = 30
-FOCUS = 12
+MAX_KNOWN_TITLES = 30
+MAX_FOCUS_TOPICS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def metrics_json(facts: SessionFacts) -> str:
 
 def guidance_json(guidance: Guidance) -> str:
     """Returns as JSON what is already known and must not be repeated, the person's focus, and their instructions."""
-    known = [shorten(title, 140) for title in guidance.known[: 2 * TITLES]]
+    known = [shorten(title, 140) for title in guidance.known[: 2 * MAX_KNOWN_TITLES]]
     asked: dict[str, object] = {"the_person_asks": guidance.person} if guidance.person else {}
     return _json({"known": known, "focus": list(guidance.focus), **asked})
 
@@ -69,7 +69,7 @@ def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
         if record.primitive == "theme":
             themes.append(record.title)
         tags.update(tag.lower() for tag in record.tags)
-    return (*themes, *(tag for tag, _ in tags.most_common(FOCUS)))[:FOCUS]
+    return (*themes, *(tag for tag, _ in tags.most_common(MAX_FOCUS_TOPICS)))[:MAX_FOCUS_TOPICS]
 
 
 def make_related_query(facts: SessionFacts, prompts: Sequence[str]) -> str:

@@ -12,13 +12,13 @@ import msgspec
 from lerim.extraction.facts import add_known_names, squeeze_spaces
 from lerim.extraction.locate import Locator
 from lerim.extraction.model.windows import CountTokens, take_overlap
-from lerim.extraction.transcript import ShownTurn, instruction_text, show_turn, without_repeats
+from lerim.extraction.transcript import ShownTurn, read_instructions, show_turn, without_repeats
 from lerim.models import tokens
 from lerim.sessions import Platform, Turn, redact_turn
 
 VERSION = 1
-PRINTED = 2_000  # outputs that are recognized when they are repeated
-BOOT = 40_000  # characters kept of instruction files that were read
+MAX_REMEMBERED_OUTPUTS = 2_000  # outputs that are recognized when they are repeated
+MAX_INSTRUCTION_CHARS = 40_000  # characters kept of instruction files that were read
 
 
 @dataclass
@@ -72,23 +72,23 @@ class Material:
     def add(self, turn: Turn) -> None:
         """Adds the next turn."""
         turn, state = redact_turn(turn), self._state
-        seen = show_turn(turn)
-        if seen is None:
+        shown_turn = show_turn(turn)
+        if shown_turn is None:
             return
-        seen = without_repeats(seen, state.printed)
-        if self._turns.get(turn.ordinal) == seen:
+        shown_turn = without_repeats(shown_turn, state.printed)
+        if self._turns.get(turn.ordinal) == shown_turn:
             return
         if turn.ordinal <= state.sent:
             if turn.ordinal not in self._turns:
                 return  # sent long ago; its neighbors are no longer kept
             state.sent = turn.ordinal - 1
-        self._turns[turn.ordinal] = seen
-        self.locate.meet(turn.cwd)
-        for path in seen.paths:
-            self.locate.touch(path, turn.cwd)
+        self._turns[turn.ordinal] = shown_turn
+        self.locate.record_cwd(turn.cwd)
+        for path in shown_turn.paths:
+            self.locate.record_file(path, turn.cwd)
         state.known = add_known_names(state.known, turn)
-        if read := instruction_text(turn):
-            state.boot = f"{state.boot} {squeeze_spaces(read).lower()}"[-BOOT:]
+        if read := read_instructions(turn):
+            state.boot = f"{state.boot} {squeeze_spaces(read).lower()}"[-MAX_INSTRUCTION_CHARS:]
         self._count(turn)
 
     def _count(self, turn: Turn) -> None:
@@ -101,7 +101,7 @@ class Material:
             state.errors += sum(call.status == "error" for call in turn.tool_calls)
             state.tokens += turn.tokens.input + turn.tokens.output
 
-    def ready(self, settled: bool) -> list[ShownTurn]:
+    def window_turns(self, settled: bool) -> list[ShownTurn]:
         """Returns the turns to cut into windows. The last exchange of a session that has not settled is left out."""
         turns = [self._turns[number] for number in sorted(self._turns)]
         if settled:
@@ -110,7 +110,7 @@ class Material:
         return turns[:last]
 
     @property
-    def sent(self) -> int:
+    def last_sent(self) -> int:
         """The number of the last turn that was sent; -1 if none was."""
         return self._state.sent
 
@@ -122,16 +122,16 @@ class Material:
         state.turns = [*kept, *(turn for turn in turns if turn.number > sent)]
         state.sent = max(sent, state.sent)
         state.home, state.files = self.locate.home, self.locate.files
-        state.printed = dict([*state.printed.items()][-PRINTED:])
+        state.printed = dict([*state.printed.items()][-MAX_REMEMBERED_OUTPUTS:])
         return msgspec.json.encode(state)
 
     @property
-    def known(self) -> frozenset[str]:
+    def known_names(self) -> frozenset[str]:
         """Words the session uses as names, in lower case."""
         return frozenset(self._state.known)
 
     @property
-    def boot(self) -> str:
+    def instruction_text(self) -> str:
         """The text read from instruction and memory files, on one line, in lower case."""
         return self._state.boot
 

@@ -26,11 +26,11 @@ from lerim.errors import (
 from lerim.models import faults, use_language_model
 from lerim.redaction import clean_text
 
-MOST_ITEMS = 40  # items read of one answer
-MOST_TEXT = 400_000  # characters read of an answer
-BRACES = 400
-NEARLY = 6  # maximum characters from the end at which a truncated JSON literal begins
-_NEXT = re.compile(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
+MAX_ITEMS = 40  # items read of one answer
+MAX_ANSWER_CHARS = 400_000  # characters read of an answer
+MAX_OBJECT_STARTS = 400
+MAX_TRUNCATED_LITERAL_CHARS = 6  # maximum characters from the end at which a truncated JSON literal begins
+_FIELD_MARKER = re.compile(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
 
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -38,17 +38,17 @@ Item = TypeVar("Item", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer(Generic[Item]):
-    """The items that could be parsed, why others could not, and, if none could be, the reason in `unread`.
+    """The items that could be parsed, why others could not, and, if none could be, the reason in `parse_error`.
 
-    `cut`: the model reached its output limit, so there is more to say. `off`: the model did not report that, but the
-    answer ends in the middle of its JSON.
+    `is_truncated`: the model reached its output limit, so there is more to say. `truncation_unreported`: the model did
+    not report that, but the answer ends in the middle of its JSON.
     """
 
     items: tuple[Item, ...]
     faults: tuple[str, ...] = ()
-    unread: str = ""
-    cut: bool = False
-    off: bool = False
+    parse_error: str = ""
+    is_truncated: bool = False
+    truncation_unreported: bool = False
 
 
 def ask_signature(
@@ -69,11 +69,13 @@ def ask_signature(
     ModelAwayError) if no answer came, any LerimError from the engine, and StoppedError.
     """
     answer = _ask_once(lm, signature, inputs, item, think)
-    if not answer.unread or (answer.cut and not answer.off) or not retry:
+    if not answer.parse_error or (answer.is_truncated and not answer.truncation_unreported) or not retry:
         return answer
-    told = f"Your last answer could not be read: {answer.unread} Answer in the form that is asked for, in JSON."
+    correction = (
+        f"Your last answer could not be read: {answer.parse_error} Answer in the form that is asked for, in JSON."
+    )
     last = list(signature.input_fields)[-1]
-    return _ask_once(lm, signature, {**inputs, last: f"{inputs[last]}\n{told}"}, item, think)
+    return _ask_once(lm, signature, {**inputs, last: f"{inputs[last]}\n{correction}"}, item, think)
 
 
 def _ask_once(
@@ -81,42 +83,53 @@ def _ask_once(
 ) -> ParsedAnswer[Item]:
     [name] = signature.output_fields
     module = dspy.ChainOfThought(signature) if think else dspy.Predict(signature)
-    with use_language_model(lm) as heard:
+    with use_language_model(lm) as response:
         try:
             value = getattr(module(**inputs), name)
         except dspy.AdapterParseError as error:  # not every model reports a truncated answer
-            return salvage_items(str(error.lm_response or ""), name, item, heard.cut)
+            return salvage_items(str(error.lm_response or ""), name, item, response.cut)
         except dspy.LMError as error:
             raise _convert_error(error) from error
     items = list(value) if isinstance(value, list) else [value]
-    faults = (f"{len(items) - MOST_ITEMS} more than are looked at",) if len(items) > MOST_ITEMS else ()
-    return ParsedAnswer(tuple(items[:MOST_ITEMS]), faults, cut=heard.cut)
+    faults = (f"{len(items) - MAX_ITEMS} more than are looked at",) if len(items) > MAX_ITEMS else ()
+    return ParsedAnswer(tuple(items[:MAX_ITEMS]), faults, is_truncated=response.cut)
 
 
 def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> ParsedAnswer[Item]:
     """Returns the valid items of an answer that does not parse as a whole; `name` is the output field."""
-    listed, broken = _find_list(text[:MOST_TEXT], name, set(item.model_fields))
-    off = not cut and broken and _is_cut_off(text, name)
-    cut = cut or off
+    listed, broken = _find_list(text[:MAX_ANSWER_CHARS], name, set(item.model_fields))
+    unreported = not cut and broken and _is_cut_off(text, name)
+    cut = cut or unreported
     if listed is None:
-        return ParsedAnswer((), unread="there is no JSON list of what was asked for in it.", cut=cut, off=off)
+        return ParsedAnswer(
+            (),
+            parse_error="there is no JSON list of what was asked for in it.",
+            is_truncated=cut,
+            truncation_unreported=unreported,
+        )
     good: list[Item] = []
     faults = ["the answer breaks off or is no JSON; what of it is whole was taken"] if broken else []
-    for value in listed[:MOST_ITEMS]:
+    for value in listed[:MAX_ITEMS]:
         try:
             good.append(item.model_validate(value))
         except ValidationError as error:
             faults.append(_describe_error(error))
     if not good and faults:
-        return ParsedAnswer((), tuple(faults), unread=f"nothing in it has the form: {faults[-1]}.", cut=cut, off=off)
-    return ParsedAnswer(tuple(good), tuple(faults), cut=cut, off=off)
+        return ParsedAnswer(
+            (),
+            tuple(faults),
+            parse_error=f"nothing in it has the form: {faults[-1]}.",
+            is_truncated=cut,
+            truncation_unreported=unreported,
+        )
+    return ParsedAnswer(tuple(good), tuple(faults), is_truncated=cut, truncation_unreported=unreported)
 
 
 def _find_list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, bool]:
     """Returns the list of items in an answer, or None, and whether the JSON is broken and only its complete objects are
     included. An item has at least one of `fields`."""
     field = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
-    body = _NEXT.split(text[field.end() :], maxsplit=1)[0] if field else text
+    body = _FIELD_MARKER.split(text[field.end() :], maxsplit=1)[0] if field else text
     start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=-1)
     if start < 0:
         return None, False
@@ -142,7 +155,9 @@ def _is_cut_off(text: str, name: str) -> bool:
     try:
         json.JSONDecoder().raw_decode(body, start)
     except json.JSONDecodeError as error:
-        return not _NEXT.search(body) and (error.pos >= len(body) - NEARLY or error.msg.startswith("Unterminated"))
+        return not _FIELD_MARKER.search(body) and (
+            error.pos >= len(body) - MAX_TRUNCATED_LITERAL_CHARS or error.msg.startswith("Unterminated")
+        )
     except RecursionError:
         return False
     return False
@@ -157,7 +172,7 @@ def _extract_field(text: str, name: str) -> str:
 def _decode_complete_items(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:
     """Returns the complete objects of a broken list. Objects that were cut off are not completed."""
     out: list[object] = []
-    for _ in range(BRACES):
+    for _ in range(MAX_OBJECT_STARTS):
         at = body.find("{", at)
         if at < 0:
             break

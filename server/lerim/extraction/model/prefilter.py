@@ -13,10 +13,10 @@ from lerim.extraction.facts import clip_text
 from lerim.extraction.signals import is_commit_command
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 
-LOOKED_AT = 20_000  # characters read of one piece: its head and its tail
-LONG_COMMAND = 200  # a command this long is read, as it may contain the text of a commit or an issue
+MAX_READ_CHARS = 20_000  # characters read of one piece: its head and its tail
+LONG_COMMAND_CHARS = 200  # a command this long is read, as it may contain the text of a commit or an issue
 
-_PERSON = re.compile(
+_PERSON_SIGN = re.compile(
     r"\b(?:always|never|must|should|shall|do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|can ?not|can['’]?t|"
     r"won['’]?t|isn['’]?t|aren['’]?t|not|no|nope|wrong|stop|wait|actually|instead|rather|prefer\w*|only|"
     r"because|since|so that|otherwise|reason|why|decid\w+|decision|choose|chose|option|agree\w*|approve\w*|reject\w*|"
@@ -26,7 +26,7 @@ _PERSON = re.compile(
     r"later|follow[- ]?up|undecided|unclear|unsure|wonder\w*|doubt|tbd|todo)\b|\?",
     re.IGNORECASE,
 )
-_AGENT = re.compile(
+_AGENT_SIGN = re.compile(
     r"\b(?:because|root cause|cause[sd]?|culprit|reason|issue|problem|bug|mismatch|turns? out|turned out|"
     r"discovered|noticed|realized|learned|found that|actually|instead of|rather than|decid\w+|decision|chose|"
     r"trade-?offs?|work-?around|gotcha|caveat|pitfall|limitation|important(?:ly)?|warning|never|always|must|only|"
@@ -38,8 +38,8 @@ _AGENT = re.compile(
     r"deferred|postponed|follow[- ]?up|todo|undecided)\b",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"\(([^()]{1,40})\)$")
-_WELL = frozenset(("ok", "pending", "unknown"))
+_CALL_OUTCOME = re.compile(r"\(([^()]{1,40})\)$")
+_PLAIN_OUTCOMES = frozenset(("ok", "pending", "unknown"))
 """Tool call outcomes that say nothing by themselves."""
 
 
@@ -50,12 +50,12 @@ def is_worth_asking(turns: Iterable[ShownTurn]) -> bool:
 
 def _has_signal(role: str, piece: ShownPiece) -> bool:
     if piece.who == "user":
-        return role != "user" or bool(_PERSON.search(clip_text(piece.text, LOOKED_AT)))
+        return role != "user" or bool(_PERSON_SIGN.search(clip_text(piece.text, MAX_READ_CHARS)))
     if piece.who != "assistant":
         return False  # tool output alone teaches nothing
-    call = _CALL.search(piece.head)
-    if piece.head.startswith("plan,") or (call is not None and call[1] not in _WELL):
+    call = _CALL_OUTCOME.search(piece.head)
+    if piece.head.startswith("plan,") or (call is not None and call[1] not in _PLAIN_OUTCOMES):
         return True
-    if call is not None and (is_commit_command(piece.text) or len(piece.text) < LONG_COMMAND):
+    if call is not None and (is_commit_command(piece.text) or len(piece.text) < LONG_COMMAND_CHARS):
         return is_commit_command(piece.text)
-    return bool(_AGENT.search(clip_text(piece.text, LOOKED_AT)))
+    return bool(_AGENT_SIGN.search(clip_text(piece.text, MAX_READ_CHARS)))

@@ -10,15 +10,15 @@ from lerim.extraction.transcript import THOUGHT, ShownTurn
 from lerim.memory import Speaker
 from lerim.redaction import HIDDEN_CHARACTERS
 
-SHORTEST = 8  # minimum letters and digits of a quote
-LONGEST = 2_000
-SHORT = 80
-"""A quote shorter than `SHORTEST` is accepted only if it is a whole piece of at most this many characters."""
-_ENDS = " .,!\"'"
+MIN_QUOTE_CHARS = 8  # minimum letters and digits of a quote
+MAX_QUOTE_CHARS = 2_000
+MAX_WHOLE_PIECE_CHARS = 80
+"""A quote shorter than `MIN_QUOTE_CHARS` is accepted only if it is a whole piece of at most this many characters."""
+_EDGE_CHARACTERS = " .,!\"'"
 _SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
-_CUTS = re.compile(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
-_WRITTEN = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
-_SAME = str.maketrans(
+_OMISSION = re.compile(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
+_ESCAPED_CHARACTER = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
+_EQUIVALENT_CHARACTERS = str.maketrans(
     {
         **dict.fromkeys("“”„‟«»″", '"'),
         **dict.fromkeys("‘’‚‛′`´", "'"),
@@ -52,22 +52,22 @@ def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQu
     A label from the rendering may have been copied with the quote. A very short quote is enough if it is everything the
     person said in that place ("use MIT").
     """
-    named = next((turn for turn in turns if turn.number == number), None)
-    found = _find_in_turns(quote, named, turns)
-    if isinstance(found, MissingQuote) and named is not None and (bare := _without_label(quote, named)):
-        again = _find_in_turns(bare, named, turns)
+    named_turn = next((turn for turn in turns if turn.number == number), None)
+    found = _find_in_turns(quote, named_turn, turns)
+    if isinstance(found, MissingQuote) and named_turn is not None and (bare := _without_label(quote, named_turn)):
+        again = _find_in_turns(bare, named_turn, turns)
         return again if isinstance(again, FoundQuote) else found
     return found
 
 
-def _find_in_turns(quote: str, named: ShownTurn | None, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
+def _find_in_turns(quote: str, named_turn: ShownTurn | None, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
     wanted = _normalize_quote(quote)
     if not wanted:
-        whole = _match_whole_turn(quote, named) if named is not None else None
+        whole = _match_whole_turn(quote, named_turn) if named_turn is not None else None
         return whole or MissingQuote("the quote is too short to show anything")
-    if named is not None and (found := _find_in_turn(wanted, named)) is not None:
+    if named_turn is not None and (found := _find_in_turn(wanted, named_turn)) is not None:
         return found
-    places = [found for turn in turns if turn is not named and (found := _find_in_turn(wanted, turn)) is not None]
+    places = [found for turn in turns if turn is not named_turn and (found := _find_in_turn(wanted, turn)) is not None]
     if len(places) == 1:
         return places[0]
     return MissingQuote(f"the quote stands in {len(places)} turns" if places else "the quote stands nowhere")
@@ -90,7 +90,7 @@ def fold_text(text: str) -> tuple[str, list[int]]:
                 out.append(" ")
                 places.append(at)
         elif not HIDDEN_CHARACTERS.match(char):
-            for same in char.translate(_SAME).lower():
+            for same in char.translate(_EQUIVALENT_CHARACTERS).lower():
                 out.append(same)
                 places.append(at)
     return "".join(out), [*places, len(text)]
@@ -99,20 +99,23 @@ def fold_text(text: str) -> tuple[str, list[int]]:
 def _fold_without_offsets(text: str) -> str:
     """Returns the same text as `fold_text` but without the offsets, and faster."""
     seen = HIDDEN_CHARACTERS.sub(lambda match: match.group() if match.group().isspace() else "", text)
-    return " ".join(seen.split()).translate(_SAME).lower()
+    return " ".join(seen.split()).translate(_EQUIVALENT_CHARACTERS).lower()
 
 
 def _normalize_quote(quote: str) -> str:
     """Returns the longest part of a quote between cuts, folded, or "" if it is too short."""
-    parts = (fold_text(_WRITTEN.sub("", part))[0].strip(" \"'") for part in _CUTS.split(quote[:LONGEST]))
+    parts = (
+        fold_text(_ESCAPED_CHARACTER.sub("", part))[0].strip(" \"'")
+        for part in _OMISSION.split(quote[:MAX_QUOTE_CHARS])
+    )
     longest = max(parts, key=len, default="")
-    return longest if sum(map(str.isalnum, longest)) >= SHORTEST else ""
+    return longest if sum(map(str.isalnum, longest)) >= MIN_QUOTE_CHARS else ""
 
 
 def _without_label(quote: str, turn: ShownTurn) -> str:
     """Returns what follows the label of the turn or of one of its pieces, or "" if the quote does not begin with a
     label."""
-    text = quote[:LONGEST].lstrip(" \t\n»›")
+    text = quote[:MAX_QUOTE_CHARS].lstrip(" \t\n»›")
     heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)
     for label in (f"[{turn.number}] {turn.role}:", f"{turn.role}:", *heads):
         if text.lower().startswith(label.lower()):
@@ -122,12 +125,12 @@ def _without_label(quote: str, turn: ShownTurn) -> str:
 
 def _match_whole_turn(quote: str, turn: ShownTurn) -> FoundQuote | None:
     """Returns the quote, however short, if it is the whole of a piece of the person's words."""
-    wanted = fold_text(quote[:SHORT])[0].strip(_ENDS)
+    wanted = fold_text(quote[:MAX_WHOLE_PIECE_CHARS])[0].strip(_EDGE_CHARACTERS)
     for piece in turn.pieces if any(map(str.isalnum, wanted)) else ():
-        if piece.who != "user" or len(piece.text) > SHORT:
+        if piece.who != "user" or len(piece.text) > MAX_WHOLE_PIECE_CHARS:
             continue
         folded, places = fold_text(piece.text)
-        if folded.strip(_ENDS) == wanted:
+        if folded.strip(_EDGE_CHARACTERS) == wanted:
             at = folded.find(wanted)
             return FoundQuote(turn, "user", piece.text[places[at] : places[at + len(wanted) - 1] + 1])
     return None

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from lerim.extraction.transcript import ShownTurn
 from lerim.models import tokens
 
-HEADER = 32
+RESERVED_HEADER_TOKENS = 32
 """Tokens reserved for the header of a part of a turn."""
 
-BYTES = 4
+BYTES_PER_TOKEN = 4
 """Approximate bytes per token."""
 
 CountTokens = Callable[[str], int]
@@ -25,12 +25,12 @@ CountTokens = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class WindowBlock:
-    """One turn, or a part of one, as shown. `fresh` says that it is shown for the first time."""
+    """One turn, or a part of one, as shown. `is_fresh` says that it is shown for the first time."""
 
     turn: ShownTurn
     text: str
     size: int
-    fresh: bool
+    is_fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Window:
     """Whether `size` is in tokens."""
 
     @property
-    def about(self) -> int:
+    def approx_tokens(self) -> int:
         """Approximate number of tokens; exact if they were counted."""
-        return self.size if self.counted else self.size // BYTES + 1
+        return self.size if self.counted else self.size // BYTES_PER_TOKEN + 1
 
     @property
     def text(self) -> str:
@@ -58,14 +58,14 @@ class Window:
         return tuple({block.turn.number: block.turn for block in self.blocks}.values())
 
     @property
-    def first(self) -> int:
+    def first_fresh(self) -> int:
         """The number of the first turn that is shown for the first time."""
-        return next(block.turn.number for block in self.blocks if block.fresh)
+        return next(block.turn.number for block in self.blocks if block.is_fresh)
 
     @property
-    def fresh(self) -> tuple[ShownTurn, ...]:
+    def fresh_turns(self) -> tuple[ShownTurn, ...]:
         """The turns that are shown for the first time."""
-        return tuple({block.turn.number: block.turn for block in self.blocks if block.fresh}.values())
+        return tuple({block.turn.number: block.turn for block in self.blocks if block.is_fresh}.values())
 
 
 def cut_windows(
@@ -121,9 +121,9 @@ def shrink_window(
 def halve_window(window: Window, count: CountTokens = tokens.count_tokens) -> tuple[Window, ...]:
     """Returns the fresh turns of a window in two windows of about the same size without overlap, cut between turns, or
     inside the turn if there is only one. Returns a single window if there is too little to cut."""
-    blocks = [block for block in _count_blocks(window, count) if block.fresh]
+    blocks = [block for block in _count_blocks(window, count) if block.is_fresh]
     if len(blocks) == 1:
-        blocks = list(_cut_block(blocks[0], max(64, blocks[0].size // 2 + HEADER + 1), count))
+        blocks = list(_cut_block(blocks[0], max(64, blocks[0].size // 2 + RESERVED_HEADER_TOKENS + 1), count))
     total, size, end = sum(block.size for block in blocks), 0, 0
     while end < len(blocks) - 1 and (not end or 2 * size + blocks[end].size <= total):
         size += blocks[end].size
@@ -133,31 +133,33 @@ def halve_window(window: Window, count: CountTokens = tokens.count_tokens) -> tu
 
 
 def _count_blocks(window: Window, count: CountTokens) -> list[WindowBlock]:
-    return [WindowBlock(block.turn, block.text, count(block.text), block.fresh) for block in window.blocks]
+    return [WindowBlock(block.turn, block.text, count(block.text), block.is_fresh) for block in window.blocks]
 
 
-def _cut_block(block: WindowBlock, most: int, count: CountTokens) -> Iterator[WindowBlock]:
-    """Yields the block, or parts of it with at most `most` tokens."""
-    if block.size <= most:
+def _cut_block(block: WindowBlock, max_tokens: int, count: CountTokens) -> Iterator[WindowBlock]:
+    """Yields the block, or parts of it with at most `max_tokens` tokens."""
+    if block.size <= max_tokens:
         yield block
         return
     header, _, body = block.text.partition("\n")
-    parts = tokens.split_by_tokens(body, most - HEADER)
+    parts = tokens.split_by_tokens(body, max_tokens - RESERVED_HEADER_TOKENS)
     for number, part in enumerate(parts, 1):
         whole = f"{header.removesuffix(':')} (part {number} of {len(parts)}):\n{part.rstrip(chr(10))}\n"
-        yield WindowBlock(block.turn, whole, count(whole), block.fresh)
+        yield WindowBlock(block.turn, whole, count(whole), block.is_fresh)
 
 
-def _pack_blocks(blocks: Sequence[WindowBlock], most: int, overlap: int, counted: bool = True) -> Iterator[Window]:
-    start = next((at for at, block in enumerate(blocks) if block.fresh), len(blocks))
+def _pack_blocks(
+    blocks: Sequence[WindowBlock], max_tokens: int, overlap: int, counted: bool = True
+) -> Iterator[Window]:
+    start = next((at for at, block in enumerate(blocks) if block.is_fresh), len(blocks))
     while start < len(blocks):
         first, size, shared = start, blocks[start].size, 0
-        while first and shared + blocks[first - 1].size <= overlap and size + blocks[first - 1].size <= most:
+        while first and shared + blocks[first - 1].size <= overlap and size + blocks[first - 1].size <= max_tokens:
             first -= 1
             shared += blocks[first].size
             size += blocks[first].size
         end = start + 1
-        while end < len(blocks) and size + blocks[end].size <= most:
+        while end < len(blocks) and size + blocks[end].size <= max_tokens:
             size += blocks[end].size
             end += 1
         shown = (WindowBlock(block.turn, block.text, block.size, False) for block in blocks[first:start])

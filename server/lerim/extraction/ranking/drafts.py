@@ -47,19 +47,19 @@ from lerim.extraction.signals import (
 )
 from lerim.memory import LearningKind, Primitive, Speaker
 
-BELOW = 1.0
+BELOW_CUT_MARGIN = 1.0
 """How far below `further` a score may be for its passage to be kept in case the cut moves."""
-OF_ONE_EXCHANGE = 12
-CONTEXT = 200
+MAX_DRAFTS_PER_EXCHANGE = 12
+MAX_CONTEXT_CHARS = 200
 """Maximum characters of the preceding sentence that is quoted for a passage that refers back to it."""
-_POINTS_BACK = re.compile(
+_REFERS_BACK = re.compile(
     r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she|here|there|so|and|but|also|both|such|which|same|the "
     r"(?:same|latter|former|above)|das|dies\w{0,2}|es|eso|esto|cela|ça|no|yes|nope)\b(?![-'])",
     re.IGNORECASE,
 )
 _UNRESOLVED = re.compile(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
-_NAMES = re.compile(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
+_PRONOUN = re.compile(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
+_NAME_FORM = re.compile(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
 """Code, a path, an identifier or a flag. With one of these most sentences say what they are about."""
 _EMPHASIS = re.compile(
     r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
@@ -67,7 +67,7 @@ _EMPHASIS = re.compile(
 )
 """Bold text, and code spans so that nothing inside them is treated as bold. A single word in `__` is not treated as
 bold, because it may be a name such as `__init__`."""
-_FORMS: dict[PassageType, tuple[Primitive, LearningKind | None]] = {
+_MEMORY_TYPES: dict[PassageType, tuple[Primitive, LearningKind | None]] = {
     "decision": ("decision", None),
     "rule": ("learning", "preference"),
     "pitfall": ("learning", "pitfall"),
@@ -87,42 +87,46 @@ class RankedDraft(NamedTuple):
 
 def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTION) -> list[RankedDraft]:
     """Returns the drafts of an exchange that score above the cut or slightly below it, the best first, at most
-    `OF_ONE_EXCHANGE`.
+    `MAX_DRAFTS_PER_EXCHANGE`.
 
     `number` is the count of earlier prompts; `correction` adjusts the scores by the person's decisions. Raises
     RankerError if the ranker file is missing or was made for another version.
     """
     learned = load_ranker()
-    least = learned.further - BELOW
+    min_score = learned.further - BELOW_CUT_MARGIN
     reach = MAX_SHIFT if correction.weights else 0.0
-    found: list[tuple[float, int, float]] = []
+    scored_passages: list[tuple[float, int, float]] = []
     passages = list(measure_passages(scene.before, scene.now, scene.after, number))
     prompt = scene.now.prompt.text if scene.now.prompt else ""
     for at, one in enumerate(passages):
-        worth = score_passage(one.features)
+        score = score_passage(one.features)
         if is_explicit_statement(one.passage, prompt):
-            worth = max(worth, learned.first)
-        if worth >= least - reach:
-            moved = personal_score(correction, worth, passage_aspects(named_features(one.features), *_choose_type(one)))
-            if max(worth, moved) >= least:
-                found.append((-moved, at, worth))
-    retractions = [(reply.ordinal, said) for reply in scene.now.replies for said in find_retractions(reply.text)]
+            score = max(score, learned.first)
+        if score >= min_score - reach:
+            personal = personal_score(
+                correction, score, passage_aspects(named_features(one.features), *_choose_type(one))
+            )
+            if max(score, personal) >= min_score:
+                scored_passages.append((-personal, at, score))
+    retractions = [
+        (reply.ordinal, retraction) for reply in scene.now.replies for retraction in find_retractions(reply.text)
+    ]
     out: list[RankedDraft] = []
-    for minus, at, scored in sorted(found)[:OF_ONE_EXCHANGE]:
-        one, moved, worth = passages[at], -minus, scored
+    for minus, at, scored in sorted(scored_passages)[:MAX_DRAFTS_PER_EXCHANGE]:
+        one, personal, score = passages[at], -minus, scored
         context = _find_context(one.passage, scene)
         unresolved = context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)
         if unresolved:
-            worth = min(worth, learned.further - BELOW / 2)
-            moved = min(moved, worth)
-        draft = _make_draft(one, scene, moved, context)
+            score = min(score, learned.further - BELOW_CUT_MARGIN / 2)
+            personal = min(personal, score)
+        draft = _make_draft(one, scene, personal, context)
         if draft is None:
             continue
         # Without features the correction does not apply, so an unresolved passage stays below the cut.
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
-        draft = replace(draft, score=round(worth, 3), features=features)
-        out.append(RankedDraft(draft, worth, _find_refutation(one.passage, following, scene, retractions)))
+        draft = replace(draft, score=round(score, 3), features=features)
+        out.append(RankedDraft(draft, score, _find_refutation(one.passage, following, scene, retractions)))
     return out
 
 
@@ -139,14 +143,14 @@ def _find_refutation(
         return "the person's next words take it back" if back else ""
     if judge_next_words(scene.after) == "refuted":
         return "the person's next words take it back"
-    if is_retracted(passage.text, (said for ordinal, said in retractions if ordinal > passage.ordinal)):
+    if is_retracted(passage.text, (retraction for ordinal, retraction in retractions if ordinal > passage.ordinal)):
         return "the agent found later that it was wrong"
     return ""
 
 
-def _make_draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
-    passage, turn = one.passage, one.turn
-    primitive, learning = _choose_type(one)
+def _make_draft(measured: MeasuredPassage, scene: Scene, score: float, context: Quote | None) -> Draft | None:
+    passage, turn = measured.passage, measured.turn
+    primitive, learning = _choose_type(measured)
     if _is_question(passage) and scene.after is not None and passage.source != "feedback":
         return None  # the person has continued, so the question was answered or no longer matters
     text = _plain(passage.text)
@@ -170,18 +174,18 @@ def _make_draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote
         artifacts=find_artifacts(text, scene.known),
         references=find_named_places(scene, text)
         or (find_changed_files(scene, scene.now) if passage.is_persons else ()),
-        chance=score_to_chance(worth),
+        chance=score_to_chance(score),
     )
 
 
-def _choose_type(one: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
+def _choose_type(measured: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
     """Returns the memory type and kind that a passage would become."""
-    if one.passage.source == "answer":
+    if measured.passage.source == "answer":
         return "decision", None
-    if _is_question(one.passage):
-        return _FORMS["question"]
-    kind = explicit_type(one.passage) or predict_type(one.features)
-    return _FORMS["fact" if kind == "question" else kind]  # a statement about an open question is kept as a fact
+    if _is_question(measured.passage):
+        return _MEMORY_TYPES["question"]
+    kind = explicit_type(measured.passage) or predict_type(measured.features)
+    return _MEMORY_TYPES["fact" if kind == "question" else kind]  # a statement about an open question is kept as a fact
 
 
 def _is_question(passage: TurnPassage) -> bool:
@@ -200,7 +204,7 @@ def _make_body(passage: TurnPassage, text: str, context: Quote | None, scene: Sc
 def _needs_context(text: str) -> bool:
     """Returns whether a sentence needs what was said before it: it begins by referring back, or contains a pronoun and
     no name."""
-    return bool(_POINTS_BACK.match(text)) or bool(_POINTS.search(text) and not _NAMES.search(text))
+    return bool(_REFERS_BACK.match(text)) or bool(_PRONOUN.search(text) and not _NAME_FORM.search(text))
 
 
 def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:
@@ -213,12 +217,12 @@ def _find_context(passage: TurnPassage, scene: Scene) -> Quote | None:
         return Quote(_short(passage.before), passage.turn, who)
     if not passage.is_persons:
         prompt = scene.now.prompt
-        said = next(_split_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
-        return Quote(said, prompt.id, "user") if said and prompt is not None else None
+        sentence = next(_split_sentences(prompt.text), "") if prompt is not None and not prompt.unattended else ""
+        return Quote(sentence, prompt.id, "user") if sentence and prompt is not None else None
     for reply in reversed(scene.before.replies):
         if reply.text:
-            *_, said = ("", *_split_sentences(reply.text))
-            return Quote(said, reply.id, "assistant") if said else None
+            *_, sentence = ("", *_split_sentences(reply.text))
+            return Quote(sentence, reply.id, "assistant") if sentence else None
     return None
 
 
@@ -231,17 +235,17 @@ def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
     files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:
         return ""
-    told = f"The agent changed {join_names([code_span(path) for path in files])}"
+    change = f"The agent changed {join_names([code_span(path) for path in files])}"
     ran = [call for reply in scene.now.replies for call in reply.tool_calls if call.kind == "shell"]
     last = ran[-1] if ran else None
     if (
         last is not None
         and last.exit_code == 0
         and (command := parse_command(last.command).text)
-        and len(command) <= CONTEXT
+        and len(command) <= MAX_CONTEXT_CHARS
     ):
-        return f"{told}; {code_span(command)} then passed."
-    return f"{told}."
+        return f"{change}; {code_span(command)} then passed."
+    return f"{change}."
 
 
 def _plain(text: str) -> str:
@@ -250,4 +254,4 @@ def _plain(text: str) -> str:
 
 def _short(text: str) -> str:
     """Returns a sentence, cut to the length of a quote."""
-    return text if len(text) <= CONTEXT else text[:CONTEXT].rpartition(" ")[0]
+    return text if len(text) <= MAX_CONTEXT_CHARS else text[:MAX_CONTEXT_CHARS].rpartition(" ")[0]

@@ -12,9 +12,9 @@ import re
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.ranking.ranker import PassageType
 
-LONGEST_PROMPT = 1_000
+MAX_PROMPT_CHARS = 1_000
 """Above this many characters a message is a document, in which "always" is mostly about the task at hand."""
-LONGEST = 300
+MAX_PASSAGE_CHARS = 300
 _ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
 _CHOICE = re.compile(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
@@ -31,10 +31,14 @@ _ALSO = re.compile(
 
 def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:
     """Returns whether a passage of a person's message `prompt`, or of their feedback on a tool call, states a rule."""
-    if passage.source not in ("prompt", "feedback") or len(prompt) > LONGEST_PROMPT or len(passage.text) > LONGEST:
+    if (
+        passage.source not in ("prompt", "feedback")
+        or len(prompt) > MAX_PROMPT_CHARS
+        or len(passage.text) > MAX_PASSAGE_CHARS
+    ):
         return False
-    said = passage.text.rstrip(' *"`)').replace("’", "'")
-    return not said.endswith(("?", "？")) and any(form.search(said) for form in (_ALWAYS, _CHOICE, _ALSO))
+    text = passage.text.rstrip(' *"`)').replace("’", "'")
+    return not text.endswith(("?", "？")) and any(form.search(text) for form in (_ALWAYS, _CHOICE, _ALSO))
 
 
 def explicit_type(passage: TurnPassage) -> PassageType | None:

@@ -8,7 +8,7 @@ An aspect is a simple property of the passage: its source, the kind of memory it
 weights `w` are those of a logistic regression with `s` as the offset and a ridge penalty (le Cessie and van
 Houwelingen, "Ridge estimators in logistic regression", Applied Statistics 41, 1992): they minimize
 
-    sum over the decisions of log(1 + exp(-y * (s + shift)))  +  PULL / 2 * sum of w[a] squared        y = 1 or -1
+    sum over the decisions of log(1 + exp(-y * (s + shift))) + RIDGE_PENALTY / 2 * sum of w[a] squared,  y = 1 or -1
 
 So the shift is zero without decisions, a decision that agrees with the score moves little, the order of the decisions
 does not matter, and rejections alone never raise a score: no weight can then be above zero. The minimum is found one
@@ -17,7 +17,7 @@ Lindsay, "Monotonicity of quadratic-approximation algorithms", 1988).
 
 Two limits keep anything from being silenced for good. The shift is at most `MAX_SHIFT` in either direction. And a
 passage that the learned ranker would propose by itself (`s >= first`, which includes everything a person says outright)
-has a floor: it stays at `first` until the decisions are clear (a shift below `-CLEAR`, about seven rejections of
+has a floor: it stays at `first` until the decisions are clear (a shift below `-CLEAR_SHIFT`, about seven rejections of
 similar candidates), and never falls below `further`. It then no longer opens the list of a session, but still appears
 if the session has something else to show. See `cutoff.py` for `first` and `further`.
 """
@@ -34,14 +34,14 @@ from lerim.extraction.ranking.ranker import load_ranker, score_to_chance
 
 MAX_SHIFT: Final = 1.5
 """Maximum shift of a score, in log odds."""
-CLEAR: Final = 0.75
+CLEAR_SHIFT: Final = 0.75
 """How far decisions must lower a score before a passage that would be proposed by itself no longer is."""
-PULL: Final = 2.0
+RIDGE_PENALTY: Final = 2.0
 """Strength of the ridge penalty, which pulls the weights towards zero."""
 MAX_JUDGMENTS: Final = 1_000
 """How many decisions count, the latest ones."""
-_SWEEPS: Final = 30
-_CLOSE: Final = 1e-4
+_MAX_SWEEPS: Final = 30
+_MIN_STEP: Final = 1e-4
 _CUES: Final = (
     *("obliges", "generalizes", "forbids", "gives a reason", "prefers", "remembers", "narrates", "reports", "defers"),
     *("hedges", "tells trouble", "decides", "warns", "asks for work", "names a place of work"),
@@ -95,27 +95,27 @@ def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | N
 
 def learn_correction(judgments: Iterable[Judgment]) -> Correction:
     """Fits the correction to these decisions."""
-    known = [one for one in judgments if one.aspects]
-    rows = [1 / math.sqrt(len(one.aspects)) for one in known]
+    usable = [one for one in judgments if one.aspects]
+    rows = [1 / math.sqrt(len(one.aspects)) for one in usable]
     with_aspect: dict[str, list[int]] = {}
-    for at, one in enumerate(known):
+    for at, one in enumerate(usable):
         for name in one.aspects:
             with_aspect.setdefault(name, []).append(at)
     weights = dict.fromkeys(sorted(with_aspect), 0.0)
-    moved = [one.score for one in known]
-    for _ in range(_SWEEPS):
+    shifted_scores = [one.score for one in usable]
+    for _ in range(_MAX_SWEEPS):
         largest = 0.0
         for name, weight in weights.items():
-            slope, bend = -PULL * weight, PULL
+            slope, bend = -RIDGE_PENALTY * weight, RIDGE_PENALTY
             for at in with_aspect[name]:
-                slope += rows[at] * (known[at].wanted - score_to_chance(moved[at]))
+                slope += rows[at] * (usable[at].wanted - score_to_chance(shifted_scores[at]))
                 bend += rows[at] ** 2 / 4
             step = slope / bend
             weights[name] = weight + step
             for at in with_aspect[name]:
-                moved[at] += step * rows[at]
+                shifted_scores[at] += step * rows[at]
             largest = max(largest, abs(step))
-        if largest < _CLOSE:
+        if largest < _MIN_STEP:
             break
     return Correction(weights)
 
@@ -133,4 +133,4 @@ def personal_score(correction: Correction, score: float, aspects: Sequence[str])
     moved = score + (by := score_shift(correction, aspects))
     if score < load_ranker().first:
         return moved
-    return max(moved, load_ranker().further if by < -CLEAR else load_ranker().first)
+    return max(moved, load_ranker().further if by < -CLEAR_SHIFT else load_ranker().first)

@@ -18,7 +18,7 @@ from lerim.errors import RankerError
 from lerim.extraction.ranking.features import FEATURE_NAMES
 
 PassageType = Literal["decision", "rule", "pitfall", "fact", "procedure", "question"]
-FILE: Final = Path(__file__).with_name("ranker.json")
+RANKER_FILE: Final = Path(__file__).with_name("ranker.json")
 
 
 class DecisionTree(msgspec.Struct, frozen=True):
@@ -47,13 +47,13 @@ class RankerModel(msgspec.Struct, frozen=True):
 def load_ranker() -> RankerModel:
     """Loads the ranker of this package. Raises RankerError if it is missing or was trained on other features."""
     try:
-        learned = msgspec.json.decode(FILE.read_bytes(), type=RankerModel)
+        learned = msgspec.json.decode(RANKER_FILE.read_bytes(), type=RankerModel)
     except (OSError, msgspec.MsgspecError) as error:
         message = "The ranker cannot be read, so nothing can be proposed without a model."
-        raise RankerError(message, where=str(FILE), todo="Install Lerim again.") from error
+        raise RankerError(message, where=str(RANKER_FILE), todo="Install Lerim again.") from error
     if tuple(learned.names) != FEATURE_NAMES:
         message = "The ranker was made for another version of Lerim, so nothing can be proposed without a model."
-        raise RankerError(message, where=str(FILE), todo="Install Lerim again.")
+        raise RankerError(message, where=str(RANKER_FILE), todo="Install Lerim again.")
     return learned
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.ranking.sentences import find_sentences
 
-HALF = 0.5
+MIN_SHARED_WORDS = 0.5
 """Share of a statement's longer words that its correction must also contain."""
-FOLLOWING = 200
+FOLLOWING_CHARS = 200
 """Characters after a correction that belong to it, because often only they say what it is about."""
 _CALLED_OFF = re.compile(
     r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:"
@@ -45,14 +45,16 @@ def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> boo
 
 def find_retractions(text: str) -> tuple[str, ...]:
     """Returns the sentences in which the agent says that it was wrong, each with the text after it."""
-    said = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
-    return tuple(f"{one} {text[end : end + FOLLOWING]}" for one, end in said if _TOOK_BACK.match(one))
+    sentences = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
+    return tuple(f"{one} {text[end : end + FOLLOWING_CHARS]}" for one, end in sentences if _TOOK_BACK.match(one))
 
 
 def is_retracted(statement: str, retractions: Iterable[str]) -> bool:
     """Returns whether one of these texts from `find_retractions` is about the statement."""
     words = _content_words(statement)
-    return bool(words) and any(len(words & _content_words(text)) >= HALF * len(words) for text in retractions)
+    return bool(words) and any(
+        len(words & _content_words(text)) >= MIN_SHARED_WORDS * len(words) for text in retractions
+    )
 
 
 def _content_words(text: str) -> frozenset[str]:

@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple
 
 LineKind = Literal["paragraph", "bullet", "number", "heading", "quote"]
 
-SHORTEST = 12
+MIN_SENTENCE_CHARS = 12
 """Shorter sentences say nothing worth keeping."""
-WORDS = 3
-LONGEST = 600
+MIN_WORDS = 3
+MAX_SENTENCE_CHARS = 600
 """Longer sentences are split at semicolons and dashes."""
-LOOKED_AT = 40_000
+MAX_READ_CHARS = 40_000
 """Characters read of one message: its head and its tail."""
 
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")
@@ -94,7 +94,7 @@ def _split_blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
 
 
 def _split_lines(text: str) -> Iterator[tuple[int, int]]:
-    half = LOOKED_AT // 2
+    half = MAX_READ_CHARS // 2
     at = 0
     while at < len(text):
         if half < at < len(text) - half:
@@ -133,10 +133,10 @@ def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _split_to_fit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if end - start > LONGEST:
+    if end - start > MAX_SENTENCE_CHARS:
         at = start
         for part in _PARTS.finditer(text, start, end):
-            if part.start() - at >= LONGEST // 4:
+            if part.start() - at >= MAX_SENTENCE_CHARS // 4:
                 yield from _trim_spans(text, at, part.start())
                 at = part.end()
         yield from _trim_spans(text, at, end)
@@ -154,7 +154,7 @@ def _trim_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start += 1
     while start < end and text[end - 1] in _EDGE and text.count("**", start, end) % 2:
         end -= 1
-    said = text[start:end]
-    enough = len(said.split()) >= WORDS or len(_WIDE.findall(said)) >= 6
-    if enough and (len(said) >= SHORTEST or _WIDE.search(said)):
+    words = text[start:end]
+    enough = len(words.split()) >= MIN_WORDS or len(_WIDE.findall(words)) >= 6
+    if enough and (len(words) >= MIN_SENTENCE_CHARS or _WIDE.search(words)):
         yield start, end

@@ -60,12 +60,6 @@ class Exchange:
     prompt: Turn | None = None
     replies: tuple[Turn, ...] = ()
 
-    @property
-    def said(self) -> Turn | None:
-        """The prompt if the person speaks to the agent in it; None for a command or a subagent's prompt."""
-        prompt = self.prompt
-        return prompt if prompt is not None and prompt.kind == "prompt" and not prompt.sidechain else None
-
 
 @dataclass(frozen=True, slots=True)
 class Scene:

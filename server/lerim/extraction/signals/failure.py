@@ -47,11 +47,11 @@ def draft_lesson(
     body: str,
     artifacts: tuple[str, ...],
     basis: Basis = "fixed",
-    said: tuple[Quote, ...] = (),
+    statements: tuple[Quote, ...] = (),
     references: tuple[str, ...] = (),
 ) -> Draft:
-    """Returns the lesson from `turn`, in which the command passed. Its quotes are the error, `said`, and the line of
-    `output` that reports success."""
+    """Returns the lesson from `turn`, in which the command passed. Its quotes are the error, `statements`, and the line
+    of `output` that reports success."""
     passed = output_lines.pass_line(output)
     return Draft(
         signal="fixed-command",
@@ -63,7 +63,7 @@ def draft_lesson(
         turn=replace(turn, tool_calls=()),
         quotes=(
             Quote(failure.error, failure.turn, "tool", failure.output),
-            *said,
+            *statements,
             *((Quote(passed, turn.id, "tool"),) if passed else ()),
         ),
         artifacts=artifacts,

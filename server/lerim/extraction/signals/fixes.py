@@ -19,9 +19,9 @@ from lerim.extraction.signals.outcome import is_commit_made
 from lerim.extraction.signals.places import find_edited_files
 from lerim.sessions import ToolCall, Turn
 
-OPEN = 6  # failures kept at a time
-WRITTEN = 40  # lines kept as written by the agent
-OWN = 300  # files kept as changed by the agent in this session
+MAX_OPEN_FAILURES = 6  # failures kept at a time
+MAX_WRITTEN_LINES = 40  # lines kept as written by the agent
+MAX_OWN_FILES = 300  # files kept as changed by the agent in this session
 _CONFIG = re.compile(
     r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|"
     r"Justfile|\.[\w.-]{2,40}|"
@@ -55,7 +55,7 @@ class FailureWatch:
     own: list[str] = field(default_factory=list)
     written: list[tuple[str, str]] = field(default_factory=list)
 
-    def see(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
+    def process_turn(self, scene: Scene, turn: Turn) -> Iterator[Draft]:
         """Takes one turn of the model and yields the drafts it settles. Turns must be passed once each, in order."""
         self._store_cause(turn)
         for call in turn.tool_calls:
@@ -84,7 +84,9 @@ class FailureWatch:
 
     def _record_edit(self, scene: Scene, turn: Turn, call: ToolCall) -> None:
         for path in find_edited_files(scene, call, turn.cwd):
-            self.written = [*self.written, *((path, line[:200]) for line in _added_lines(call, WRITTEN))][-WRITTEN:]
+            self.written = [*self.written, *((path, line[:200]) for line in _added_lines(call, MAX_WRITTEN_LINES))][
+                -MAX_WRITTEN_LINES:
+            ]
             for failure in self.failures:
                 if path not in failure.files:
                     failure.files.append(path)
@@ -92,7 +94,7 @@ class FailureWatch:
                 if len(failure.added) < 6:
                     failure.added += [(path, line) for line in _added_lines(call)][:3]
             if path not in self.own:
-                self.own = [*self.own, path][-OWN:]
+                self.own = [*self.own, path][-MAX_OWN_FILES:]
 
     def _record_run(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         if hooks.git_verb(call.command):
@@ -101,18 +103,18 @@ class FailureWatch:
         command = commands.parse_command(call.command)
         if call.status == "ok" and call.exit_code == 0:
             self._record_install(command)
-        if not command.runner:
+        if not command.is_project_command:
             return
         result = commands.command_outcome(call, command)
         if result == "failed":
             self._record_failure(turn, call, command)
         elif result == "passed":
             for failure in [item for item in self.failures if _may_be_variant(item.command, command.text)]:
-                found = self._resolve_failure(scene, turn, call, command, failure)
-                if found is not None:
+                resolution = self._resolve_failure(scene, turn, call, command, failure)
+                if resolution is not None:
                     self.failures.remove(failure)
-                    if isinstance(found, Draft):
-                        yield found
+                    if isinstance(resolution, Draft):
+                        yield resolution
 
     def _record_hook_run(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         """Handles a commit or push: one stopped by a hook stays open until one goes through."""
@@ -122,15 +124,15 @@ class FailureWatch:
         elif is_commit_made(call):
             for failure in [item for item in self.failures if item.command == command.text]:
                 self.failures.remove(failure)
-                found = (
+                lesson = (
                     hooks.draft_hook_bypass(turn, failure)
                     if hooks.is_hook_skipped(call)
                     else _draft_edit_fix(turn, call, failure)
                 )
-                if isinstance(found, Draft) and found.basis == "fixed" and not _is_config_only(failure):
-                    found = None  # the code was fixed to satisfy the hook, as intended
-                if found is not None:
-                    yield found
+                if isinstance(lesson, Draft) and lesson.basis == "fixed" and not _is_config_only(failure):
+                    lesson = None  # the code was fixed to satisfy the hook, as intended
+                if lesson is not None:
+                    yield lesson
 
     def _record_install(self, command: Command) -> None:
         """Stores, for each failure, the first command after it that installed what the failure reports as missing."""
@@ -163,7 +165,7 @@ class FailureWatch:
             command.text, command.folder, command.variables, error, call.output[at : at + 1_500], turn.id, own=own
         )
         failure.refused = refusals.find_refused_setting(error, self.written)
-        self.failures = [*self.failures, failure][-OPEN:]
+        self.failures = [*self.failures, failure][-MAX_OPEN_FAILURES:]
 
     def _resolve_failure(
         self, scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure
@@ -213,7 +215,7 @@ def _draft_edit_fix(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draf
         return None
     config = _is_config_only(failure)
     environment = bool(output_lines.ENVIRONMENT.search(f"{failure.error}\n{failure.output}"))
-    if commands.parse_command(failure.command).lint and not config:
+    if commands.parse_command(failure.command).is_style_check and not config:
         return None
     named = bool(_NAMED.search(failure.error))
     if not (config or (failure.cause and (environment or named))):
@@ -228,7 +230,7 @@ def _draft_edit_fix(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draf
         kind="pitfall",
         title=title,
         body=_make_body(failure, config),
-        said=failure.causes,
+        statements=failure.causes,
         artifacts=(failure.command, *failure.files),
         references=tuple(failure.files),
     )
@@ -267,7 +269,7 @@ def _make_title(failure: CommandFailure, config: bool) -> str:
         f"`{command}` failed with {name} because of `{file}`",
         f"{name} in `{command}` came from `{file}`",
     )
-    return next((form for form in forms if form and len(form) <= wording.TITLE), "")
+    return next((form for form in forms if form and len(form) <= wording.MAX_RULE_TITLE_CHARS), "")
 
 
 def _make_body(failure: CommandFailure, config: bool) -> str:

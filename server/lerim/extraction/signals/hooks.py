@@ -24,7 +24,7 @@ _SAID = re.compile(
     r"^[^\n]{0,60}\bhook (?:failed|declined)[^\n]{0,60}",
     re.MULTILINE,
 )
-OFTEN = 2  # refusals from which skipping the hook is worth a note even if nobody said why
+MANY_REFUSALS = 2  # refusals from which skipping the hook is worth a note even if nobody said why
 
 
 def git_verb(command: str) -> str:
@@ -40,8 +40,8 @@ def hook_refusal(call: ToolCall) -> str:
     if not _HOOK.search(call.output):
         return ""
     line = output_lines.error_line(call.output)
-    said = _SAID.search(call.output[:20_000])
-    return line if line and not _PUSHED.search(line) else said.group().strip() if said else line
+    match = _SAID.search(call.output[:20_000])
+    return line if line and not _PUSHED.search(line) else match.group().strip() if match else line
 
 
 def plain_git_command(call: ToolCall) -> Command:
@@ -57,7 +57,7 @@ def is_hook_skipped(call: ToolCall) -> bool:
 def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
     """Returns the lesson that the commit or push only went through with the hook skipped; None if the hook stopped it
     only once and nobody said why."""
-    if failure.attempts < OFTEN and not failure.cause:
+    if failure.attempts < MANY_REFUSALS and not failure.cause:
         return None
     name = _HOOK.search(failure.output)
     hook = (name["name"] if name and name["name"] else "") or (
@@ -78,6 +78,6 @@ def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
             f"The {hook} hook stopped `{failure.command}`{tries} with “{failure.error}”. It went through with "
             f"`--no-verify`, so the checks of the hook did not run.{why}"
         ),
-        said=failure.causes,
+        statements=failure.causes,
         artifacts=(failure.command, "--no-verify"),
     )

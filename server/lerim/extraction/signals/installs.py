@@ -34,7 +34,7 @@ def draft_install(turn: Turn, call: ToolCall, failure: CommandFailure) -> Draft 
     kind: LearningKind = "pitfall" if package else "procedure"
     command = wording.shorten(failure.command, 46)
     forms = (f"`{command}` needs `{package}`" if package else f"Run `{failure.installed}` before `{command}`",)
-    title = next((form for form in forms if form and len(form) <= wording.TITLE), "")
+    title = next((form for form in forms if form and len(form) <= wording.MAX_RULE_TITLE_CHARS), "")
     if not title:
         return None
     return draft_lesson(

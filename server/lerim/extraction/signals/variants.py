@@ -44,7 +44,7 @@ def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, fa
     if not form:
         return None
     title, how = form
-    if len(title) > wording.TITLE:
+    if len(title) > wording.MAX_RULE_TITLE_CHARS:
         return None
     return draft_lesson(
         failure,
@@ -54,7 +54,7 @@ def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, fa
         kind="procedure",
         title=title,
         body=f"`{failure.command}` failed with “{failure.error}”. {how}",
-        said=(Quote(command.text, turn.id, "assistant"),),
+        statements=(Quote(command.text, turn.id, "assistant"),),
         artifacts=(failure.command, command.text),
     )
 
@@ -104,7 +104,7 @@ def _find_command_change(command: Command, failure: CommandFailure) -> tuple[str
             return f"Run `{' '.join([*wrapper, old[0]])}`, not `{old[0]}`", passed
     if old[1:] == new[1:] and any({old[0], new[0]} <= twins for twins in _TWINS):
         return f"Use `{new[0]}`, not `{old[0]}`: `{command.text}`", passed
-    if Command(failure.command).wrapped and new == old[1:]:
+    if Command(failure.command).has_wrapper and new == old[1:]:
         return f"Run `{new[0]}` without `{old[0]}`: `{old[0]}` refuses `{' '.join(new[:2])}`", passed
     if old[1:] == new[1:] and new[0].rpartition("/")[2] == old[0]:
         if new[0].startswith("/"):

@@ -15,7 +15,7 @@ from lerim.redaction import clean_text
 from lerim.sessions import StoredCall, SummaryTurn
 
 RunOutcome = Literal["passed", "failed", "ran"]
-DeedKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
+ActionKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
 MAX_COMMAND_CHARS = 70
 MAX_MESSAGE_CHARS = 120
 _EDITING = """
@@ -32,7 +32,7 @@ _PUSH = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
 _COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
 _PULL = re.compile(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
 _MERGE = re.compile(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
-_OTHERS: dict[DeedKind, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
+_OTHERS: dict[ActionKind, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
 _DESCRIBED = re.compile(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
 """The agent's description of a command, which follows it."""
 _HEREDOC = re.compile(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
@@ -46,38 +46,42 @@ class CommandRun:
     """A project command that was run, and its result; `ran` if the result was not recorded."""
 
     name: str
-    ended: RunOutcome
+    outcome: RunOutcome
     turn: str
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class SessionAction:
     """A commit with its message, a push, a pull request, a merge, a choice by the person, or a refusal."""
 
-    what: DeedKind
+    kind: ActionKind
     text: str
     turn: str
 
 
 @dataclass(slots=True)
 class SummaryExchange:
-    """A person's message and all replies to it. `prompt` is None if the session begins with a reply. `changed` maps
-    repo-relative paths to the turns that changed them, `read` maps other paths named in tool calls to one turn."""
+    """A person's message and all replies to it. `prompt` is None if the session begins with a reply.
+
+    `changed_files` maps repo-relative paths to the turns that changed them, `read_files` maps other paths named in tool
+    calls to one turn."""
 
     prompt: SummaryTurn | None
     replies: list[SummaryTurn] = field(default_factory=list)
-    changed: dict[str, list[str]] = field(default_factory=dict)
-    read: dict[str, str] = field(default_factory=dict)
-    ran: list[CommandRun] = field(default_factory=list)
-    deeds: list[Deed] = field(default_factory=list)
+    changed_files: dict[str, list[str]] = field(default_factory=dict)
+    read_files: dict[str, str] = field(default_factory=dict)
+    runs: list[CommandRun] = field(default_factory=list)
+    actions: list[SessionAction] = field(default_factory=list)
 
 
 Locate = Callable[[str, str], str]
 
 
-def split_exchanges(turns: Iterable[SummaryTurn], locate: Locate, *, told: bool = True) -> list[SummaryExchange]:
+def split_exchanges(
+    turns: Iterable[SummaryTurn], locate: Locate, *, records_results: bool = True
+) -> list[SummaryExchange]:
     """Returns the exchanges of a session. `locate` maps a path as named in a tool call, and a working folder, to a
-    repo-relative path; "" for one outside. `told`: the agent records the result of every command."""
+    repo-relative path; "" for one outside. `records_results`: the agent records the result of every command."""
     out: list[SummaryExchange] = []
     for turn in turns:
         if turn.role == "user":
@@ -88,26 +92,28 @@ def split_exchanges(turns: Iterable[SummaryTurn], locate: Locate, *, told: bool 
         if turn.role != "user":
             exchange.replies.append(turn)
             for call in turn.calls:
-                _add_call(exchange, turn, call, locate, told)
+                _add_call(exchange, turn, call, locate, records_results)
     return out
 
 
-def _add_call(exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate: Locate, told: bool) -> None:
+def _add_call(
+    exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate: Locate, records_results: bool
+) -> None:
     first, _, rest = call.text.partition("\n")
     if call.status in ("denied", "interrupted"):
-        exchange.deeds.append(Deed(call.status, _describe_call(first, turn, locate), turn.id))
+        exchange.actions.append(SessionAction(call.status, _describe_call(first, turn, locate), turn.id))
         return
     if call.text.startswith("$ "):
-        exchange.deeds += _find_git_deeds(call, turn.id)
-        exchange.ran += _parse_runs(call, turn.id, told)
+        exchange.actions += _find_git_actions(call, turn.id)
+        exchange.runs += _parse_runs(call, turn.id, records_results)
     elif is_edit_call(first) and rest.partition("\n")[0] != "view":  # Copilot has one tool for viewing and editing
         if call.status == "ok":
             for path in _find_named_paths(first, turn, locate):
-                exchange.changed.setdefault(path, []).append(turn.id)
+                exchange.changed_files.setdefault(path, []).append(turn.id)
     elif turn.paths and call.status == "ok" and (named := _find_named_paths(first, turn, locate)):
-        exchange.read |= dict.fromkeys(named, turn.id)
+        exchange.read_files |= dict.fromkeys(named, turn.id)
     elif chosen := _parse_choice(rest.partition("\n")[0]):
-        exchange.deeds.append(Deed("chose", chosen, turn.id))
+        exchange.actions.append(SessionAction("chose", chosen, turn.id))
 
 
 def is_edit_call(first: str) -> bool:
@@ -132,24 +138,24 @@ def _describe_call(first: str, turn: SummaryTurn, locate: Locate) -> str:
     )
 
 
-def _find_git_deeds(call: StoredCall, turn: str) -> Iterator[Deed]:
+def _find_git_actions(call: StoredCall, turn: str) -> Iterator[SessionAction]:
     """Yields the commits, pushes and pull requests that went through."""
     command = _DESCRIBED.sub("", call.text.removeprefix("$ "))
     if call.status != "ok" or call.exit_code or not ("git" in command or "gh " in command or "glab " in command):
         return
     if is_commit_command(command) and _COMMIT.search(command[:2_000]):
-        yield Deed("committed", _find_commit_message(command), turn)
-    for what, pattern in _OTHERS.items():
+        yield SessionAction("committed", _find_commit_message(command), turn)
+    for kind, pattern in _OTHERS.items():
         if pattern.search(command[:2_000]):
-            yield Deed(what, "", turn)
+            yield SessionAction(kind, "", turn)
 
 
 def _find_commit_message(command: str) -> str:
     start = _COMMIT.search(command[:2_000])
-    told = command[start.end() : start.end() + 1_000] if start else ""
-    said, lines = _SAYING.search(told), _HEREDOC.search(told)
-    if said is not None and (lines is None or said.end() <= lines.start()):
-        return _shorten_clean((said[1] or said[2]).split("\n")[0], MAX_MESSAGE_CHARS)
+    arguments = command[start.end() : start.end() + 1_000] if start else ""
+    option, lines = _SAYING.search(arguments), _HEREDOC.search(arguments)
+    if option is not None and (lines is None or option.end() <= lines.start()):
+        return _shorten_clean((option[1] or option[2]).split("\n")[0], MAX_MESSAGE_CHARS)
     return _shorten_clean(lines[1], MAX_MESSAGE_CHARS) if lines is not None else ""
 
 
@@ -163,17 +169,17 @@ def _parse_choice(line: str) -> str:
     return f"“{_shorten_clean(head, MAX_MESSAGE_CHARS - 1)}?”: “{_shorten_clean(answer, MAX_MESSAGE_CHARS)}”"
 
 
-def _parse_runs(call: StoredCall, turn: str, told: bool) -> Iterator[CommandRun]:
+def _parse_runs(call: StoredCall, turn: str, records_results: bool) -> Iterator[CommandRun]:
     """Yields the project commands in a tool call: tests, builds, installs."""
     if call.status not in ("ok", "error"):
         return
     command = parse_command(call.text.removeprefix("$ ").split("\n", 1)[0])
     steps = [parse_command(step) for step in _STEPS.split(command.text)[:6]]
-    names = [_shorten_clean(step.text, MAX_COMMAND_CHARS) for step in steps if step.runner]
+    names = [_shorten_clean(step.text, MAX_COMMAND_CHARS) for step in steps if step.is_project_command]
     if not names:
         return
     failed = call.status == "error" or bool(call.exit_code)
-    sure = told and not command.filtered and "|" not in command.text and ";" not in command.text
+    sure = records_results and not command.filtered and "|" not in command.text and ";" not in command.text
     yield CommandRun(" && ".join(names), "failed" if failed else "passed" if sure else "ran", turn)
 
 
@@ -182,11 +188,11 @@ def _shorten_clean(text: str, most: int) -> str:
     return shorten(squeeze_spaces(clean_text(text)[:2_000]).replace("`", "'"), most)
 
 
-def find_last_runs(found: Sequence[SummaryExchange]) -> list[CommandRun]:
+def find_last_runs(exchanges: Sequence[SummaryExchange]) -> list[CommandRun]:
     """Returns the last run of each command, in order."""
     last: dict[str, CommandRun] = {}
-    for exchange in found:
-        for one in exchange.ran:
+    for exchange in exchanges:
+        for one in exchange.runs:
             last.pop(one.name, None)
             last[one.name] = one
     return list(last.values())

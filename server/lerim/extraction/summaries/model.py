@@ -30,7 +30,7 @@ from lerim.extraction.model import (
     take_overlap,
 )
 from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts
-from lerim.extraction.summaries.signatures import SessionPart, SummaryPart, SummaryReduce, Told
+from lerim.extraction.summaries.signatures import SessionPart, SummaryMergeSignature, SummaryPartSignature, Told
 from lerim.extraction.summaries.summary import (
     DESCRIPTION_WORDS,
     HAPPENED_WORDS,
@@ -98,49 +98,49 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
         cut_windows([*seen, *fresh], task.limit(), task.overlap_tokens, parts.sent, task.count) if fresh else ()
     )
     most = sys.maxsize  # maximum tokens of a window, lowered once one was too large
-    told: list[SessionPart] = []
+    pending_parts: list[SessionPart] = []
     while todo:
         window = todo.popleft()
         try:
-            if window.about > most:
+            if window.approx_tokens > most:
                 raise WindowTooLargeError("nearly as large as one that was too large")
-            told.append((yield from _summarize_window(lm, task, window)))
+            pending_parts.append((yield from _summarize_window(lm, task, window)))
         except WindowTooLargeError as error:
-            two = halve_window(window, task.count) if window.about > MIN_WINDOW_TOKENS else ()
+            two = halve_window(window, task.count) if window.approx_tokens > MIN_WINDOW_TOKENS else ()
             if len(two) < 2:
                 message = "The model takes less than it must be shown of a session."
                 raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
-            most = min(most, max(MIN_WINDOW_TOKENS, window.about * 3 // 4))
-            yield _make_step(task, "halved", "it is more than the model takes", window.about)
+            most = min(most, max(MIN_WINDOW_TOKENS, window.approx_tokens * 3 // 4))
+            yield _make_step(task, "halved", "it is more than the model takes", window.approx_tokens)
             todo.extendleft(reversed(two))
             continue
-        last = window.fresh[-1]
-        if not todo or todo[0].fresh[0].number > last.number:  # a turn is done when all its parts are
-            parts.parts += told
+        last = window.fresh_turns[-1]
+        if not todo or todo[0].fresh_turns[0].number > last.number:  # a turn is done when all its parts are
+            parts.parts += pending_parts
             parts.sent, parts.turn = last.number, last.id
-            told = []
+            pending_parts = []
     whole = yield from _join_parts(lm, task, parts.parts)
     return _make_summary(task, whole)
 
 
 def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> Generator[SummaryEvent, None, SessionPart]:
-    known = task.answers.find(SummaryPart, window.text)
+    known = task.answers.find(SummaryPartSignature, window.text)
     if known is not None:
-        yield _make_step(task, "resumed", "it was answered before", window.about)
+        yield _make_step(task, "resumed", "it was answered before", window.approx_tokens)
         return known
-    if task.gate and not is_worth_asking(window.fresh):
-        yield _make_step(task, "skipped", "nothing in it is a signal", window.about)
+    if task.gate and not is_worth_asking(window.fresh_turns):
+        yield _make_step(task, "skipped", "nothing in it is a signal", window.approx_tokens)
         return _summarize_window_by_rules(task, window)
     yield SummaryCallStarted()
     inputs = {"transcript": window.text, "metadata": task.metadata, "guidance": GUIDANCE}
-    answer = ask_signature(lm, SummaryPart, inputs, SessionPart, think=False)
+    answer = ask_signature(lm, SummaryPartSignature, inputs, SessionPart, think=False)
     numbers = {turn.number for turn in window.turns}
-    told = ground_part(answer.items[0], numbers, window.text) if answer.items else None
-    if told is None or not told.statements:
-        yield _make_step(task, "unread", answer.unread or "nothing in it stands in what was shown")
+    part = ground_part(answer.items[0], numbers, window.text) if answer.items else None
+    if part is None or not part.statements:
+        yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in what was shown")
         return _summarize_window_by_rules(task, window)
-    task.answers.keep(SummaryPart, window.text, told)
-    return told
+    task.answers.store(SummaryPartSignature, window.text, part)
+    return part
 
 
 def _join_parts(
@@ -172,23 +172,23 @@ def _reduce_parts(
     lm: dspy.LM, task: SummaryTask, group: Sequence[SessionPart]
 ) -> Generator[SummaryEvent, None, SessionPart]:
     text = json.dumps([part.model_dump() for part in group], ensure_ascii=False)
-    known = task.answers.find(SummaryReduce, text)
+    known = task.answers.find(SummaryMergeSignature, text)
     if known is not None:
         return known
     yield SummaryCallStarted(joining=True)
     inputs = {"parts": text, "metadata": task.metadata, "guidance": GUIDANCE}
     try:
-        answer = ask_signature(lm, SummaryReduce, inputs, SessionPart, think=False)
+        answer = ask_signature(lm, SummaryMergeSignature, inputs, SessionPart, think=False)
     except WindowTooLargeError:
         yield _make_step(task, "unread", "the parts together are more than the model takes")
         return _merge_parts(group)
     numbers = {number for part in group for one in part.statements for number in one.turns}
-    told = ground_part(answer.items[0], numbers, text) if answer.items else None
-    if told is None or not told.statements:
-        yield _make_step(task, "unread", answer.unread or "nothing in it stands in the parts")
+    joined = ground_part(answer.items[0], numbers, text) if answer.items else None
+    if joined is None or not joined.statements:
+        yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in the parts")
         return _merge_parts(group)
-    task.answers.keep(SummaryReduce, text, told)
-    return told
+    task.answers.store(SummaryMergeSignature, text, joined)
+    return joined
 
 
 def _merge_parts(group: Sequence[SessionPart]) -> SessionPart:
@@ -204,7 +204,7 @@ def _merge_parts(group: Sequence[SessionPart]) -> SessionPart:
 
 def _summarize_window_by_rules(task: SummaryTask, window: Window) -> SessionPart:
     """Returns what the rules say about a window that the model did not summarize."""
-    numbers = {turn.id: turn.number for turn in window.fresh}
+    numbers = {turn.id: turn.number for turn in window.fresh_turns}
     both = (("intent", task.rules.intent), ("happened", task.rules.happened), ("outcome", task.rules.outcome))
     return SessionPart(
         statements=[

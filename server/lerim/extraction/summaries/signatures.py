@@ -42,7 +42,7 @@ class SessionPart(BaseModel):
         return "" if value is None else value
 
 
-class SummaryPart(dspy.Signature):  # type: ignore[misc]
+class SummaryPartSignature(dspy.Signature):  # type: ignore[misc]
     """Tell in short what a coding session was about, for a colleague who was not there.
 
     - intent: what the person wanted, and why as far as they said so
@@ -62,7 +62,7 @@ class SummaryPart(dspy.Signature):  # type: ignore[misc]
     summary: SessionPart = dspy.OutputField(desc="the session in short")
 
 
-class SummaryReduce(dspy.Signature):  # type: ignore[misc]
+class SummaryMergeSignature(dspy.Signature):  # type: ignore[misc]
     """Join what was told of the parts of one session, in order, to one short account of the whole.
 
     At most 6 statements about intent, 10 about what happened and 4 about the outcome. What a later part takes back or

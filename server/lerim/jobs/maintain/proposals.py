@@ -10,7 +10,7 @@ from functools import partial
 from lerim.errors import LerimError
 from lerim.jobs.maintain.maintenance_job import MaintainJob
 from lerim.jobs.model_session import ModelSession
-from lerim.maintenance import OWN_WORDS, PlannedSuggestion, ask_for_insight, insight_in_words, is_in_source_words
+from lerim.maintenance import OWN_WORDS_FLAG, PlannedSuggestion, ask_for_insight, is_in_source_words, word_insight
 from lerim.models import ModelChoice
 from lerim.review import (
     AlreadyKnown,
@@ -49,7 +49,7 @@ class SuggestionProposer:
         waits = {(one.targets, _proposal_key(one)): one for one in waiting}
         room = MAX_WAITING_PROPOSALS - len(waiting)
         find_earlier_result = make_earlier_result_lookup(self.job.place)
-        for number, (why, one) in enumerate((one.why, one.suggestion) for one in planned):
+        for number, (category, one) in enumerate((one.category, one.suggestion) for one in planned):
             if self.job.cancelled():
                 return
             self.job.tell("proposing", number, len(found))
@@ -57,7 +57,7 @@ class SuggestionProposer:
                 (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _proposal_key(one))
             )
             if known is not None:
-                self.job.counts[why if self.try_auto_accept(known, one) else "waiting"] += 1
+                self.job.counts[category if self.try_auto_accept(known, one) else "waiting"] += 1
                 continue
             if room <= 0 and not self.job.automatic:
                 self.job.counts["left"] += 1
@@ -69,7 +69,7 @@ class SuggestionProposer:
                     self.job.add_problem(error)
                     return
             if met is None:
-                self.job.counts[why] += 1
+                self.job.counts[category] += 1
                 room -= 1
             else:
                 self.job.counts["rejected" if isinstance(met, ClaimBlocked) else "waiting"] += 1
@@ -89,7 +89,7 @@ class SuggestionProposer:
             self.job.counts["withdrawn"] += 1
             action = f"withdrawn-{proposal.action}"
             ids = [target.id for target in proposal.targets]
-            self.job.run.maintained.append(
+            self.job.run.maintain_actions.append(
                 MaintainAction(action, proposal.record.title, _OUTDATED_REASON, ids, proposal.id)
             )
         return left
@@ -105,10 +105,12 @@ class SuggestionProposer:
         self.job.tell("asking", message=f"asking {lead.model.name}")
         sources = [one.record for one in suggestion.targets]
         ask = partial(lead.ask_if_possible, ask_for_insight)
-        reworded = insight_in_words(ask, lead.note, suggestion.record, sources)
+        reworded = word_insight(ask, lead.note, suggestion.record, sources)
         if reworded is None:
             return suggestion
-        return replace(suggestion, record=reworded, flags=() if is_in_source_words(reworded, sources) else (OWN_WORDS,))
+        return replace(
+            suggestion, record=reworded, flags=() if is_in_source_words(reworded, sources) else (OWN_WORDS_FLAG,)
+        )
 
     def open_lead(self) -> ModelSession | ModelChoice:
         """Open the model that words insights, or return why none may be asked."""
@@ -152,7 +154,7 @@ class SuggestionProposer:
         """Add an action to the run folder."""
         ids = [target.id for target in proposal.targets]
         title = suggestion.record.title
-        self.job.run.maintained.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
+        self.job.run.maintain_actions.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:

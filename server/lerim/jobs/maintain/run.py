@@ -30,7 +30,7 @@ from lerim.jobs.maintain.report import (
 from lerim.jobs.model_session import ModelSession
 from lerim.maintenance import (
     MergeEffort,
-    find_theme_grounds,
+    find_theme_activity,
     plan_maintenance,
 )
 from lerim.memory import (
@@ -166,7 +166,7 @@ class _MaintenanceRun(MaintainJob):
             if (why := find_unwanted_reason(word, at, kept.get(name)))
         }
         self.problems += uses.problems
-        grounds = self.find_theme_grounds(memories)
+        theme_activity = self.find_theme_activity(memories)
         is_own_text = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
         rules = self.settings.maintenance_rules
         effort = MergeEffort()
@@ -176,7 +176,7 @@ class _MaintenanceRun(MaintainJob):
             used,
             drift_by_memory,
             moved,
-            grounds,
+            theme_activity,
             now,
             rules,
             self.cancelled,
@@ -186,9 +186,9 @@ class _MaintenanceRun(MaintainJob):
             kept_apart,
         )
         self.raise_if_cancelled()  # a plan that was cut short is empty: it must not withdraw the waiting proposals
-        if effort.cut:
+        if effort.truncated_count:
             self.problems.append(
-                Problem("too-many-alike", str(project.memory_dir), _EFFORT_CUT_MESSAGE.format(effort.cut))
+                Problem("too-many-alike", str(project.memory_dir), _EFFORT_CUT_MESSAGE.format(effort.truncated_count))
             )
         self.proposer.propose(planned)
         concerned = {target.record.id for one in planned for target in one.suggestion.targets}
@@ -216,14 +216,14 @@ class _MaintenanceRun(MaintainJob):
         self.counts["repaired"] += done.count
         what = f"{done.count} link{'s' if done.count > 1 else ''} between memories"
         reason = "The memory that says it replaces another one is right; the other is corrected."
-        self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
+        self.run.maintain_actions.append(MaintainAction("repaired", what, reason, undo=done.action))
         return True
 
-    def find_theme_grounds(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
+    def find_theme_activity(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
         """Return what the rules need to know of each theme; empty where the catalog cannot be used, so that no theme
         ends because of that."""
         try:
-            return find_theme_grounds(self.place.project, self.place.home, memories)
+            return find_theme_activity(self.place.project, self.place.home, memories)
         except CatalogError as error:
             self.add_problem(error)
             return {}
@@ -237,7 +237,7 @@ class _MaintenanceRun(MaintainJob):
         folder = None
         counts = {name: count for name, count in sorted(self.counts.items()) if count}
         if not self.options.dry_run:
-            run.note(f"{self.state}: {len(run.maintained)} actions")
+            run.note(f"{self.state}: {len(run.maintain_actions)} actions")
             run.counts = counts
             folder, problems = try_write_run(run)
             self.problems += problems
@@ -245,7 +245,7 @@ class _MaintenanceRun(MaintainJob):
         return MaintainReport(
             project=str(self.place.project.root),
             proposals=[candidate_view(one) for one in self.proposer.proposals],
-            done=run.maintained,
+            done=run.maintain_actions,
             counts=counts,
             stale=self.stale,
             problems=self.problems,

@@ -65,7 +65,7 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
     """The candidates to ask a model about if memories are near them, the latest first: of a session, not edited, not
     wanted by a person as an addition, and not asked about before."""
-    able = [one for one in reversed(waiting) if one.session and not one.edited and not one.asked]
+    able = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
     return [one for one in able if one.maker != "person"]
 
 
@@ -132,7 +132,7 @@ class LeadPass:
             told = f"{found.answer} {memory}{f' ({found.reason})' if found.reason else ''}"
         self.decided[proposal.id] = replace(shown, neighbours=proposal.neighbours)
         self.sink.run.actions.append(action)
-        self._log(self.sink.run.agent, f"{proposal.id}: {told}")
+        self._log(self.sink.run.lead_log, f"{proposal.id}: {told}")
 
     def _explore(self, proposal: Proposal, related: Sequence[RelatedMemory]) -> str:
         """Return the explorer's evidence; "" if there is no explorer or no answer: the lead then decides without it."""
@@ -144,7 +144,7 @@ class LeadPass:
         store = place.store()
         tools = ExplorerTools(place.project.root, store.memory_dir, self._session(proposal), self.context.cancelled)
         task = f"The claim:\n{describe_claim(to_candidate(proposal))}\n\nThe memories:\n{describe_memories(related)}"
-        log = self.sink.run.subagents
+        log = self.sink.run.explorer_log
         try:
             evidence = explore(self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}"))
         except (BudgetError, SpendingError):
@@ -173,7 +173,7 @@ class LeadPass:
         for near in proposal.neighbours:
             if store.live_path(near.stored.record.id) is not None:
                 record = store.load_by_id(near.stored.record.id).record
-                said = (one.said for one in claims if one.memory == record.id)
+                said = (one.last_said for one in claims if one.memory == record.id)
                 found.append(RelatedMemory(record, max([record.updated, *said])))
         if not found:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)

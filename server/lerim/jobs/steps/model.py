@@ -100,24 +100,24 @@ class _ModelPass:
         for turn in reading:
             with reading.guarded():
                 material.add(turn)
-        ready = material.ready(reading.settled)
+        ready = material.window_turns(reading.settled)
         last = ready[-1].number if ready else -1
         counts, overlap, self._sent = (
             TokenCounter(self.part.catalog),
             self.session.model.window_overlap_tokens,
-            material.sent,
+            material.last_sent,
         )
         try:
             with collect_redactions() as secrets:
-                if last > material.sent:
+                if last > material.last_sent:
                     self._ask(job, material, reading.settled, counts, tell)
         except (LerimError, StoppedError):
-            if self._sent > material.sent:
+            if self._sent > material.last_sent:
                 state = material.state(self._sent, overlap, counts)
                 self.part.catalog.keep_job_progress(job, reading.resume, state, reading.redactions)
             raise
-        state = material.state(max(last, material.sent), overlap, counts)
-        counts.keep()
+        state = material.state(max(last, material.last_sent), overlap, counts)
+        counts.store()
         redactions = reading.redactions + len(secrets)
         self.part.catalog.finish_job(job, reading.resume, state, reading.again_at, redactions=redactions)
 
@@ -178,8 +178,8 @@ class _ModelPass:
                 self._sent = number
             case Candidate() | DroppedSignal():
                 self.part.sink.take([result])
-            case JoinedCandidates(kept, gone):
-                self.part.sink.join(kept, gone)
+            case JoinedCandidates(merged, withdrawn):
+                self.part.sink.join(merged, withdrawn)
             case ModelStep():
                 self.session.add_step(result)
             case Problem():
@@ -214,10 +214,10 @@ class _ModelPass:
     def _guidance(self, material: Material, settled: bool, before: Sequence[EarlierClaim], person: str) -> Guidance:
         """What the model need not tell (what this session gave already, and memories that say something near), and what
         the person wants it to heed."""
-        from lerim.extraction import TITLES, Guidance, find_focus, make_related_query
+        from lerim.extraction import MAX_KNOWN_TITLES, Guidance, find_focus, make_related_query
 
-        prompts = [turn.words("user") for turn in material.ready(settled) if turn.role == "user"]
-        near = self.part.sink.memories.find_sharing_words(make_related_query(material.facts, prompts), TITLES)
+        prompts = [turn.words("user") for turn in material.window_turns(settled) if turn.role == "user"]
+        near = self.part.sink.memories.find_sharing_words(make_related_query(material.facts, prompts), MAX_KNOWN_TITLES)
         newest = self.part.sink.memories.search("", MAX_TAGGED_MEMORIES)
         known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
         return Guidance(tuple(known), find_focus(hit.record for hit in newest), person)

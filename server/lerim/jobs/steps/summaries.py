@@ -65,8 +65,8 @@ def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: date
     if not sessions:
         return
     try:
-        place.make_state()
-        place.make_private()
+        place.make_state_folder()
+        place.make_private_folder()
         with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
             for number in range(0, len(sessions), BATCH_SIZE):
                 part.tell(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
@@ -222,7 +222,7 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
         raise
     finally:
         asking.close()
-    counts.keep()
+    counts.store()
     _write_summary(summaries, made, turns, one.platform, one.session_id, label, part.sink)
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
@@ -239,7 +239,7 @@ def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str,
         (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
     )
     for turn in turns:
-        locate.meet(turn.cwd)
+        locate.record_cwd(turn.cwd)
     return locate
 
 

@@ -20,16 +20,16 @@ def propose_themes(part: SyncPart) -> None:
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
         sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS)
-    worked = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.asked]
+    worked = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.requests]
     sink.take(iter(find_themes(worked)))
 
 
 def _find_requests(catalog: Catalog, sink: ProposalSink, session: RecentSession) -> ThemeSession:
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, session.place, sink.place.project.key)
-    asked = []
+    requests = []
     for exchange in split_exchanges(turns, make_locator(sink.place, turns)):
         prompt = exchange.prompt
-        if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed:
-            asked.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed)))
-    return ThemeSession(session.platform, session.session_id, tuple(asked))
+        if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed_files:
+            requests.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed_files)))
+    return ThemeSession(session.platform, session.session_id, tuple(requests))

@@ -1,4 +1,4 @@
-"""Finds secrets that are passed on: arguments of calls, options of commands, headers with any scheme."""
+"""Finds secrets that are passed to something: arguments of calls, options of commands, headers with any scheme."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ SECRET_CALLS = (
     "plain_auth "
     "auth= require('twilio') credentials: basicauth:"
 )
-_WEAK = frozenset(("client(", "config(", "initialize(", "configure(", "getbytes("))
-_CALLS = frozenset(name if name[-1] in "=):" else f"{name}(" for name in SECRET_CALLS.split()) - _WEAK
+_AMBIGUOUS_CALLS = frozenset(("client(", "config(", "initialize(", "configure(", "getbytes("))
+_CERTAIN_CALLS = (
+    frozenset(name if name[-1] in "=):" else f"{name}(" for name in SECRET_CALLS.split()) - _AMBIGUOUS_CALLS
+)
 _LITERAL = re.compile(r"[(,\[]\s{0,4}[bfru@]?(?P<quote>[\"'`])(?P<value>[^\"'`\\\n]{8,200})(?P=quote)")
-_LETTERS = re.compile(r"[a-z]{16}\Z|[a-z]{4}(?:[ -][a-z]{4}){3}\Z")
+_APP_PASSWORD = re.compile(r"[a-z]{16}\Z|[a-z]{4}(?:[ -][a-z]{4}){3}\Z")
 
 SECRET_OPTIONS: dict[str, str] = {
     "codecov": "-t -Z",
@@ -109,14 +111,14 @@ SECRET_OPTIONS: dict[str, str] = {
     "rabbitmq": "-p",
 }
 """Programs, and their options that take a secret although the option's name does not say so."""
-_OPTION = re.compile(
+_OPTION_WITH_VALUE = re.compile(
     r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|totp|value"
     r"|secret-string|token|encrypt|hmac|ApiKey|storepass|keypass|String))))"
     r"(?:[ \t=]{1,3}|(?<=p)|(?<=:))(?:-b[ \t])?[\"']?(?P<value>[^\s\"'`|;<>$({-][^\s\"'`|;<>]{7,400})"
 )
-_LAST = r"(?<=\s)[\"']?(?P<value>[^\s\"'|;<>-][^\s\"'|;<>]{7,400})"
-_WORDS = {
-    program: re.compile(options.replace("VALUE", r"(?P<value>[^\s\"'|;<>]{6,400})") if options else _LAST)
+_LAST_ARGUMENT = r"(?<=\s)[\"']?(?P<value>[^\s\"'|;<>-][^\s\"'|;<>]{7,400})"
+_COMMAND_PATTERNS = {
+    program: re.compile(options.replace("VALUE", r"(?P<value>[^\s\"'|;<>]{6,400})") if options else _LAST_ARGUMENT)
     for program, options in {
         "cargo login": "",
         "snyk auth": "",
@@ -163,17 +165,17 @@ _WORDS = {
         "secret access key": r"\[[^\]\n]{0,30}\]:\s{1,3}VALUE",
     }.items()
 }
-_CLEAR = frozenset(("requirepass", "identified"))
-_TRIMMED = ".,:)`\\]"
-_AFTER = re.compile(r"[^\n]{0,300}")
-_TOTP = re.compile(r"[A-Z2-7]{16,64}=*\Z")
+_CERTAIN_COMMANDS = frozenset(("requirepass", "identified"))
+_TRAILING_MARKS = ".,:)`\\]"
+_REST_OF_LINE = re.compile(r"[^\n]{0,300}")
+_TOTP_KEY = re.compile(r"[A-Z2-7]{16,64}=*\Z")
 
-_SCHEME = re.compile(
+_HEADER_VALUE = re.compile(
     r"\\{0,3}[\"']?\]?\s{0,2}[:=,]\s{0,3}[bfr]?\\{0,3}[\"'`]?(?:[A-Za-z][\w-]{1,20}\s{1,2})?(?:(?:token|key"
     r"|api_?key)=)?[\"']?"
     r"(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"
 )
-_HEADERS = NameGroup(
+_HEADER_NAMES = NameGroup(
     (
         "authorization",
         "x-auth-token",
@@ -199,20 +201,20 @@ _HEADERS = NameGroup(
         "&appid",
     )
 )
-_ALL_CALLS = NameGroup((*_CALLS, *_WEAK))
-_PROGRAMS = NameGroup(_WORDS)
-SEARCHED_NAMES = (*_HEADERS, *_WORDS, *_ALL_CALLS)
+_CALL_NAMES = NameGroup((*_CERTAIN_CALLS, *_AMBIGUOUS_CALLS))
+_COMMAND_NAMES = NameGroup(_COMMAND_PATTERNS)
+SEARCHED_NAMES = (*_HEADER_NAMES, *_COMMAND_PATTERNS, *_CALL_NAMES)
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields every secret in a call, an option or a header; `low` is the text in lower case, of the same length."""
-    called = select_found_names(_ALL_CALLS, found_parts)
-    if called:
-        yield from _arguments(text, lowered, frozenset(called))
-    yield from _options(text, lowered, found_parts)
-    for name in select_found_names(_HEADERS, found_parts):
+    """Yields every secret in a call, an option or a header."""
+    called_names = select_found_names(_CALL_NAMES, found_parts)
+    if called_names:
+        yield from _find_arguments(text, lowered, frozenset(called_names))
+    yield from _find_options(text, lowered, found_parts)
+    for name in select_found_names(_HEADER_NAMES, found_parts):
         for at in find_places(lowered, name):
-            match = _SCHEME.match(text, at + len(name))
+            match = _HEADER_VALUE.match(text, at + len(name))
             if match is None:
                 continue
             value = match["value"].rstrip(".,:")
@@ -222,29 +224,30 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
                 yield Span(match.start("value"), match.start("value") + len(value), "authorization")
 
 
-def _arguments(text: str, lowered: str, called: frozenset[str]) -> Iterator[Span]:
+def _find_arguments(text: str, lowered: str, called_names: frozenset[str]) -> Iterator[Span]:
     """Yields literals that look random, if the call before them takes a secret."""
-    sure_ones, weak_ones = called & _CALLS, called & _WEAK
+    certain_names, ambiguous_names = called_names & _CERTAIN_CALLS, called_names & _AMBIGUOUS_CALLS
     for literal in _LITERAL.finditer(text):
         value = literal["value"]
-        letters = bool(_LETTERS.match(value))
+        is_app_password = bool(_APP_PASSWORD.match(value))
         if is_uuid(value) or not (
-            letters or _TOTP.match(value) or looks_like_password(value) or is_punctuated_key(value)
+            is_app_password or _TOTP_KEY.match(value) or looks_like_password(value) or is_punctuated_key(value)
         ):
             continue
         before = lowered[max(0, literal.start() - 200) : literal.start() + 1]
         before = before[max(before.rfind("\n"), before.rfind("; "), before.rfind("})")) + 1 :]
-        if "otp(" in before and _TOTP.match(value):
+        if "otp(" in before and _TOTP_KEY.match(value):
             yield Span(*literal.span("value"), "totp-key")
-        sure = any(name in before for name in (("login(", "plainauth(") if letters else sure_ones))
-        if sure or (len(value) >= 20 and is_scrambled(value) and any(name in before for name in weak_ones)):
+        is_certain = any(name in before for name in (("login(", "plainauth(") if is_app_password else certain_names))
+        if is_certain or (len(value) >= 20 and is_scrambled(value) and any(name in before for name in ambiguous_names)):
             yield Span(*literal.span("value"), "password")
 
 
-def _options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    for option in _OPTION.finditer(text):
-        value = option["value"].rstrip(_TRIMMED)
-        if not _good(value):
+def _find_options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
+    """Yields values of options and arguments of commands that take a secret."""
+    for option in _OPTION_WITH_VALUE.finditer(text):
+        value = option["value"].rstrip(_TRAILING_MARKS)
+        if not _is_secret(value):
             continue
         line = lowered[max(0, option.start() - 201) : option.start()]
         line = line[line.rfind("\n") + 1 :]
@@ -252,22 +255,26 @@ def _options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
             if option["name"] == "--token" or (option["name"] in names and program in line):
                 yield Span(option.start("value"), option.start("value") + len(value), "password")
                 break
-    for program, pattern in [(name, _WORDS[name]) for name in select_found_names(_PROGRAMS, found_parts)]:
-        done = 0
+    for program, pattern in [
+        (name, _COMMAND_PATTERNS[name]) for name in select_found_names(_COMMAND_NAMES, found_parts)
+    ]:
+        searched_to = 0
         for at in find_places(lowered, program):
-            if at < done:
+            if at < searched_to:
                 continue
             start = max(text.rfind("\n", max(0, at - 200), at) + 1, at - 200)
-            line_end = _AFTER.match(text, at)
-            done = line_end.end() if line_end else at + 1
-            for match in pattern.finditer(text, start, done):
-                value = match["value"].rstrip(_TRIMMED)
-                if _good(value) or (program in _CLEAR and len(value) >= 8 and is_odd_value(value, False)):
+            rest = _REST_OF_LINE.match(text, at)
+            searched_to = rest.end() if rest else at + 1
+            for match in pattern.finditer(text, start, searched_to):
+                value = match["value"].rstrip(_TRAILING_MARKS)
+                if _is_secret(value) or (
+                    program in _CERTAIN_COMMANDS and len(value) >= 8 and is_odd_value(value, False)
+                ):
                     kind = "authorization" if program == "curl" else "password"
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
 
 
-def _good(value: str) -> bool:
+def _is_secret(value: str) -> bool:
     if PLACEHOLDER.search(value[:80]) or SAMPLE.search(value):
         return False
-    return looks_like_password(value) or is_uuid(value) or bool(_TOTP.match(value))
+    return looks_like_password(value) or is_uuid(value) or bool(_TOTP_KEY.match(value))

@@ -1,5 +1,5 @@
-"""Finds secrets in idioms of single tools and of everyday language: a literal in the text, and the pattern around
-it."""
+"""Finds secrets in idioms of particular tools and of everyday language: a literal in the text, and the pattern
+around it."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ _IDIOMS = {
     r":\s{0,3}\"VALUE\"",
     "\ttrue\t": r"[^\s]{1,120}\t(?:TRUE|FALSE)\t[^\s]{0,120}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\tVALUE",
 }
-_CAPITALS = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
-_UNCOMMON = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
-"""Literals that are searched in the text itself, because no word contains them, or too many do."""
-SEARCHED_NAMES = NameGroup(literal for literal in _IDIOMS if literal not in _UNCOMMON)
-_WALLET = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
-_WALLETS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
-_SURE = frozenset(
+_CASE_SENSITIVE = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
+_NOT_IN_WORDS = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
+"""Literals that are searched in every text, because no word contains them, or too many do."""
+SEARCHED_NAMES = NameGroup(literal for literal in _IDIOMS if literal not in _NOT_IN_WORDS)
+_WALLET_KEY = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
+_WALLET_WORDS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
+_NAMED_IDIOMS = frozenset(
     (
         ":$",
         ":{s",
@@ -107,8 +107,8 @@ _SURE = frozenset(
         "hook",
     )
 )
-"""Idioms that say what they contain, so that even bare hex is a secret in them."""
-_SHAPED = frozenset(
+"""Idioms that say what they contain, so even bare hex is a secret in them."""
+_CERTAIN_IDIOMS = frozenset(
     (
         *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd"),
         *(
@@ -126,52 +126,52 @@ _SHAPED = frozenset(
     )
 )
 """Idioms whose pattern alone is proof enough."""
-_TYPED_IN = frozenset((".fill(", ".type(", "send_keys("))
-_BEFORE, _BEYOND = 160, 460
+_FORM_FILLING = frozenset((".fill(", ".type(", "send_keys("))
+_CHARACTERS_BEFORE, _CHARACTERS_AFTER = 160, 460
 
 
 @cache
-def _pattern(literal: str) -> re.Pattern[str]:
+def _compile_idiom(literal: str) -> re.Pattern[str]:
     """Returns the pattern of an idiom, compiled when its literal is first found."""
     return re.compile(_IDIOMS[literal].replace("NAME", _NAME).replace("FIELD", _FIELD).replace("VALUE", _VALUE))
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields every secret in such an idiom; `low` is the text in lower case, of the same length."""
+    """Yields every secret in an idiom."""
     if "0x" in text:
-        yield from _wallets(text, lowered)
-    for literal in (*select_found_names(SEARCHED_NAMES, found_parts), *_UNCOMMON):
-        hay = text if literal in _CAPITALS else lowered
-        if literal not in hay:
+        yield from _find_wallet_keys(text, lowered)
+    for literal in (*select_found_names(SEARCHED_NAMES, found_parts), *_NOT_IN_WORDS):
+        searched_text = text if literal in _CASE_SENSITIVE else lowered
+        if literal not in searched_text:
             continue
-        pattern, done = _pattern(literal), 0
-        for at in find_places(hay, literal):
-            if at < done:
+        pattern, searched_to = _compile_idiom(literal), 0
+        for at in find_places(searched_text, literal):
+            if at < searched_to:
                 continue
-            done = at + _BEYOND
-            for match in pattern.finditer(text, max(0, at - _BEFORE), done):
+            searched_to = at + _CHARACTERS_AFTER
+            for match in pattern.finditer(text, max(0, at - _CHARACTERS_BEFORE), searched_to):
                 value = match["value"].rstrip(".,:)`")
-                typed = literal in _TYPED_IN and looks_chosen(value)
-                if typed or literal in _SHAPED or _good(value):
-                    kind = "named-secret" if literal in _SURE else "password"
+                is_typed_password = literal in _FORM_FILLING and looks_chosen(value)
+                if is_typed_password or literal in _CERTAIN_IDIOMS or _is_secret(value):
+                    kind = "named-secret" if literal in _NAMED_IDIOMS else "password"
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
 
 
-def _wallets(text: str, lowered: str) -> Iterator[Span]:
+def _find_wallet_keys(text: str, lowered: str) -> Iterator[Span]:
     """Yields private keys of wallets. A hash has the same form, so a keyword on the same line is required."""
-    for match in _WALLET.finditer(text):
+    for match in _WALLET_KEY.finditer(text):
         before = lowered[max(0, match.start() - 90) : match.start()]
-        if _WALLETS.search(before[before.rfind("\n") + 1 :]):
+        if _WALLET_WORDS.search(before[before.rfind("\n") + 1 :]):
             yield Span(match.start("value"), match.end("value"), "named-secret")
 
 
-def _good(value: str) -> bool:
+def _is_secret(value: str) -> bool:
     if PLACEHOLDER.search(value[:80]) or SAMPLE.search(value):
         return False
     parts = value.split("-")
-    mixed = all(any(map(kind, value)) for kind in (str.isdigit, str.islower, str.isupper)) and "/" not in value
+    is_mixed = all(any(map(kind, value)) for kind in (str.isdigit, str.islower, str.isupper)) and "/" not in value
     return (
-        mixed
+        is_mixed
         or looks_like_password(value)
         or is_uuid(value)
         or any(is_scrambled(part) for part in parts if len(part) >= 8)

@@ -23,22 +23,88 @@ from lerim.redaction.values import (
     select_found_names,
 )
 
-_PASS = "password passwd passphrase passcode passwort passord"
-_PASSWORDS = "kennwort contrasena senha haslo wachtwoord losenord kodeord adgangskode heslo parola salasana"
-_PASSWORDS_ELSEWHERE = (
-    "contraseña пароль паролем 密码 密碼 口令 パスワード 비밀번호 암호 hasło lösenord jelszó şifre סיסמה κωδικός"
+_PASSWORD_NAMES = NameGroup(
+    (
+        "password",
+        "passwd",
+        "passphrase",
+        "passcode",
+        "passwort",
+        "passord",
+        "kennwort",
+        "contrasena",
+        "senha",
+        "haslo",
+        "wachtwoord",
+        "losenord",
+        "kodeord",
+        "adgangskode",
+        "heslo",
+        "parola",
+        "salasana",
+        "mot de passe",
+        "identified by",
+        "contraseña",
+        "пароль",
+        "паролем",
+        "密码",
+        "密碼",
+        "口令",
+        "パスワード",
+        "비밀번호",
+        "암호",
+        "hasło",
+        "lösenord",
+        "jelszó",
+        "şifre",
+        "סיסמה",
+        "κωδικός",
+        "mật khẩu",
+        "كلمة المرور",
+    )
 )
-_KEY = "apikey api_key api-key accesskey access_key access-key auth_key authkey"
-_TOKENS = "token secret _pat credential webhook jeton geheimnis schluessel clave chave llave"
-_TOKENS_ELSEWHERE = "schlüssel секрет токен ключ 密钥 密鑰 金鑰 令牌 トークン シークレット 토큰 비밀키"
-_Words = tuple[str, ...]
-_PASS_WORDS: _Words = tuple(_PASS.split())
-_PASSWORD_WORDS: _Words = (*_PASSWORDS.split(), "mot de passe", "identified by")
-_PASSWORD_WORDS_ELSEWHERE: _Words = (*_PASSWORDS_ELSEWHERE.split(), "mật khẩu", "كلمة المرور")
-_KEY_WORDS: _Words = (*_KEY.split(), "api key", "access key", "secret key", "auth key", "license key")
-_TOKEN_WORDS: _Words = tuple(_TOKENS.split())
-_TOKEN_WORDS_ELSEWHERE: _Words = (*_TOKENS_ELSEWHERE.split(), "clé api")
-_COOKIES = NameGroup(
+_TOKEN_NAMES = NameGroup(
+    (
+        "token",
+        "secret",
+        "_pat",
+        "credential",
+        "webhook",
+        "jeton",
+        "geheimnis",
+        "schluessel",
+        "clave",
+        "chave",
+        "llave",
+        "apikey",
+        "api_key",
+        "api-key",
+        "accesskey",
+        "access_key",
+        "access-key",
+        "auth_key",
+        "authkey",
+        "api key",
+        "access key",
+        "secret key",
+        "auth key",
+        "license key",
+        "schlüssel",
+        "секрет",
+        "токен",
+        "ключ",
+        "密钥",
+        "密鑰",
+        "金鑰",
+        "令牌",
+        "トークン",
+        "シークレット",
+        "토큰",
+        "비밀키",
+        "clé api",
+    )
+)
+_COOKIE_NAMES = NameGroup(
     (
         "connect.sid",
         "sessionid",
@@ -58,196 +124,212 @@ _COOKIES = NameGroup(
         "xsrf-token",
     )
 )
-_ALL_PASSWORDS = NameGroup((*_PASS_WORDS, *_PASSWORD_WORDS, *_PASSWORD_WORDS_ELSEWHERE))
-_ALL_TOKENS = NameGroup((*_TOKEN_WORDS, *_KEY_WORDS, *_TOKEN_WORDS_ELSEWHERE))
-_PORTS = NameGroup((":5432:", ":5433:", ":6432:", ":*:"))
-SEARCHED_NAMES = (*_COOKIES, *_PORTS, *_ALL_PASSWORDS, *_ALL_TOKENS, "key", "auth")
+_PGPASS_PORTS = NameGroup((":5432:", ":5433:", ":6432:", ":*:"))
+SEARCHED_NAMES = (*_COOKIE_NAMES, *_PGPASS_PORTS, *_PASSWORD_NAMES, *_TOKEN_NAMES, "key", "auth")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
-_CLOSE = r"[\"'”’»`*_\]\)>\\]{0,5}"
-_OPEN = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
-_SIGN = re.compile(
-    rf"(?P<name>(?:[_.-][\w.-]{{0,32}}|s|\d{{1,3}}|[A-Z]\w{{0,24}})?){_CLOSE}[ \t]{{0,8}}"
-    rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPEN}{_VALUE}"
+_CLOSING_MARKS = r"[\"'”’»`*_\]\)>\\]{0,5}"
+_OPENING_MARKS = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
+_ASSIGNMENT = re.compile(
+    rf"(?P<name>(?:[_.-][\w.-]{{0,32}}|s|\d{{1,3}}|[A-Z]\w{{0,24}})?){_CLOSING_MARKS}[ \t]{{0,8}}"
+    rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPENING_MARKS}{_VALUE}"
 )
-_ARGUMENT = re.compile(
+_NEXT_ARGUMENT = re.compile(
     rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or"
     rf"|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
 )
-_IS = re.compile(
-    rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSE}[ \t]{{1,3}}"
+_STATEMENT = re.compile(
+    rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSING_MARKS}[ \t]{{1,3}}"
     rf"(?P<sign>is|was|are|ist|war|lautet|es|est|è|é|är|er|jest|on|to|:)"
-    rf"[ \t]{{0,2}}:?\s{{1,3}}(?:now[ \t]|still[ \t]|set to[ \t])?{_OPEN}{_VALUE}"
+    rf"[ \t]{{0,2}}:?\s{{1,3}}(?:now[ \t]|still[ \t]|set to[ \t])?{_OPENING_MARKS}{_VALUE}"
 )
-_DEFAULT = re.compile(
+_DEFAULT_VALUE = re.compile(
     rf"(?P<name>(?:[_-][\w-]{{0,32}}|s)?)[\"'\])]{{0,3}}\s{{1,3}}(?P<sign>\|\||\?\?|or|:-)\s{{1,3}}[\"'`]{_VALUE}[\"'`]"
 )
-_REVERSED = re.compile(
+_VALUE_BEFORE_PASSWORD = re.compile(
     r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:(?:is|was|as)"
     r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]|\((?:the )?)\Z"
 )
-_CLOSED = re.compile(r"\w{2,12}\)")
-_CALLED_TOKEN = re.compile(
+_CLOSING_PARENTHESIS = re.compile(r"\w{2,12}\)")
+_VALUE_BEFORE_TOKEN = re.compile(
     r"(?<![\w/.=-])(?P<value>[A-Za-z0-9_-]{16,100})[\"'`]?[ ,](?P<is>(?:is|was|as) (?:the|my|our|your|a) )?"
     r"(?:[A-Za-z-]{2,12} ){0,2}\Z"
 )
-_ID = re.compile(r"[a-z]{2,8}_")
+_ID_PREFIX = re.compile(r"[a-z]{2,8}_")
 _HEX = re.compile(r"[0-9a-f-]+\Z")
-_SENTENCE = (" ", ".", ",", "!", "?", "\n", ")", "")
-_IS_JOINED = re.compile(rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPEN}(?=[!-~]{{6}}){_VALUE}")
-_BESIDE = re.compile(rf"(?P<name>s?){_CLOSE}[ \t]{{1,3}}\(?{_OPEN}{_VALUE}")
-_VARIABLE = re.compile(r"\$\{?\w{0,50}\Z")
+_AFTER_WORD = (" ", ".", ",", "!", "?", "\n", ")", "")
+_ASIAN_STATEMENT = re.compile(
+    rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPENING_MARKS}(?=[!-~]{{6}}){_VALUE}"
+)
+_VALUE_BESIDE = re.compile(rf"(?P<name>s?){_CLOSING_MARKS}[ \t]{{1,3}}\(?{_OPENING_MARKS}{_VALUE}")
+_VARIABLE_NAME = re.compile(r"\$\{?\w{0,50}\Z")
 """The secret's name is a variable, so the text beside it is not its value."""
-_PAIR = re.compile(
+_NAME_VALUE_PAIR = re.compile(
     rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
     rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
     rf"\\{{0,3}}[\"']?{_VALUE}"
 )
-_ELEMENT = re.compile(
+_XML_ELEMENT = re.compile(
     rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}"
     rf"\s{{0,20}}</"
 )
-_KEYED = re.compile(
+_KEY_ASSIGNMENT = re.compile(
     r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id"
     r"|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
-    rf"(?P<sign>=>|:=|={{1,2}}|:|\||(?<=\s)is(?=\s))[*]{{0,2}}\s{{0,4}}{_OPEN}{_VALUE}"
+    rf"(?P<sign>=>|:=|={{1,2}}|:|\||(?<=\s)is(?=\s))[*]{{0,2}}\s{{0,4}}{_OPENING_MARKS}{_VALUE}"
 )
-_NO_KEY = re.compile(
+_OTHER_KEY = re.compile(
     r"(?:public|primary|foreign|partition|sort|object|idempotency|cache|row|lookup|query|host|storage|s3|bucket|hash|"
     r"integrity|group|unique|event|shard|composite|i18n|dedupe|translation|react|known|item|message|map|index|order|"
     r"route|state|session|turbo|build|pub|node|content|file|data|registry|record|entity|image)[ _.-]?$",
     re.IGNORECASE,
 )
-_FLAG = re.compile(
+_OPTION = re.compile(
     r"(?P<name>--?[A-Za-z][A-Za-z0-9_-]{0,40})(?:[ \t]{1,3}|=)(?:\\\n\s{0,8})?[\"']?"
     r"(?P<value>[^\s\"'`<>|;$(){}\\-][^\s\"'`<>|;]{5,400})"
 )
-_FLAGGED = re.compile(
+_SECRET_OPTION = re.compile(
     r"(?:token|secret|passw|passphrase|pwd|api[-_]?key|apikey|auth[-_]?key|access[-_]?key|credential|storepass"
     r"|keypass|-pass$)",
     re.IGNORECASE,
 )
-_FLAG_ABOUT = re.compile(
+_ATTRIBUTE_OPTION = re.compile(
     r"(?:file|path|url|type|name|id|env|stdin|limit|count|max|min|length|budget|expir\w*|ttl)s?$", re.IGNORECASE
 )
-_LOGIN = re.compile(
+_LOGIN_OPTION = re.compile(
     r"(?:-u|-a|--user|--auth|--userpwd|--creds)[ \t=]{1,3}[\"']?[\w.@+-]{1,60}[:%](?P<value>[^\s\"']{5,200})"
 )
-_PIPED = re.compile(
+_PIPED_VALUE = re.compile(
     r"(?:echo|printf)[ \t]{1,3}(?:-\w{1,3}[ \t])?[\"']?(?:[\w.-]{1,40}:)?"
     r"(?P<value>[^\s\"'|$]{4,200})(?:\\n)?[\"']?[ \t]{0,3}\|[ \t]{0,3}[^\n|]{0,80}\Z"
 )
-_COOKIE = re.compile(r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})")
-_PGPASS = re.compile(
+_PASS_ARGUMENT = re.compile(r"pass:(?P<value>[^\s\"']{4,200})")
+"""A password as openssl's options take it: `-passin pass:…`."""
+_COOKIE_VALUE = re.compile(
+    r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})"
+)
+_PGPASS_LINE = re.compile(
     r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
 )
-_AUTH = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
-_USER = re.compile(
+_AUTH_ENTRY = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
+_URL_TOKEN = re.compile(
     r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)"
 )
-_AMONG_DIGITS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
-_MAIL = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
-_TRIMMED = ".,!?:;)*_”’»"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_EMAIL_ADDRESS = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
+_TRAILING_MARKS = ".,!?:;)*_”’»"
+_VALUE_PATTERNS = (
+    _ASSIGNMENT,
+    _NEXT_ARGUMENT,
+    _DEFAULT_VALUE,
+    _NAME_VALUE_PAIR,
+    _XML_ELEMENT,
+    _STATEMENT,
+    _ASIAN_STATEMENT,
+    _VALUE_BESIDE,
+)
+"""How a value can follow a keyword, in the order in which they are tried."""
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
-    """Finds every secret that a keyword introduces; `low` is the text in lower case, of the same length."""
-    out: list[Span] = []
-    for word in select_found_names(_ALL_PASSWORDS, found_parts):
+    """Finds every secret that a keyword introduces."""
+    spans: list[Span] = []
+    for word in select_found_names(_PASSWORD_NAMES, found_parts):
         for at in find_places(lowered, word):
-            out += _password(text, at + len(word))
-            out += _before(text, at)
+            spans += _find_password(text, at + len(word))
+            spans += _find_password_before(text, at)
     for at in find_places(lowered, "pw"):
         if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and lowered[at - 1].isalnum()):
-            out += _password(text, at + 2 + lowered.startswith("d", at + 2))
-    for word in select_found_names(_ALL_TOKENS, found_parts):
+            spans += _find_password(text, at + 2 + lowered.startswith("d", at + 2))
+    for word in select_found_names(_TOKEN_NAMES, found_parts):
         for at in find_places(lowered, word):
-            out += _token(text, at + len(word))
-            out += _token_before(text, at, at + len(word))
+            spans += _find_token(text, at + len(word))
+            spans += _find_token_before(text, at, at + len(word))
     if "key" in found_parts:
-        out += _keyed(text, lowered)
+        spans += _find_keys(text, lowered)
     if "-" in text:
-        out += _flags(text, lowered)
-    return out
+        spans += _find_option_values(text, lowered)
+    return spans
 
 
 def find_cookies_and_files(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     """Finds secrets that no keyword introduces: cookies, password files, URLs with credentials."""
-    return [*_sessions(text, lowered, found_parts), *_files(text, lowered, found_parts)]
+    return [*_find_cookies(text, lowered, found_parts), *_find_file_entries(text, lowered, found_parts)]
 
 
-def _found(match: re.Match[str] | None, kind: str, good: bool = True) -> Iterator[Span]:
-    if match is None or not good:
+def _yield_value(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
+    """Yields the span of the match's value without trailing punctuation, unless it is a placeholder or an address."""
+    if match is None:
         return
-    value = match["value"].rstrip(_TRIMMED)
-    if value and not _is_sample(value):
+    value = match["value"].rstrip(_TRAILING_MARKS)
+    if value and not _is_no_secret(value):
         yield Span(match.start("value"), match.start("value") + len(value), kind)
 
 
-def _is_sample(value: str) -> bool:
-    return bool(PLACEHOLDER.search(value[:80]) or SAMPLE.search(value[:400]) or _MAIL.match(value))
+def _is_no_secret(value: str) -> bool:
+    return bool(PLACEHOLDER.search(value[:80]) or SAMPLE.search(value[:400]) or _EMAIL_ADDRESS.match(value))
 
 
-def _value(match: re.Match[str]) -> str:
-    return match["value"].rstrip(_TRIMMED)
+def _trim_value(match: re.Match[str]) -> str:
+    return match["value"].rstrip(_TRAILING_MARKS)
 
 
-def _password(text: str, end: int) -> Iterator[Span]:
-    for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
+def _find_password(text: str, end: int) -> Iterator[Span]:
+    for pattern in _VALUE_PATTERNS:
         match = pattern.match(text, end)
-        if match is None or (pattern is _BESIDE and _VARIABLE.search(text, max(0, end - 60), end)):
+        if match is None or (pattern is _VALUE_BESIDE and _VARIABLE_NAME.search(text, max(0, end - 60), end)):
             continue
-        value = _value(match)
-        code = text[match.end() : match.end() + 1] in ("(", "[") or value.endswith(("(", ":"))
-        if is_odd_value(value, False) and not code and not (pattern is _BESIDE and not _strange(value)):
-            yield from _found(match, "password")
+        value = _trim_value(match)
+        is_code = text[match.end() : match.end() + 1] in ("(", "[") or value.endswith(("(", ":"))
+        if is_odd_value(value, False) and not is_code and not (pattern is _VALUE_BESIDE and not _is_unlike_word(value)):
+            yield from _yield_value(match, "password")
             return
 
 
-def _before(text: str, at: int) -> Iterator[Span]:
+def _find_password_before(text: str, at: int) -> Iterator[Span]:
     """Yields a value that the words after it call a password."""
     if text.rfind(" ", max(0, at - 48), at) < 0:
         return  # the verb and its spaces are close before the keyword
-    match = _REVERSED.search(text, max(0, at - 110), at)
-    if match is not None and "(" in text[match.end("value") : at] and not _CLOSED.match(text, at):
+    match = _VALUE_BEFORE_PASSWORD.search(text, max(0, at - 110), at)
+    if match is not None and "(" in text[match.end("value") : at] and not _CLOSING_PARENTHESIS.match(text, at):
         return
-    if match is not None and _strange(_value(match)) and is_odd_value(_value(match), False):
-        yield from _found(match, "password")
+    if match is not None and _is_unlike_word(_trim_value(match)) and is_odd_value(_trim_value(match), False):
+        yield from _yield_value(match, "password")
 
 
-def _token_before(text: str, at: int, end: int) -> Iterator[Span]:
+def _find_token_before(text: str, at: int, end: int) -> Iterator[Span]:
     """Yields a value that the words after it call a token or a key."""
-    if text[end : end + 1] not in _SENTENCE or text[at - 1 : at] != " ":
+    if text[end : end + 1] not in _AFTER_WORD or text[at - 1 : at] != " ":
         return
-    match = _CALLED_TOKEN.search(text, max(0, at - 100), at)
+    match = _VALUE_BEFORE_TOKEN.search(text, max(0, at - 100), at)
     if (
         match is not None
         and is_scrambled(match["value"])
-        and not _ID.match(match["value"])
+        and not _ID_PREFIX.match(match["value"])
         and (match["is"] or not _HEX.match(match["value"]))
     ):
-        yield from _found(match, "named-secret" if match["is"] else "token")
+        yield from _yield_value(match, "named-secret" if match["is"] else "token")
 
 
-def _strange(value: str) -> bool:
+def _is_unlike_word(value: str) -> bool:
     """Returns whether a value is unlike the words of a sentence: letters mixed with digits or special characters."""
     return is_scrambled(value) or (
-        _letters(value)
+        _has_letters(value)
         and (sum(map(str.isdigit, value)) >= 1)
         and not re.match(r"[A-Za-z]{1,12}\d{1,2}\Z|\d|v\d", value)
     )
 
 
-def _letters(value: str) -> bool:
+def _has_letters(value: str) -> bool:
     return sum(map(str.isalpha, value)) >= 3
 
 
-def _token(text: str, end: int) -> Iterator[Span]:
-    for pattern in (_SIGN, _ARGUMENT, _DEFAULT, _PAIR, _ELEMENT, _IS, _IS_JOINED, _BESIDE):
+def _find_token(text: str, end: int) -> Iterator[Span]:
+    for pattern in _VALUE_PATTERNS:
         match = pattern.match(text, end)
-        if match is None or (pattern is _BESIDE and _VARIABLE.search(text, max(0, end - 60), end)):
+        if match is None or (pattern is _VALUE_BESIDE and _VARIABLE_NAME.search(text, max(0, end - 60), end)):
             continue
-        value = _value(match)
-        if pattern is _BESIDE and (len(value) < 16 or _AMONG_DIGITS.match(value)):
+        value = _trim_value(match)
+        if pattern is _VALUE_BESIDE and (len(value) < 16 or _UUID.match(value)):
             continue
         name = match.groupdict().get("name") or ""
         if (
@@ -255,17 +337,17 @@ def _token(text: str, end: int) -> Iterator[Span]:
             and ("/" not in value[:2] or len(value) == 40)
             and text[match.end() : match.end() + 1] != "("
         ):
-            yield from _found(match, "token")
+            yield from _yield_value(match, "token")
             return
 
 
-def _keyed(text: str, lowered: str) -> Iterator[Span]:
+def _find_keys(text: str, lowered: str) -> Iterator[Span]:
     """Yields the values of names that end with `key`, if they are long and look random."""
-    done = 0
+    searched_to = 0
     for at in find_places(lowered, "key"):
-        if at < done:
+        if at < searched_to:
             continue
-        match = _KEYED.match(text, at)
+        match = _KEY_ASSIGNMENT.match(text, at)
         if match is None:
             continue
         before = text[max(0, at - 24) : at]
@@ -273,62 +355,61 @@ def _keyed(text: str, lowered: str) -> Iterator[Span]:
             before[-1] in "_- " or (before[-1].isalpha() and text[at] == "K") or before[-1].isupper()
         ):
             continue
-        value = _value(match)
+        value = _trim_value(match)
         classes = sum(any(map(kind, value)) for kind in (str.isdigit, str.islower, str.isupper))
-        if len(value) < 20 or classes < 2 or _NO_KEY.search(before) or (value.count("/") > 4 and "." in value):
+        if len(value) < 20 or classes < 2 or _OTHER_KEY.search(before) or (value.count("/") > 4 and "." in value):
             continue
         if looks_random(value) and is_token(value):
-            yield from _found(match, "key")
-            done = match.end()
+            yield from _yield_value(match, "key")
+            searched_to = match.end()
 
 
-def _flags(text: str, lowered: str) -> Iterator[Span]:
+def _find_option_values(text: str, lowered: str) -> Iterator[Span]:
+    """Yields values of options whose name says that they are secret, and passwords piped into a command."""
     for at in find_places(text, " -"):
-        match = _FLAG.match(text, at + 1)
-        if match is not None and _FLAGGED.search(match["name"]) and not _FLAG_ABOUT.search(match["name"]):
-            value = _value(match)
+        match = _OPTION.match(text, at + 1)
+        if match is not None and _SECRET_OPTION.search(match["name"]) and not _ATTRIBUTE_OPTION.search(match["name"]):
+            value = _trim_value(match)
             if is_odd_value(value, False) or is_token(value):
-                yield from _found(match, "password")
+                yield from _yield_value(match, "password")
             continue
-        login = _LOGIN.match(text, at + 1)
-        if login is not None and is_odd_value(_value(login), False):
-            yield from _found(login, "password")
+        login = _LOGIN_OPTION.match(text, at + 1)
+        if login is not None and is_odd_value(_trim_value(login), False):
+            yield from _yield_value(login, "password")
     for word in ("pass:", "chpasswd", "sudo -s", "password-stdin", "--stdin"):
         for at in find_places(lowered, word):
             if word == "pass:":
-                match = re.compile(r"pass:(?P<value>[^\s\"']{4,200})").match(text, at)
+                match = _PASS_ARGUMENT.match(text, at)
                 if lowered.startswith("-pass", max(0, lowered.rfind(" -", max(0, at - 12), at) + 1)):
-                    yield from _found(match, "password")
+                    yield from _yield_value(match, "password")
                 continue
             line = max(text.rfind("\n", max(0, at - 300), at) + 1, at - 300)
             start = max(text.rfind("echo ", line, at), text.rfind("printf ", line, at))
             if start >= 0:
-                yield from _found(_PIPED.match(text[:at], start), "password")
+                yield from _yield_value(_PIPED_VALUE.match(text[:at], start), "password")
 
 
-def _sessions(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields session cookies, in any place."""
+def _find_cookies(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
+    """Yields the values of session cookies, wherever their names are."""
     if "=" not in text and ":" not in text:
         return
-    for name in select_found_names(_COOKIES, found_parts):
-        done = 0
+    for name in select_found_names(_COOKIE_NAMES, found_parts):
+        searched_to = 0
         for at in find_places(lowered, name):
-            match = _COOKIE.match(text, at + len(name)) if at >= done else None
-            done = match.end() if match else done
+            match = _COOKIE_VALUE.match(text, at + len(name)) if at >= searched_to else None
+            searched_to = match.end() if match else searched_to
             if match is None or (name in ("session", "sid") and len(match["value"]) < 24):
                 continue
-            value = _value(match)
-            signed = value.startswith(("s%3A", "s:"))
-            if signed or (
-                looks_random(value) and not _AMONG_DIGITS.match(value) and "=" in text[at : match.start("value")]
-            ):
-                yield from _found(match, "cookie")
+            value = _trim_value(match)
+            is_signed = value.startswith(("s%3A", "s:"))
+            if is_signed or (looks_random(value) and not _UUID.match(value) and "=" in text[at : match.start("value")]):
+                yield from _yield_value(match, "cookie")
 
 
-def _files(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
+def _find_file_entries(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields secrets in password files (`.pgpass`, docker's `config.json`, `.npmrc`) and in URLs that begin with a
     token."""
-    for literal in select_found_names(_PORTS, found_parts):
+    for literal in select_found_names(_PGPASS_PORTS, found_parts):
         for at in find_places(text, literal):
             start = (
                 max(
@@ -339,16 +420,16 @@ def _files(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
                 )
                 + 1
             )
-            yield from _found(_PGPASS.match(text, max(start, at - 120)), "password")
+            yield from _yield_value(_PGPASS_LINE.match(text, max(start, at - 120)), "password")
     for at in find_places(lowered, "auth") if "auth" in found_parts else ():
-        match = _AUTH.match(lowered, at)
-        named = lowered.startswith("_", at - 1) or '"auths' in lowered[max(0, at - 300) : at]
-        if match is not None and (named or _is_login(text[match.start("value") : match.end("value")])):
+        match = _AUTH_ENTRY.match(lowered, at)
+        is_named = lowered.startswith("_", at - 1) or '"auths' in lowered[max(0, at - 300) : at]
+        if match is not None and (is_named or _is_login(text[match.start("value") : match.end("value")])):
             yield Span(match.start("value"), match.end("value"), "authorization")
     for at in find_places(text, "://") if "://" in text and "@" in text else ():
-        match = _USER.match(text, at)
+        match = _URL_TOKEN.match(text, at)
         if match is not None and looks_random(match["value"]):
-            yield from _found(match, "url-password")
+            yield from _yield_value(match, "url-password")
 
 
 def _is_login(value: str) -> bool:

@@ -24,7 +24,7 @@ _HEADING = re.compile(
     r"|비밀번호)[`*_ ]{0,3}\Z",
     re.IGNORECASE,
 )
-_WORDS = NameGroup(
+_HEADING_WORDS = NameGroup(
     (
         "pass",
         "pwd",
@@ -43,20 +43,20 @@ _WORDS = NameGroup(
         "비밀번호",
     )
 )
-_PASSWORD = re.compile(
+_PASSWORD_HEADING = re.compile(
     r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|code)?|pwd|pw|kennwort|mot de passe|contraseña|senha|"
     r"hasło|пароль|密码|パスワード|비밀번호)[`*_ ]{0,3}\Z",
     re.IGNORECASE,
 )
 _TWO_COLUMNS = re.compile(r"[\w -]{1,40}[,;][\w -]{1,40}\Z")
-_ROWS = 30
-_WIDTH = 400
-_MARKS = ("|", "│", "┃", "\t", ",", ";")
-_RULE = re.compile(r"[\s|│┃├┼┤─━═╞╪╡:+-]{1,400}\Z")
+_MOST_ROWS = 30
+_MOST_LINE_CHARACTERS = 400
+_COLUMN_SEPARATORS = ("|", "│", "┃", "\t", ",", ";")
+_RULER = re.compile(r"[\s|│┃├┼┤─━═╞╪╡:+-]{1,400}\Z")
 _CELL = re.compile(r"[`*\"' ]{0,4}(?P<value>[^\s`\"']{8,200}?)[`*\"' ]{0,4}\Z")
-_GAP = re.compile(r"\S+(?: \S+)*")
+_SPACED_CELL = re.compile(r"\S+(?: \S+)*")
 
-_PRINTED = re.compile(
+_PRINTED_SECRET = re.compile(
     r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|PAT\b|TOKEN"
     r"|SECRET|KEY|PWD)\w{0,20}\}?\"?|"
     r"printenv \w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}|print-access-token|get-access-token|auth token"
@@ -92,124 +92,129 @@ _COMMANDS = NameGroup(
         "create token",
         "token create",
         *(
-            f"{how}{mark}{what}"
+            f"{how}{separator}{what}"
             for how in ("gen", "generate")
-            for mark in "-_ "
+            for separator in "-_ "
             for what in ("key", "secret", "token", "password")
         ),
     )
 )
-_BELOW = re.compile(
+_VALUE_BELOW = re.compile(
     r"[^\n]{0,120}[:：]?[ \t]{0,4}\r?\n\s{1,12}(?P<value>[A-Za-z0-9._~+/=!@#$%^&*-]{12,400})[ \t]{0,4}(?=\r?\n|\Z)"
 )
-_AFTER = re.compile(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
-_TOLD = NameGroup(("password", "token", "api key", "secret key", "access key", "passphrase"))
-_ENTRY = re.compile(
+_VALUE_AFTER_COLON = re.compile(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
+_LABELS = NameGroup(("password", "token", "api key", "secret key", "access key", "passphrase"))
+_KUBERNETES_ENTRY = re.compile(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}"
     r"(?=\r?\n|\Z)"
 )
-SEARCHED_NAMES = (*_WORDS, *_TOLD, *_COMMANDS)
+SEARCHED_NAMES = (*_HEADING_WORDS, *_LABELS, *_COMMANDS)
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields every secret that a line above identifies; `low` is the text in lower case, of the same length."""
+    """Yields every secret that a line above identifies."""
     if "\n" not in text:
         return
-    if select_found_names(_WORDS, found_parts):
-        yield from _tables(text, lowered, found_parts)
-        for word in select_found_names(_TOLD, found_parts):
+    if select_found_names(_HEADING_WORDS, found_parts):
+        yield from _find_table_cells(text, lowered, found_parts)
+        for word in select_found_names(_LABELS, found_parts):
             for at in find_places(lowered, word):
-                match = _BELOW.match(text, at + len(word)) or _AFTER.match(text, at + len(word))
-                yield from _told(match, "password")
+                match = _VALUE_BELOW.match(text, at + len(word)) or _VALUE_AFTER_COLON.match(text, at + len(word))
+                yield from _check_match(match, "password")
     for word in select_found_names(_COMMANDS, found_parts):
         for at in find_places(lowered, word):
-            yield from _told(_PRINTED.match(text, at), "secret")
+            yield from _check_match(_PRINTED_SECRET.match(text, at), "secret")
     for at in find_places(lowered, "kind: secret\n"):
-        yield from _entries(text, lowered, at)
+        yield from _find_kubernetes_entries(text, lowered, at)
 
 
-def _told(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
-    if match is not None and _good(match["value"]):
+def _check_match(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
+    if match is not None and _is_secret(match["value"]):
         yield Span(*match.span("value"), kind)
 
 
-def _good(value: str) -> bool:
+def _is_secret(value: str) -> bool:
     return looks_like_password(value) and value[-1] != ")" and not is_uuid(value) and not PLACEHOLDER.search(value[:80])
 
 
-def _entries(text: str, lowered: str, at: int) -> Iterator[Span]:
+def _find_kubernetes_entries(text: str, lowered: str, at: int) -> Iterator[Span]:
+    """Yields the values in the YAML of a Secret whose `kind` is at `at`."""
     end = text.find("\n---", at, at + 8000)
     for part in ("\ndata:", "\nstringdata:"):
         start = lowered.find(part, at, at + 2000)
         if start < 0:
             continue
-        done = start + len(part)
-        while (match := _ENTRY.match(text, done)) and (end < 0 or match.end() <= end):
-            done = match.end()
+        searched_to = start + len(part)
+        while (match := _KUBERNETES_ENTRY.match(text, searched_to)) and (end < 0 or match.end() <= end):
+            searched_to = match.end()
             if not SAMPLE.search(match["value"][:400]):
                 yield Span(*match.span("value"), "secret")
 
 
-def _tables(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
+def _find_table_cells(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields secrets in the cells below a heading such as "Password", separated by bars, commas, tabs or spaces."""
-    done = 0
-    for start, line in _headings(text, lowered, found_parts):
-        if start < done or len(line) > _WIDTH:
+    searched_to = 0
+    for start, line in _find_headings(text, lowered, found_parts):
+        if start < searched_to or len(line) > _MOST_LINE_CHARACTERS:
             continue
-        mark = next(
+        separator = next(
             (
-                mark
-                for mark in _MARKS
-                if line.count(mark) >= (2 if mark in ",;" and not _TWO_COLUMNS.match(line) else 1)
+                separator
+                for separator in _COLUMN_SEPARATORS
+                if line.count(separator) >= (2 if separator in ",;" and not _TWO_COLUMNS.match(line) else 1)
             ),
             "",
         )
-        heads = _cells(line, mark)
-        columns = [at for at, (_, cell) in enumerate(heads) if _HEADING.match(cell)]
-        if not columns or len(heads) < 2:
+        headings = _split_cells(line, separator)
+        columns = [at for at, (_, cell) in enumerate(headings) if _HEADING.match(cell)]
+        if not columns or len(headings) < 2:
             continue
         at = start + len(line) + 1
-        for row in text[at : at + _ROWS * _WIDTH].split("\n")[:_ROWS]:
-            cells = _cells(row, mark)
-            if not _RULE.match(row):
-                # a sentence before the heading on its line may also contain the mark: then align the cells at the end
-                shift = len(cells) - len(heads) if mark in (",", ";") and len(cells) < len(heads) else 0
-                if (mark and mark not in row) or len(cells) < len(heads) + shift:
+        for row in text[at : at + _MOST_ROWS * _MOST_LINE_CHARACTERS].split("\n")[:_MOST_ROWS]:
+            cells = _split_cells(row, separator)
+            if not _RULER.match(row):
+                # the heading may follow a sentence that contains the separator: then align the cells at the end
+                column_shift = (
+                    len(cells) - len(headings) if separator in (",", ";") and len(cells) < len(headings) else 0
+                )
+                if (separator and separator not in row) or len(cells) < len(headings) + column_shift:
                     break
                 for column in columns:
-                    if column + shift < 0:
+                    if column + column_shift < 0:
                         continue
-                    begin, cell = cells[column + shift]
+                    cell_start, cell = cells[column + column_shift]
                     match = _CELL.match(cell)
-                    chosen = match and _PASSWORD.match(heads[column][1]) and looks_chosen(match["value"])
-                    if match and (chosen or _good(match["value"])):
-                        yield Span(at + begin + match.start("value"), at + begin + match.end("value"), "password")
+                    is_chosen = match and _PASSWORD_HEADING.match(headings[column][1]) and looks_chosen(match["value"])
+                    if match and (is_chosen or _is_secret(match["value"])):
+                        yield Span(
+                            at + cell_start + match.start("value"), at + cell_start + match.end("value"), "password"
+                        )
             at += len(row) + 1
-        done = at
+        searched_to = at
 
 
-def _headings(text: str, lowered: str, found_parts: Set[str]) -> Iterator[tuple[int, str]]:
+def _find_headings(text: str, lowered: str, found_parts: Set[str]) -> Iterator[tuple[int, str]]:
     """Yields the lines that contain a keyword for a secret, each once per keyword, with their positions."""
-    seen = -1
-    for word in select_found_names(_WORDS, found_parts):
-        seen = -1
+    for word in select_found_names(_HEADING_WORDS, found_parts):
+        line_end = -1
         for at in find_places(lowered, word):
-            if at <= seen:
+            if at <= line_end:
                 continue
-            start = text.rfind("\n", max(0, at - _WIDTH), at) + 1
-            seen = text.find("\n", at, at + _WIDTH)
-            if seen < 0:
-                seen = at + _WIDTH
+            start = text.rfind("\n", max(0, at - _MOST_LINE_CHARACTERS), at) + 1
+            line_end = text.find("\n", at, at + _MOST_LINE_CHARACTERS)
+            if line_end < 0:
+                line_end = at + _MOST_LINE_CHARACTERS
                 continue
-            if start or at < _WIDTH:
-                yield start, text[start:seen]
+            if start or at < _MOST_LINE_CHARACTERS:
+                yield start, text[start:line_end]
 
 
-def _cells(line: str, mark: str) -> list[tuple[int, str]]:
-    if not mark:
-        return [(match.start(), match.group()) for match in _GAP.finditer(line)] if "  " in line else []
-    out, at = [], 0
-    for cell in line.split(mark):
-        out.append((at, cell))
-        at += len(cell) + len(mark)
-    return out
+def _split_cells(line: str, separator: str) -> list[tuple[int, str]]:
+    """Returns the cells of a line with their positions in it; "": the separator is two or more spaces."""
+    if not separator:
+        return [(match.start(), match.group()) for match in _SPACED_CELL.finditer(line)] if "  " in line else []
+    spans, at = [], 0
+    for cell in line.split(separator):
+        spans.append((at, cell))
+        at += len(cell) + len(separator)
+    return spans

@@ -19,7 +19,7 @@ from lerim.redaction.values import (
     select_found_names,
 )
 
-NAMES = NameGroup(
+_NAMES = NameGroup(
     (
         "passw",
         "token",
@@ -49,33 +49,33 @@ NAMES = NameGroup(
         "totp",
     )
 )
-_LINE = re.compile(r"[^\n]{0,180}")
+_REST_OF_LINE = re.compile(r"[^\n]{0,180}")
 _LITERAL = re.compile(
     r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
 )
-_PUNCTUATED = re.compile(
+_ASSIGNED_LITERAL = re.compile(
     r"[\w-]{0,24}\\{0,3}(?:[\"'`\]]{1,3}|\[\w{0,6}\])?\s{0,20}(?:=>|:=|\|\|=|={1,2}|:|,)\s{0,20}[bru@]?(?P<quote>[\"'])"
     r"(?P<value>(?:(?!(?P=quote))[^\n\\]){16,200})(?P=quote)"
 )
-_TYPED = re.compile(r"[\w-]{0,24}\s?:\s?&?[\w:<>' ]{1,30}=\s{0,4}[\"'](?P<value>[^\s\"']{8,200})[\"']")
-_ELEMENT = re.compile(
+_TYPED_DECLARATION = re.compile(r"[\w-]{0,24}\s?:\s?&?[\w:<>' ]{1,30}=\s{0,4}[\"'](?P<value>[^\s\"']{8,200})[\"']")
+_XML_ELEMENT = re.compile(
     r"[\w.-]{0,24}[\"']?[^<>\n]{0,40}>\s{0,12}(?:</\w{1,20}>\s{0,12}<string>)?(?P<value>[^<>\s]{8,200})\s{0,12}</"
 )
-_PLIST = re.compile(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
-_WIFI = re.compile(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}(?P<quoted>[\"'])?(?P<value>[^\s\"']{8,63})")
-_CODE = re.compile(
+_PLIST_ENTRY = re.compile(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
+_WIFI_PASSPHRASE = re.compile(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}(?P<quoted>[\"'])?(?P<value>[^\s\"']{8,63})")
+_OTHER_CODE = re.compile(
     r"[;{}]\s|\bif\b|\bsha\d|\bdigest|checksum|integrity|fingerprint|data-testid|className|class=", re.IGNORECASE
 )
-_ABOUT = re.compile(
+_ATTRIBUTE_OF_SECRET = re.compile(
     r"[\w-]{0,24}?(?:id|name|url|uri|path|file|hash|type|count|limit|expir\w*|address|label|hint)s?(?![a-zA-Z])",
     re.IGNORECASE,
 )
-_WRAPPED = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
+_WIFI_CODE = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
 _APP_PASSWORD = re.compile(
     r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}"
     r"|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
 )
-_APP = NameGroup(
+_APP_PASSWORD_NAMES = NameGroup(
     (
         "app password",
         "app-password",
@@ -90,76 +90,76 @@ _APP = NameGroup(
         "totp",
     )
 )
-SEARCHED_NAMES = (*NAMES, *_APP)
+SEARCHED_NAMES = (*_NAMES, *_APP_PASSWORD_NAMES)
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields every literal after the name of a secret; `low` is the text in lower case, of the same length."""
-    quoted = '"' in text or "'" in text or "`" in text
-    for name in select_found_names(NAMES, found_parts):
+    """Yields every literal after the name of a secret."""
+    has_quotes = '"' in text or "'" in text or "`" in text
+    for name in select_found_names(_NAMES, found_parts):
         for at in find_places(lowered, name):
             end = at + len(name) - (name[-1] in "'\"")
-            if quoted:
-                yield from _literals(text, end)
+            if has_quotes:
+                yield from _find_literals(text, end)
             if name == "psk":
-                yield from _passphrase(_WIFI.match(text, end))
+                yield from _check_passphrase(_WIFI_PASSPHRASE.match(text, end))
             elif text.find("<", end, end + 90) >= 0:
-                yield from _if_strange(_PLIST.match(text, end) or _ELEMENT.match(text, end))
+                yield from _check_value(_PLIST_ENTRY.match(text, end) or _XML_ELEMENT.match(text, end))
     if "WIFI:" in text:
         for at in find_places(text, "WIFI:"):
-            match = _WRAPPED.match(text, at)
+            match = _WIFI_CODE.match(text, at)
             if match is not None:
                 yield Span(*match.span("value"), "password")
-    for name in select_found_names(_APP, found_parts):
+    for name in select_found_names(_APP_PASSWORD_NAMES, found_parts):
         for at in find_places(lowered, name):
             match = _APP_PASSWORD.search(text, at, at + 120)
-            if match is not None and "\n\n" not in text[at : match.start()] and _sounds(match["value"]):
+            if match is not None and "\n\n" not in text[at : match.start()] and _is_unlike_word_groups(match["value"]):
                 yield Span(*match.span("value"), "password")
 
 
-def _sounds(value: str) -> bool:
+def _is_unlike_word_groups(value: str) -> bool:
     """Returns whether groups of four characters are not words: at least two have no vowel, an unusual letter
     sequence, digits or capitals."""
-    parts = re.split(r"[ -]", value)
-    odd = sum(
-        not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in parts
+    groups = re.split(r"[ -]", value)
+    odd_groups = sum(
+        not re.search(r"[aeiou]", part) or bool(re.search(r"[^aeiou]{3}|[jqxz]|\d|[A-Z]", part)) for part in groups
     )
-    return odd >= 2
+    return odd_groups >= 2
 
 
-def _passphrase(match: re.Match[str] | None) -> Iterator[Span]:
+def _check_passphrase(match: re.Match[str] | None) -> Iterator[Span]:
     """Yields a network's passphrase: a person chose it, so it may look like words."""
     value = match["value"] if match is not None else ""
-    sham = not value or is_uuid(value) or PLACEHOLDER.search(value) or SAMPLE.search(value)
-    if match is not None and not sham and (looks_like_password(value) or match["quoted"]):
+    is_no_secret = not value or is_uuid(value) or PLACEHOLDER.search(value) or SAMPLE.search(value)
+    if match is not None and not is_no_secret and (looks_like_password(value) or match["quoted"]):
         yield Span(*match.span("value"), "password")
 
 
-def _if_strange(match: re.Match[str] | None) -> Iterator[Span]:
+def _check_value(match: re.Match[str] | None) -> Iterator[Span]:
     if match is not None and looks_like_password(match["value"]) and not is_uuid(match["value"]):
         yield Span(*match.span("value"), "secret")
 
 
-def _literals(text: str, end: int) -> Iterator[Span]:
-    key = _PUNCTUATED.match(text, end)
+def _find_literals(text: str, end: int) -> Iterator[Span]:
+    assigned = _ASSIGNED_LITERAL.match(text, end)
     if (
-        key is not None
-        and (is_punctuated_key(key["value"]) or looks_like_password(key["value"]))
-        and not is_uuid(key["value"])
+        assigned is not None
+        and (is_punctuated_key(assigned["value"]) or looks_like_password(assigned["value"]))
+        and not is_uuid(assigned["value"])
     ):
-        yield Span(*key.span("value"), "secret")
+        yield Span(*assigned.span("value"), "secret")
         return
-    typed = _TYPED.match(text, end)
-    if typed is not None:
-        yield from _if_strange(typed)
+    declaration = _TYPED_DECLARATION.match(text, end)
+    if declaration is not None:
+        yield from _check_value(declaration)
         return
-    if _ABOUT.match(text, end):
+    if _ATTRIBUTE_OF_SECRET.match(text, end):
         return
-    line = _LINE.match(text, end)
-    stop = line.end() if line else end
-    for literal in list(_LITERAL.finditer(text, end, stop))[:4]:
+    line = _REST_OF_LINE.match(text, end)
+    line_end = line.end() if line else end
+    for literal in list(_LITERAL.finditer(text, end, line_end))[:4]:
         value = literal["value"]
-        if _CODE.search(text, end, literal.start()):
+        if _OTHER_CODE.search(text, end, literal.start()):
             return
         if is_scrambled(value) and not is_uuid(value) and len(value) >= 10 and " " not in value:
             yield Span(*literal.span("value"), "secret")

@@ -14,7 +14,7 @@ _BASE64 = re.compile(
     r"){0,800}"
     r"(?:\r?\n[A-Za-z0-9+/]{1,200}={1,2})?={0,2}"
 )
-_STARTS = (
+_ENCODED_STARTS = (
     "ewog",
     "eyJ",
     "ewoJ",
@@ -39,37 +39,38 @@ _STARTS = (
 )
 """How base64-encoded settings begin: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
 SHORTEST_RUN = 40
-_LONGEST = 60_000
-_EMBEDDED = re.compile(r"base64,\s?\Z")
-_ACCOUNT = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
+_MOST_DECODED_BYTES = 60_000
+_DATA_URL_END = re.compile(r"base64,\s?\Z")
+_SERVICE_ACCOUNT_SIGNS = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
 
 
-def find_encoded_secrets(text: str, look: Callable[[str], list[Span]]) -> Iterator[Span]:
-    """Yields runs of base64 that decode to a text with a secret. `look` finds the secrets of a text and does not
-    decode again."""
-    left = 2 * _LONGEST
+def find_encoded_secrets(text: str, find_secrets: Callable[[str], list[Span]]) -> Iterator[Span]:
+    """Yields runs of base64 that decode to a text with a secret. `find_secrets` must not decode base64 again."""
+    remaining_bytes = 2 * _MOST_DECODED_BYTES
     for match in _BASE64.finditer(text):
         run = match.group()
-        if not run.startswith(_STARTS) or _EMBEDDED.search(text, max(0, match.start() - 9), match.start()):
+        if not run.startswith(_ENCODED_STARTS) or _DATA_URL_END.search(text, max(0, match.start() - 9), match.start()):
             continue
         if match.start() and (text[match.start() - 1] == "." or text[match.end() : match.end() + 1] == "."):
             continue  # part of a JSON Web Token
-        plain = _decoded(run)
-        left -= len(plain)
-        if left < 0:
+        decoded = _decode(run)
+        remaining_bytes -= len(decoded)
+        if remaining_bytes < 0:
             return
-        if plain and (any(sign in plain for sign in _ACCOUNT) or look(plain.decode("utf-8", "replace"))):
+        if decoded and (
+            any(sign in decoded for sign in _SERVICE_ACCOUNT_SIGNS) or find_secrets(decoded.decode("utf-8", "replace"))
+        ):
             yield Span(*match.span(), "encoded-secret")
 
 
-def _decoded(run: str) -> bytes:
+def _decode(run: str) -> bytes:
     """Decodes the run. Returns b"" if the result is not text."""
-    packed = "".join(run.split()).rstrip("=")
-    packed = packed[: len(packed) - (len(packed) % 4 == 1)]
+    encoded = "".join(run.split()).rstrip("=")
+    encoded = encoded[: len(encoded) - (len(encoded) % 4 == 1)]
     try:
-        head = base64.b64decode(packed[:64])
+        head = base64.b64decode(encoded[:64])
         if not head.isascii() or not all(32 <= byte < 127 or byte in (9, 10, 13) for byte in head):
             return b""
-        return base64.b64decode(packed + "=" * (-len(packed) % 4))
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4))
     except (binascii.Error, ValueError):
         return b""

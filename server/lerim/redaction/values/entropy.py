@@ -15,7 +15,7 @@ _WORD = re.compile(r"^(?:[A-Za-z]?[a-z]{0,20}\d{0,3}|[A-Z]{1,20}\d{0,3}|\d{1,8}[
 
 def looks_random(value: str) -> bool:
     """Returns whether a value looks random: letters and digits mixed, or only letters if they are a long mix of
-    cases or form no words. Words joined by hyphens, dots or underscores do not count."""
+    cases or form no words. Words joined by hyphens, dots or underscores do not look random."""
     if len(value) < 8 or PLACEHOLDER.search(value[:80]):
         return False
     digits = sum(ch.isdigit() for ch in value)

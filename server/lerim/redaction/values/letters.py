@@ -1,4 +1,4 @@
-"""Judges whether letters follow each other as in words and names, or at random as in a key without digits."""
+"""Judges whether letters follow each other as in words and names, or at random, as in a key without digits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _FOLLOWED_BY = (
 )
 """For each letter, how often each other letter follows it, from 0 (never) to 9: counted in the words of programs and
 their documentation, mostly English. Random letters score 3 on average, hardly any word less than 5."""
-_UNLIKE_WORDS, _UNLIKE_NAMES = 4.9, 5.5
-_SHORTEST = 10
-_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_LEAST_WORD_SCORE, _LEAST_NAME_SCORE = 4.9, 5.5
+_FEWEST_LETTERS = 10
+_WORD_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 """The words that make up a name; in real names they average at least about three letters."""
 
 
 @cache
-def _scores() -> dict[tuple[str, str], int]:
+def _load_pair_scores() -> dict[tuple[str, str], int]:
     rows = zip(ascii_lowercase, _FOLLOWED_BY.split(), strict=True)
     return {
         (first, second): int(score) for first, row in rows for second, score in zip(ascii_lowercase, row, strict=True)
@@ -36,12 +36,12 @@ def is_unlike_words(value: str) -> bool:
     """Returns whether the letters of a value, at least ten, form no words: `vgiqcgsobhmkizxf`, not
     `getUserFromRequest`."""
     letters = [letter for letter in value.lower()[:200] if "a" <= letter <= "z"]
-    if len(letters) < _SHORTEST:
+    if len(letters) < _FEWEST_LETTERS:
         return False
-    mixed = not (value.islower() or value.isupper())
-    share = len(letters) / max(1, len(_PIECES.findall(value))) if mixed else 9
-    if share < 2.5 and len(letters) >= len(value) - 2:
+    is_mixed_case = not (value.islower() or value.isupper())
+    letters_per_piece = len(letters) / max(1, len(_WORD_PIECES.findall(value))) if is_mixed_case else 9
+    if letters_per_piece < 2.5 and len(letters) >= len(value) - 2:
         return True
-    scores = _scores()
-    least = _UNLIKE_NAMES if share < 3.1 else _UNLIKE_WORDS
-    return sum(map(scores.__getitem__, pairwise(letters))) < least * (len(letters) - 1)
+    pair_scores = _load_pair_scores()
+    least_score = _LEAST_NAME_SCORE if letters_per_piece < 3.1 else _LEAST_WORD_SCORE
+    return sum(map(pair_scores.__getitem__, pairwise(letters))) < least_score * (len(letters) - 1)

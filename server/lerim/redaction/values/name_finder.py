@@ -1,5 +1,5 @@
-"""Finds which of several hundred names occur in a text: searched once per text, with remembered results for each
-word."""
+"""Finds which of several hundred names occur in a text. Each text is searched once for all modules, and the results of
+each word are cached."""
 
 from __future__ import annotations
 
@@ -7,70 +7,76 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 
-_LONGEST, _REMEMBERED = 60, 40_000
-_HUGE = 2_000
-_TELLING = frozenset(("key", "token", "secret", "password", "passphrase", "keys"))
-_NOTHING: frozenset[str] = frozenset()
+_MOST_CACHED_CHARACTERS, _MOST_CACHED_WORDS = 60, 40_000
+_HUGE_WORD_CHARACTERS = 2_000
+_DISTINCTIVE_WORDS = frozenset(("key", "token", "secret", "password", "passphrase", "keys"))
+_NO_PARTS: frozenset[str] = frozenset()
 
 
 class NameFinder:
-    """Finds names in lower-case text. Of a name of several words, only the most telling word is searched."""
+    """Finds names in lower-case text. Of a name of several words, only the most distinctive word (its part) is
+    searched."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)
-        self._held: dict[str, frozenset[str]] = {}
+        self._cache: dict[str, frozenset[str]] = {}
 
     @cached_property
-    def _longer(self) -> dict[str, tuple[str, ...]]:
+    def _containing_parts(self) -> dict[str, tuple[str, ...]]:
         """The name parts that contain no other part, each with the parts that contain it; computed on first use."""
-        parts = {_part(name) for name in self._names}
-        least = [part for part in parts if not any(other != part and other in part for other in parts)]
-        return {one: tuple(part for part in parts if one in part) for one in least}
+        parts = {_choose_part(name) for name in self._names}
+        shortest_parts = [part for part in parts if not any(other != part and other in part for other in parts)]
+        return {one: tuple(part for part in parts if one in part) for one in shortest_parts}
 
     @cached_property
-    def _any(self) -> re.Pattern[str]:
-        return re.compile(_tree(self._longer.keys()))
+    def _any_part_pattern(self) -> re.Pattern[str]:
+        return re.compile(_build_pattern(self._containing_parts.keys()))
 
     @cached_property
-    def _least(self) -> re.Pattern[str]:
-        return re.compile(f"(?=({self._any.pattern}))")
+    def _overlapping_pattern(self) -> re.Pattern[str]:
+        return re.compile(f"(?=({self._any_part_pattern.pattern}))")
 
     def find_parts(self, lowered: str) -> Set[str]:
         """Returns the name parts that occur in a text."""
-        out: set[str] = set()
-        known = self._held
+        found_parts: set[str] = set()
+        cache = self._cache
         for word in set(lowered.split()):
-            held = known.get(word)
-            if held is None:
-                held = self._look(word)
-            if held:
-                out |= held
-        return out
+            word_parts = cache.get(word)
+            if word_parts is None:
+                word_parts = self._search_word(word)
+            if word_parts:
+                found_parts |= word_parts
+        return found_parts
 
-    def _look(self, word: str) -> frozenset[str]:
-        held = _NOTHING
-        if self._any.search(word):
-            least = (
-                set(self._least.findall(word)) if len(word) < _HUGE else {one for one in self._longer if one in word}
+    def _search_word(self, word: str) -> frozenset[str]:
+        """Returns the name parts that occur in a word, and caches them if the word is short."""
+        word_parts = _NO_PARTS
+        if self._any_part_pattern.search(word):
+            shortest_parts = (
+                set(self._overlapping_pattern.findall(word))
+                if len(word) < _HUGE_WORD_CHARACTERS
+                else {one for one in self._containing_parts if one in word}
             )
-            held = frozenset(part for one in least for part in self._longer[one] if part in word)
-        if len(word) < _LONGEST:
-            if len(self._held) >= _REMEMBERED:
-                self._held.clear()
-            self._held[word] = held
-        return held
+            word_parts = frozenset(
+                part for one in shortest_parts for part in self._containing_parts[one] if part in word
+            )
+        if len(word) < _MOST_CACHED_CHARACTERS:
+            if len(self._cache) >= _MOST_CACHED_WORDS:
+                self._cache.clear()
+            self._cache[word] = word_parts
+        return word_parts
 
 
 class NameGroup(tuple[str, ...]):
-    """The names that one module looks for."""
+    """The names that one module searches for."""
 
     @cached_property
     def by_part(self) -> dict[str, list[tuple[int, str]]]:
         """The names by the part that `NameFinder` searches for, each with its index."""
-        out: dict[str, list[tuple[int, str]]] = {}
+        names: dict[str, list[tuple[int, str]]] = {}
         for number, name in enumerate(self):
-            out.setdefault(_part(name), []).append((number, name))
-        return out
+            names.setdefault(_choose_part(name), []).append((number, name))
+        return names
 
 
 def select_found_names(names: NameGroup, found_parts: Set[str]) -> list[str]:
@@ -80,27 +86,29 @@ def select_found_names(names: NameGroup, found_parts: Set[str]) -> list[str]:
     return [name for _, name in sorted([named for part in parts for named in names.by_part[part]])]
 
 
-def _part(name: str) -> str:
+def _choose_part(name: str) -> str:
     """Returns the word of a name to search for: one such as `key` or `token` if there is one, else the longest."""
-    return max(name.lower().split(), key=lambda word: (word in _TELLING, len(word)))
+    return max(name.lower().split(), key=lambda word: (word in _DISTINCTIVE_WORDS, len(word)))
 
 
-def _tree(names: Set[str]) -> str:
+def _build_pattern(names: Set[str]) -> str:
     """Returns a regular expression in which names with the same beginning share it, so each letter of a text is
     tried once."""
     branches: dict[str, set[str]] = {}
     for name in names:
         branches.setdefault(name[:1], set()).add(name[1:])
-    parts = [re.escape(first) + ("" if "" in rest else _tree(rest)) for first, rest in sorted(branches.items())]
+    parts = [
+        re.escape(first) + ("" if "" in rest else _build_pattern(rest)) for first, rest in sorted(branches.items())
+    ]
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
 def find_places(text: str, literal: str) -> Iterable[int]:
     """Returns the positions of a literal in a text."""
-    return _each_place(text, literal) if literal in text else ()
+    return _iterate_places(text, literal) if literal in text else ()
 
 
-def _each_place(text: str, literal: str) -> Iterator[int]:
+def _iterate_places(text: str, literal: str) -> Iterator[int]:
     at = text.find(literal)
     while at >= 0:
         yield at

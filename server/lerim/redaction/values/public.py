@@ -1,4 +1,4 @@
-"""Recognizes values that are public by their name or form, and so not secret in any place."""
+"""Recognizes values that are public by their name or form, and therefore not secret in any place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from lerim.redaction.values.appearance import is_scrambled
 from lerim.redaction.values.rules import Span
 
-_NAMED = re.compile(
+_NAME_BEFORE = re.compile(
     r"(?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}(?:\s?:\s?&?[\w:<>' ]{1,24})?"
     r"\s{0,8}(?:=>|:=|={1,2}|:)\s{0,8}[bfr@]?\\{0,3}[\"'`]?\Z"
 )
@@ -20,9 +20,9 @@ _PUBLIC_NAME = re.compile(
     r"(?:page|next|continuation|sync|cursor)_?token|max_age|_days|_seconds|_minutes)\Z)|(?:Count|Name|Ref|Path)\Z",
     re.IGNORECASE,
 )
-_PRIVATE_NAME = re.compile(r"private|secret_?key", re.IGNORECASE)
+_PRIVATE_KEY_NAME = re.compile(r"private|secret_?key", re.IGNORECASE)
 _ID_NAME = re.compile(r"(?<!secret)(?:_id|Id|-id|_ID|(?<=[a-z])ID)\Z")
-_FORM = re.compile(
+_PUBLIC_FORM = re.compile(
     r"#[0-9a-fA-F]{3,8}\Z|(?:pbkdf2|bcrypt|argon2|scrypt)[\w-]{0,20}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha"
     r"|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
     r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}="
@@ -30,13 +30,13 @@ _FORM = re.compile(
     r"|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
-_CITED = re.compile(r"[0-9a-f]{12}\]")
+_CITED_TURN_ID = re.compile(r"[0-9a-f]{12}\]")
 """A turn id, as Lerim's summaries cite it."""
-_CACHED = re.compile(
+_NAME_WITH_DIGEST = re.compile(
     r"(?:[\w.-]{1,40}/){0,6}[A-Za-z][\w.]{0,40}(?:-[\w.=]{1,40}){0,8}-(?:[0-9a-f]{32,128}|[A-Za-z0-9+/]{43}=)\Z"
 )
 """A name that ends with a digest, as in build caches."""
-_FILE = re.compile(
+_FILE_NAME = re.compile(
     r"[\w./@-]{0,300}\.(?:png|jpe?g|webp|gif|svg|pdf|json|gz|zip|txt|csv|parquet|md|ya?ml|toml|py|ts|js|log|pem|key"
     r"|crt|db|"
     r"sqlite|mp4|tar|enc|html?|css)\Z"
@@ -44,93 +44,100 @@ _FILE = re.compile(
 _PATH = re.compile(
     r"~?/(?:[\w.-]{1,60}/){1,12}[\w.-]{1,60}\Z|(?:[a-z][a-z0-9]{0,20}/){1,6}[a-z0-9]+(?:-[a-z0-9]{1,12}){1,8}\Z"
 )
-_SUMMED = re.compile(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
-_SIGNER = re.compile(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)
-_DIGEST = re.compile(
+_CHECKSUM_OF_FILE = re.compile(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
+_SIGNING_KEY_ID = re.compile(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)
+_DIGEST_NAME = re.compile(
     r"(?:sha-?\d{1,3}|md5|blake\d?\w?|crc32|integrity|checksum|digest|etag|\bh1)[\"']?\s{0,2}[:= -]\s{0,2}[\"']?\Z",
     re.IGNORECASE,
 )
-_REFERENCE = re.compile(
+_REFERENCE_TO_SECRET = re.compile(
     r"arn:[\w:/*-]{0,120}\Z|(?:get|describe|delete|edit|patch|create|rollout) secrets?(?: generic)?[ /]\Z"
 )
-_BARE = re.compile(
+_BARE_DIGEST = re.compile(
     r"(?:[0-9a-f]{7,8}|[0-9a-f]{12}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\Z|"
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z",
     re.IGNORECASE,
 )
 """The form of digests, commits and ids, which are secret only if the name they are assigned to says so."""
-_STRONG = re.compile(
+_SECRET_NAME = re.compile(
     r"token|secret|pass|pwd|pw\Z|sess(?:ion)?_?id\Z|sid\Z|aspxauth|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt"
     r"|sign|(?:api|app|application|access|license|master|account|service|write|read|"
     r"ingest|admin|client|user|private|subscription|integration|routing|session|nonce|logged)[ _.-]?keys?|[a-z]_?key\Z",
     re.IGNORECASE,
 )
-_WEAK = re.compile(
+_PUBLIC_ID_NAME = re.compile(
     r"(?:request|trace|span|correlation|cache|cached|commit|branch|restore|primary|foreign|object|s3|idempotency|from"
     r"|for|hit|sort|"
     r"partition|host|row|lookup|unique|dedupe|event|group|message)[ _-]?(?:ids?|keys?|hash)?\Z",
     re.IGNORECASE,
 )
-_ONLY_KEY = re.compile(r"(?:\A| )(?:ids?|keys?)\Z", re.IGNORECASE)
+_BARE_KEY_NAME = re.compile(r"(?:\A| )(?:ids?|keys?)\Z", re.IGNORECASE)
 _WORD_BEFORE = re.compile(
     r"(?P<name>(?:[A-Za-z-]{1,20} )?[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}"
     r"(?:\s?:\s?&?(?:'\w{1,12} )?\w{1,12}\s?(?==))?\s{0,3}[:=]{0,2}>?\s{0,8}[\"'`(]{0,2}\Z"
 )
-_STEM = re.compile(r"token|secret|passw|auth|cred", re.IGNORECASE)
-_ENDS = re.compile(r"(?:tokens?|secrets?|passw\w{0,6}|auth|credentials?|creds?|keys?|\d)\Z", re.IGNORECASE)
-_NUMBERED = re.compile(
+_SECRET_STEM = re.compile(r"token|secret|passw|auth|cred", re.IGNORECASE)
+_SECRET_NAME_END = re.compile(r"(?:tokens?|secrets?|passw\w{0,6}|auth|credentials?|creds?|keys?|\d)\Z", re.IGNORECASE)
+_NAME_OF_NUMBER = re.compile(
     r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE
 )
-_FOLLOWED = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
-_KEPT = frozenset({"named-secret", "private", "url-key", "private-key", "url-password", "authorization"})
-_SPOKEN_OF = re.compile(
+_KUBECTL_OUTPUT = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
+_NEVER_PUBLIC = frozenset({"named-secret", "private", "url-key", "private-key", "url-password", "authorization"})
+_SECRET_IN_SENTENCE = re.compile(
     r"(?:token|secret|password|key) (?:(?:for|of) [\w.-]{1,40}\W{0,4}|[^\n]{1,60}:[ \t]{0,4}\n\s{0,8})\Z", re.IGNORECASE
 )
 """A secret named in the words before it, "the token for twilio: …", or on the line above."""
 
 
 def is_public(text: str, span: Span) -> bool:
-    """Returns whether a value found in a place of secrets is public by its form or its name."""
-    if span.kind in _KEPT:
+    """Returns whether a value that was found by its place is public by its form or its name."""
+    if span.kind in _NEVER_PUBLIC:
         return False
     value = text[span.start : min(span.end, span.start + 500)]
     before = text[max(0, span.start - 80) : span.start]
-    if _FORM.match(value) or _CACHED.match(value) or _FILE.match(value) or _SUMMED.search(before):
+    if (
+        _PUBLIC_FORM.match(value)
+        or _NAME_WITH_DIGEST.match(value)
+        or _FILE_NAME.match(value)
+        or _CHECKSUM_OF_FILE.search(before)
+    ):
         return True
-    if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNER.search(before):
+    if re.fullmatch(r"[0-9A-F]{16}|[0-9A-F]{40}", value) and _SIGNING_KEY_ID.search(before):
         return True
     if (
         _PATH.match(value) and not any(len(part) >= 10 and is_scrambled(part) for part in value.split("/"))
-    ) or _FOLLOWED.match(text, span.end):
+    ) or _KUBECTL_OUTPUT.match(text, span.end):
         return True
     if value[0] == "?" and before.endswith(":") and "${" in before:
         return True  # a shell's message about an unset variable
     if before.rstrip().endswith("|") and before.rfind("{{") > before.rfind("}}"):
         return True  # a template filter
-    if before.endswith("[") and _CITED.match(text, span.start):
+    if before.endswith("[") and _CITED_TURN_ID.match(text, span.start):
         return True
-    if _DIGEST.search(before) or _REFERENCE.search(before) or (value[0] == before[-1:] == ":"):
+    if _DIGEST_NAME.search(before) or _REFERENCE_TO_SECRET.search(before) or (value[0] == before[-1:] == ":"):
         return True
-    named = _NAMED.search(before)
-    if _BARE.match(value) and _is_id(before):
+    name_match = _NAME_BEFORE.search(before)
+    if _BARE_DIGEST.match(value) and _is_named_as_public(before):
         return True
-    if value.isdigit() and named is not None and not _NUMBERED.search(named["name"]):
+    if value.isdigit() and name_match is not None and not _NAME_OF_NUMBER.search(name_match["name"]):
         return True
-    if named is None or _PRIVATE_NAME.search(named["name"]):
+    if name_match is None or _PRIVATE_KEY_NAME.search(name_match["name"]):
         return False
-    return bool(_PUBLIC_NAME.search(named["name"])) or (span.kind != "cookie" and bool(_ID_NAME.search(named["name"])))
+    return bool(_PUBLIC_NAME.search(name_match["name"])) or (
+        span.kind != "cookie" and bool(_ID_NAME.search(name_match["name"]))
+    )
 
 
-def _is_id(before: str) -> bool:
+def _is_named_as_public(before: str) -> bool:
     """Returns whether the words before a digest or an id show that it is not a secret."""
-    word = _WORD_BEFORE.search(before)
-    if word is None or _SPOKEN_OF.search(before):
+    name_match = _WORD_BEFORE.search(before)
+    if name_match is None or _SECRET_IN_SENTENCE.search(before):
         return False
-    name = word["name"]
-    if _WEAK.search(name) or (_ONLY_KEY.search(name) and not _STRONG.search(name)):
+    name = name_match["name"]
+    if _PUBLIC_ID_NAME.search(name) or (_BARE_KEY_NAME.search(name) and not _SECRET_NAME.search(name)):
         return True
     last = name.rsplit(" ", 1)[-1]
-    assigned = any(sign in before[word.end("name") :] for sign in ":=")
-    if assigned:
-        return not _STRONG.search(name)
-    return bool(_STEM.search(last)) and not last.startswith("-") and not _ENDS.search(last)
+    is_assigned = any(sign in before[name_match.end("name") :] for sign in ":=")
+    if is_assigned:
+        return not _SECRET_NAME.search(name)
+    return bool(_SECRET_STEM.search(last)) and not last.startswith("-") and not _SECRET_NAME_END.search(last)

@@ -43,8 +43,8 @@ def accept_candidate(
     now: datetime | None = None,
     *,
     choice: NeighbourChoice | None = None,
-    unseen: bool = False,
-    singly: bool = True,
+    automatic: bool = False,
+    in_bulk: bool = False,
 ) -> ReviewResult:
     """Do what a candidate proposes; then the candidate is gone. `unseen`: no person looked at it. What was accepted
     unseen, or not `singly` but with all that wait, does not move the ranking. What a person accepts has a confidence of
@@ -67,21 +67,21 @@ def accept_candidate(
             message = "Shall the quotes of memories be shared in git, or stay on this machine?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
         if shared != store.quotes.read_choice():
-            paths.make_private()
+            paths.make_private_folder()
             store.quotes.write_choice(shared)
         final = proposal
         if edit is not None:
             final = parse_candidate(apply_edit(proposal, edit), proposal.path, store, proposal.text)
         if choice is not None:
-            final = replace(apply_choice(store, final, choice), whole=edit is not None)
+            final = replace(apply_choice(store, final, choice), overwrites_body=edit is not None)
         check_lost_targets(paths, ledger, final)
         check_rating_stands(paths, ledger, final)
         if final.action != "same":  # which leaves the memory's file as it is
             check_changed_targets(paths, ledger, final)
-        kind: ActionKind = "settle" if unseen else "accept"
+        kind: ActionKind = "settle" if automatic else "accept"
         if kind == "accept":
             final = replace(final, record=accepted_record(final.record))
-        judged: JudgmentKind | None = None if unseen or not singly else "edited" if final.edited else "accepted"
+        judged: JudgmentKind | None = None if automatic or in_bulk else "edited" if final.edited else "accepted"
         near = find_kept_beside(paths, ledger, store, final, choice, memories)
         return _carry_out(paths, ledger, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
 
@@ -127,26 +127,30 @@ def _carry_out(
 def _describe_accepted(final: Proposal) -> str:
     """One line on what accepting did, also to the memories that the candidate is about."""
     title = final.record.title
-    about = final.about[0].record.title if final.about else ""
+    target_title = final.target_memories[0].record.title if final.target_memories else ""
     match final.action:
         case "same":
-            return f"Evidence added: {about}"
+            return f"Evidence added: {target_title}"
         case "supersede":
-            return f"Accepted: {title} (replaces “{about}”)"
+            return f"Accepted: {title} (replaces “{target_title}”)"
         case "update":
-            return f"Accepted: {title} (changes “{about}”)" if about != title else f"Accepted as a change: {title}"
+            return (
+                f"Accepted: {title} (changes “{target_title}”)"
+                if target_title != title
+                else f"Accepted as a change: {title}"
+            )
         case "resolve":
-            return f"Accepted: {title} (answers “{about}”)"
+            return f"Accepted: {title} (answers “{target_title}”)"
         case "archive":
-            return f"Archived: {'; '.join(one.record.title for one in final.about)}"
+            return f"Archived: {'; '.join(one.record.title for one in final.target_memories)}"
         case "merge":
             return f"Merged: {title}"
         case "consolidate":
             return f"Combined: {title}"
         case "close":
-            return f"Answered: {about}"
+            return f"Answered: {target_title}"
         case "refer":
-            before = final.about[0].record.references
+            before = final.target_memories[0].record.references
             new = [one for one in final.record.references if one not in before]
             return f"Refers to {', '.join(new)}: {title}" if new else f"Fewer references: {title}"
         case "add":
@@ -173,7 +177,7 @@ def _record_unedited_texts(ledger: Ledger, store: Store, proposal: Proposal, eff
     """Record the texts that no person has edited; only these may be changed automatically."""
     if proposal.edited:
         return
-    unedited = all(ledger.is_ours(one.text_hash) for one in proposal.about)
+    unedited = all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)
     for change in effect.changes:
         if (
             change.home == "memory"

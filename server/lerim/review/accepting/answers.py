@@ -28,8 +28,10 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
         )
     if choice.answer == "keep":
         back = proposal.action == "add"
-        targets, about = (proposal.targets, proposal.about) if back else ((), ())
-        return replace(proposal, action="add", targets=targets, about=about, lost=(), diff="")
+        targets, target_memories = (proposal.targets, proposal.target_memories) if back else ((), ())
+        return replace(
+            proposal, action="add", targets=targets, target_memories=target_memories, lost_targets=(), diff=""
+        )
     stored = store.load_by_id(choice.memory)
     if stored.status != "active" or (choice.hash not in ("", stored.text_hash) and choice.answer != "same"):
         raise StaleError(
@@ -38,17 +40,19 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
             todo="Check its new text, then choose again.",
         )
     target = Target(stored.record.id, stored.text_hash)
-    return replace(proposal, action=ACTIONS[choice.answer], targets=(target,), about=(stored,), lost=())
+    return replace(
+        proposal, action=ACTIONS[choice.answer], targets=(target,), target_memories=(stored,), lost_targets=()
+    )
 
 
 def answer_to_record(ledger: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> RecordedAnswer | None:
     """The answer to record for a session's candidate, so that the pair is not shown again; None if there is none."""
     known = ledger.find_claim(final.id)
     answer = ANSWERS.get(final.action)
-    memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.about)
+    memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.target_memories)
     if not final.session or known is None or answer is None or not memories:
         return None
-    return RecordedAnswer(known.print, known.source, answer, memories, effect.memory_id)
+    return RecordedAnswer(known.fingerprint, known.source, answer, memories, effect.memory_id)
 
 
 def find_kept_beside(
@@ -65,7 +69,7 @@ def find_kept_beside(
     if choice is not None and choice.memory:
         return (choice.memory,)
     known = ledger.find_claim(final.id)
-    skip = ledger.choices.answered_memories(known.print, known.source) if known is not None else set()
+    skip = ledger.choices.answered_memories(known.fingerprint, known.source) if known is not None else set()
     with open_memory_search(paths, memories) as search:
         near = find_neighbours(search, store, final.record.title, final.record.body, skip=skip)
     return tuple(one.stored.record.id for one in near)

@@ -6,7 +6,7 @@ from lerim.errors import LerimError, MemoryError_, Problem, StaleError
 from lerim.memory import MemorySearch, QuoteChoice
 from lerim.review.accepting.accept import accept_candidate
 from lerim.review.candidates import Proposal, load_candidate, load_candidates
-from lerim.review.comparing import NEAR, find_neighbours
+from lerim.review.comparing import MIN_NEAR_SIMILARITY, find_neighbours
 from lerim.review.ledger import open_ledger
 from lerim.review.proposing import open_memory_search
 from lerim.review.results import ReviewResult
@@ -30,7 +30,7 @@ def auto_accept(
             return None
         try:
             choice = quotes or store.quotes.read_choice() or "local"
-            return accept_candidate(paths, proposal.id, quotes=choice, memories=memories, unseen=True)
+            return accept_candidate(paths, proposal.id, quotes=choice, memories=memories, automatic=True)
         except StaleError:
             try:
                 proposal = load_candidate(
@@ -79,21 +79,25 @@ def doubt_reason(proposal: Proposal) -> str:
 
 
 def _may_settle(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
-    if doubt_reason(proposal) or proposal.edited or proposal.void:
+    if doubt_reason(proposal) or proposal.edited or proposal.is_obsolete:
         return False
     if proposal.session and (proposal.action != "add" or _has_near_neighbour(paths, proposal, memories)):
         return False
     with open_ledger(paths.private, paths.moves) as ledger:
         if proposal.id in ledger.ids_acted_on("accept", "undone") | ledger.ids_acted_on("settle", "undone"):
             return False
-        ends = set() if proposal.session or proposal.action == "refer" else {one.record.id for one in proposal.about}
+        ends = (
+            set()
+            if proposal.session or proposal.action == "refer"
+            else {one.record.id for one in proposal.target_memories}
+        )
         if ends & ledger.ids_acted_on("restore", "done"):
             return False
-        return all(ledger.is_ours(one.text_hash) for one in proposal.about)
+        return all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)
 
 
 def _has_near_neighbour(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
     title, body = proposal.record.title, proposal.record.body
     with open_memory_search(paths, memories) as search:
         near = find_neighbours(search, paths.store(), title, body, 1)
-    return any(one.similarity >= NEAR for one in near)
+    return any(one.similarity >= MIN_NEAR_SIMILARITY for one in near)

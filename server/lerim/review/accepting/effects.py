@@ -29,11 +29,11 @@ from lerim.memory import (
 )
 from lerim.review.candidates import (
     Proposal,
+    ended_ids,
     ended_text,
     is_answered,
-    name_ended,
-    naming_text,
-    referring_text,
+    linked_text,
+    text_with_references,
     updated_text,
 )
 from lerim.review.ledger import FileChange
@@ -52,47 +52,49 @@ class Effects:
 
 
 def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
-    """What accepting a proposal changes; its targets are as `proposal.about` has them.
+    """What accepting a proposal changes; its targets are as `proposal.target_memories` has them.
 
     Raises NotFoundError where a target is gone, MemoryError_ where a file cannot be changed line by line.
     """
-    about = _all_there(proposal)
+    target_memories = _all_there(proposal)
     match proposal.action:
         case "archive":
             changes = [
                 change
-                for stored in about
+                for stored in target_memories
                 for before in (store.read_text(stored.path),)
                 for change in _moved(store, stored, before, before, "archived")
             ]
-            return Effects(about[0].record.id, tuple(changes), store.path_for(about[0].record, archived=True))
+            return Effects(
+                target_memories[0].record.id, tuple(changes), store.path_for(target_memories[0].record, archived=True)
+            )
         case "refer":
-            kept = about[0]
+            kept = target_memories[0]
             before = store.read_text(kept.path)
-            after = referring_text(before, kept.path, proposal.record.references)
+            after = text_with_references(before, kept.path, proposal.record.references)
             verify(parse_record(after, kept.path), [kept.record])
             return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
         case "close":
-            question, kept = about
+            question, kept = target_memories
             before = store.read_text(kept.path)
             changes = _ending(store, [question], kept.record)
-            after = naming_text(before, kept.path, [question.record])
+            after = linked_text(before, kept.path, [question.record])
             return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
         case "same":
-            kept = about[0]
+            kept = target_memories[0]
             return Effects(kept.record.id, tuple(_evidence_change(store, kept.record, proposal.record)), kept.path)
         case "update" | "merge":
-            return _update(store, proposal, about[0], about[1:], verify)
-        case "add" if about:
-            return _return(store, proposal, about[0], verify)
+            return _update(store, proposal, target_memories[0], target_memories[1:], verify)
+        case "add" if target_memories:
+            return _return(store, proposal, target_memories[0], verify)
         case _:
-            return _addition(store, proposal, about, verify)
+            return _addition(store, proposal, target_memories, verify)
 
 
 def _all_there(proposal: Proposal) -> tuple[StoredMemory, ...]:
-    if len(proposal.about) == len(proposal.targets):
-        return proposal.about
-    known = {stored.record.id for stored in proposal.about}
+    if len(proposal.target_memories) == len(proposal.targets):
+        return proposal.target_memories
+    known = {stored.record.id for stored in proposal.target_memories}
     where = ", ".join(one.id for one in proposal.targets if one.id not in known)
     raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Check its file.")
 
@@ -102,7 +104,7 @@ def _update(
 ) -> Effects:
     before = store.read_text(kept.path)
     others = [one.record for one in ended]
-    after = updated_text(proposal.record, before, kept.path, store, others, whole=proposal.whole)
+    after = updated_text(proposal.record, before, kept.path, store, others, overwrite_body=proposal.overwrites_body)
     verified = verify(parse_record(after, kept.path), [kept.record, *others]).verified
     if verified:
         after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
@@ -128,7 +130,7 @@ def _addition(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], v
     if not proposal.session or store.path_of(memory.id) is not None:
         memory = replace(memory, id=store.new_id(memory))
     sources = [one.record for one in ended]
-    supersedes, resolves = name_ended(memory, sources)
+    supersedes, resolves = ended_ids(memory, sources)
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
     changes = [*_ending(store, ended, memory), *_quotes_change(store, memory.id, memory)]
     path = store.path_for(memory)

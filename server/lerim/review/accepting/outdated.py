@@ -25,14 +25,14 @@ UNRATED_NOTE = "the rating was withdrawn"
 
 def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
     """Raises StaleError where a memory the proposal is about is over; it then waits without it, or not at all."""
-    if proposal.void:
+    if proposal.is_obsolete:
         withdraw_in_ledger(paths, ledger, proposal, "its memories are archived or gone")
         raise StaleError(
             "The memories this was about are archived, replaced or gone. The proposal was withdrawn.",
             where=str(proposal.path),
             todo="Refresh the list.",
         )
-    if proposal.lost:
+    if proposal.lost_targets:
         _refresh_targets(paths, ledger, proposal)
         waits = "as a new one" if proposal.action == "add" else "without it"
         raise StaleError(
@@ -62,7 +62,7 @@ def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) 
 
 def check_changed_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
     """Raises StaleError, with the new diff, if a target memory was changed since the proposal was made."""
-    as_now = {one.record.id: one for one in proposal.about}
+    as_now = {one.record.id: one for one in proposal.target_memories}
     changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].text_hash != one.hash]
     if changed:
         _refresh_targets(paths, ledger, proposal)
@@ -88,17 +88,17 @@ def withdraw_archiving(
     """Take back what would archive a memory, or what would as its file had the text of this hash; not what a person
     edited. Raises as `withdraw_in_ledger`."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
-    for known in ledger.claims("pending"):
-        about = known.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}")
-        if about and known.id not in unfinished and not files.is_absent(paths.candidate_path(known.id)):
-            proposal = load_candidate(paths, known.id, paths.store())
+    for claim in ledger.claims("pending"):
+        would_archive = claim.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}")
+        if would_archive and claim.id not in unfinished and not files.is_absent(paths.candidate_path(claim.id)):
+            proposal = load_candidate(paths, claim.id, paths.store())
             if not proposal.edited:
                 withdraw_in_ledger(paths, ledger, proposal, reason)
 
 
 def _refresh_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
     """Update the target hashes in the candidate file, so that the next accept applies to what the person now sees."""
-    hashes = {one.record.id: one.text_hash for one in proposal.about}
+    hashes = {one.record.id: one.text_hash for one in proposal.target_memories}
     targets = [Target(one.id, hashes.get(one.id, one.hash)) for one in proposal.targets]
     keys = action_fields(proposal.action, targets, proposal.reason, proposal.maker)
     actions.rewrite_candidate(paths, ledger, proposal, {"targets": None, "reason": None, "undecided": None, **keys})

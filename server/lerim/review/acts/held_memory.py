@@ -44,12 +44,12 @@ class HeldMemory:
     record: MemoryRecord
 
     @property
-    def archived(self) -> bool:
+    def is_archived(self) -> bool:
         return self.path.is_relative_to(self.store.memory_dir / "archived")
 
     @property
     def status(self) -> Status:
-        return status_of(self.record, self.archived)
+        return status_of(self.record, self.is_archived)
 
     def can_become(self, status: Status, primitive: Primitive | None = None) -> bool:
         """Whether the lifecycle allows a transition to this status."""

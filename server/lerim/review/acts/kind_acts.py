@@ -42,7 +42,7 @@ def change_kind(
         if primitive == "learning":
             kind = kind or memory.record.kind or _find_earlier_kind(memory) or "insight"
         text = memory.updated_text({"kind": kind})
-        to = memory.store.path_for(replace(memory.record, primitive=primitive), archived=memory.archived)
+        to = memory.store.path_for(replace(memory.record, primitive=primitive), archived=memory.is_archived)
         if (text, to) == (memory.text, memory.path):
             return ReviewResult(True, "unchanged", UNCHANGED_MESSAGE, path=str(to))
         what = f"{primitive}/{kind}" if kind else primitive

@@ -6,12 +6,12 @@ from .edits import apply_edit as apply_edit
 from .edits import clean_edit as clean_edit
 from .edits import join_lines as join_lines
 from .memory_texts import accepted_record as accepted_record
+from .memory_texts import ended_ids as ended_ids
 from .memory_texts import ended_text as ended_text
 from .memory_texts import is_answered as is_answered
-from .memory_texts import name_ended as name_ended
-from .memory_texts import naming_text as naming_text
+from .memory_texts import linked_text as linked_text
 from .memory_texts import redacted_diff as redacted_diff
-from .memory_texts import referring_text as referring_text
+from .memory_texts import text_with_references as text_with_references
 from .memory_texts import updated_text as updated_text
 from .proposal import PERSON_CONFIDENCE as PERSON_CONFIDENCE
 from .proposal import Maker as Maker

@@ -17,7 +17,7 @@ from lerim.review.candidates.proposal import PERSON_CONFIDENCE, Proposal
 
 @dataclass(frozen=True, slots=True)
 class CandidateEdit:
-    """What a person wrote in place of the words of a candidate or memory; None leaves what the file says."""
+    """A person's new words for a candidate or memory. None leaves a part as it is."""
 
     title: str | None = None
     body: str | None = None
@@ -25,7 +25,7 @@ class CandidateEdit:
 
 
 def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
-    """The candidate file with a person's words, secrets cut out. Raises MemoryError_ for an empty title."""
+    """The text of the candidate file with a person's edit, without secrets. Raises MemoryError_ for an empty title."""
     words, old = clean_edit(edit, proposal.path), proposal.record
     title = old.title if words.title is None else words.title
     body = old.body if words.body is None else words.body
@@ -42,7 +42,7 @@ def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
 
 
 def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
-    """What a person wrote, as a file holds it: secrets cut out. Raises MemoryError_ for an empty title."""
+    """The edit as it is written to a file: without secrets. Raises MemoryError_ for an empty title."""
     title = None if edit.title is None else redact_secrets(join_lines(edit.title)).text
     if title == "":
         raise MemoryError_("A memory needs a title.", where=str(path), todo="Write one.")
@@ -58,5 +58,6 @@ def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
 
 
 def join_lines(text: str) -> str:
-    """The text with every run of white space as one space, and as a file can hold it."""
+    """The text on one line: every run of white space becomes one space, and characters that a file cannot hold are
+    replaced."""
     return " ".join(files.path_to_text(text).split())

@@ -1,4 +1,4 @@
-"""The texts of memory files as accepting a proposal leaves them; every function gives text, none writes."""
+"""The new texts of memory files when a proposal is accepted. These functions only compute texts; none writes a file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from lerim.memory import (
 from lerim.redaction import redact_secrets
 
 ACCEPTED_CONFIDENCE = 0.9
-"""The least confidence of a memory that a person accepted. The figure of a candidate says how likely it is worth
-keeping; the person has decided that. It stays below `candidates.PERSON_CONFIDENCE`, since the words are not theirs."""
+"""The minimum confidence of a memory that a person accepted. A candidate's confidence says how likely it is worth
+keeping, and the person has now decided that. It is below `candidates.PERSON_CONFIDENCE` because they did not write the
+words."""
 
 
 def accepted_record(memory: MemoryRecord) -> MemoryRecord:
-    """The memory as a person's accept keeps it: its confidence is at least `ACCEPTED_CONFIDENCE`."""
+    """The memory as it is saved when a person accepts it: with a confidence of at least `ACCEPTED_CONFIDENCE`."""
     return replace(memory, confidence=max(memory.confidence, ACCEPTED_CONFIDENCE))
 
 
@@ -41,13 +42,13 @@ def updated_text(
     store: Store,
     ended: Sequence[MemoryRecord] = (),
     *,
-    whole: bool = False,
+    overwrite_body: bool = False,
 ) -> str:
-    """A memory's text after an update: the new words, and what both know of tags, places and evidence.
+    """A memory file's text after an update: with the words of `new` and the tags, references and evidence of both.
 
-    Sentences of the memory that the new record does not say again stay, its title as one of them
-    (`memory/claims/merge_text.py`); none if the new text is the `whole` text. `ended` are memories that end with it: it
-    names them. Raises MemoryError_.
+    The old body is merged into the new one: its sentences, and the old title, stay unless the new record repeats them
+    (`memory/claims/merge_text.py`). With `overwrite_body`, the new body replaces the old one. `ended` are memories that
+    the update ends; the new text links to them. Raises MemoryError_.
     """
     old = parse_record(before, path)
     ours = store.ours(old.id, hash_text(before))
@@ -56,87 +57,92 @@ def updated_text(
         "updated": max(new.updated, old.updated),
         "source": new.source if new.updated >= old.updated else old.source,
         "confidence": max(new.confidence, old.confidence),
-        "tags": _all(old.tags, new.tags),
+        "tags": _join_unique(old.tags, new.tags),
         "kind": new.kind or old.kind,
-        "references": _all(old.references, new.references),
-        "evidence": evidence_entries(_both(new.evidence, old, store.quotes)),
-        **_named(old, ended),
+        "references": _join_unique(old.references, new.references),
+        "evidence": evidence_entries(_merged_evidence(new.evidence, old, store.quotes)),
+        **_ended_links(old, ended),
     }
-    body = merge_bodies(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not whole else new.body
+    body = merge_bodies(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not overwrite_body else new.body
     return record.update_record_text(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 
-def naming_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
-    """A memory's text once it names what it ended, nothing else changed. Raises MemoryError_."""
-    return record.update_record_text(before, _named(parse_record(before, path), ended), where=str(path))
+def linked_text(before: str, path: Path, ended: Iterable[MemoryRecord]) -> str:
+    """A memory file's text with links to the memories it ended, otherwise unchanged. Raises MemoryError_."""
+    return record.update_record_text(before, _ended_links(parse_record(before, path), ended), where=str(path))
 
 
-def ended_text(before: str, path: Path, old: MemoryRecord, by: str, heir: MemoryRecord) -> str:
-    """A memory's text once the memory `by`, of the form of `heir`, ended it. Raises MemoryError_."""
+def ended_text(before: str, path: Path, old: MemoryRecord, heir_id: str, heir: MemoryRecord) -> str:
+    """The text of an ended memory's file, with the link to the memory `heir`, whose id will be `heir_id`. Raises
+    MemoryError_."""
     return record.update_record_text(
-        before, {"resolved_by" if is_answered(old, heir) else "superseded_by": by}, where=str(path)
+        before, {"resolved_by" if is_answered(old, heir) else "superseded_by": heir_id}, where=str(path)
     )
 
 
-def referring_text(before: str, path: Path, references: Sequence[str]) -> str:
-    """A memory's text with other references; what Lerim itself wrote of the files it concerns names the new ones, and
-    nothing else changes. Raises MemoryError_."""
+def text_with_references(before: str, path: Path, references: Sequence[str]) -> str:
+    """A memory file's text with other references. The sentence in which Lerim named the files is updated, too; nothing
+    else changes. Raises MemoryError_."""
     old = parse_record(before, path)
     after = record.update_record_text(before, {"references": tuple(references) or None}, where=str(path))
     parts = split_header(after)
     if parts is None or old.source == "manual":
         return after
-    return after[: parts.body] + update_file_sentence(after[parts.body :], _moves(old.references, references))
+    moved_files = _match_moved_files(old.references, references)
+    return after[: parts.body] + update_file_sentence(after[parts.body :], moved_files)
 
 
-def _moves(old: Sequence[str], new: Sequence[str]) -> dict[str, str]:
-    """Where each file that is named no more is now: those that are named instead, in order; the one file that is left
-    where there are none."""
-    gone = [one.partition("#")[0] for one in old if one not in new]
-    come = [one.partition("#")[0] for one in new if one not in old]
-    if not come and len(new) == 1:
-        come = [new[0].partition("#")[0]] * len(gone)
-    return {was: now for was, now in zip(gone, come, strict=True) if was != now} if len(gone) == len(come) else {}
+def _match_moved_files(old: Sequence[str], new: Sequence[str]) -> dict[str, str]:
+    """Maps each file that is no longer referred to to the one that takes its place: the new files in order, or, if
+    there are none, the only remaining file. Empty if the numbers differ."""
+    removed = [one.partition("#")[0] for one in old if one not in new]
+    added = [one.partition("#")[0] for one in new if one not in old]
+    if not added and len(new) == 1:
+        added = [new[0].partition("#")[0]] * len(removed)
+    if len(removed) != len(added):
+        return {}
+    return {before: after for before, after in zip(removed, added, strict=True) if before != after}
 
 
-def name_ended(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What a memory supersedes and resolves once it ends these, besides what it did before."""
+def ended_ids(new: MemoryRecord, ended: Iterable[MemoryRecord]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids that a memory supersedes and those it resolves, once it also ends these memories."""
     ended = tuple(ended)
-    supersedes = _all(new.supersedes, (one.id for one in ended if not is_answered(one, new)))
-    return supersedes, _all(new.resolves, (one.id for one in ended if is_answered(one, new)))
+    supersedes = _join_unique(new.supersedes, (one.id for one in ended if not is_answered(one, new)))
+    return supersedes, _join_unique(new.resolves, (one.id for one in ended if is_answered(one, new)))
 
 
 def is_answered(old: MemoryRecord, by: MemoryRecord) -> bool:
-    """Whether a memory that ends does so as a question that was answered, not as a claim that was replaced."""
+    """Whether the memory `old`, ended by the memory `by`, is a question that was answered (else it was replaced)."""
     return old.primitive == "question" and by.primitive != "question"
 
 
 def evidence_entries(evidence: Sequence[Evidence]) -> tuple[dict[str, str], ...]:
-    """Evidence as a header holds it."""
+    """The evidence as a value of the file's header."""
     return tuple({"quote": item.quote, "turn": item.turn, "who": item.who} for item in evidence)
 
 
 def redacted_diff(before: str, after: str, name: str) -> str:
-    """The change of a file as a unified diff, to be looked at: without secrets."""
+    """The change of a file as a unified diff without secrets, for display."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
     return redact_secrets("\n".join(lines)).text
 
 
-def _named(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, HeaderValue]:
-    supersedes, resolves = name_ended(old, ended)
+def _ended_links(old: MemoryRecord, ended: Iterable[MemoryRecord]) -> dict[str, HeaderValue]:
+    supersedes, resolves = ended_ids(old, ended)
     return {key: value for key, value in (("supersedes", supersedes), ("resolves", resolves)) if value}
 
 
-def _both(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
-    """The evidence of both as the file shows it; what is the same is seen by its words, wherever they lie."""
-    known = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
-    written = dict(zip(known, old.evidence, strict=True))
+def _merged_evidence(new: tuple[Evidence, ...], old: MemoryRecord, quotes: Quotes) -> tuple[Evidence, ...]:
+    """The merged evidence as it is written to the file. Duplicates are recognised by their quotes, also by those kept
+    in the private folder."""
+    old_evidence = quotes.join_quotes(old)[0].evidence[: len(old.evidence)]
+    file_evidence = dict(zip(old_evidence, old.evidence, strict=True))
     if quotes.read_choice() == "local":
-        written = {**dict(zip(new, strip_quotes(new), strict=True)), **written}
+        file_evidence = {**dict(zip(new, strip_quotes(new), strict=True)), **file_evidence}
     else:
-        written |= dict(zip(new, new, strict=True))
-    return tuple(written[item] for item in merge_evidence(new, known))
+        file_evidence |= dict(zip(new, new, strict=True))
+    return tuple(file_evidence[item] for item in merge_evidence(new, old_evidence))
 
 
-def _all(*parts: Iterable[str]) -> tuple[str, ...]:
+def _join_unique(*parts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for part in parts for item in part))

@@ -1,4 +1,4 @@
-"""What waits for a person's decision: a proposed memory and what accepting it changes."""
+"""A proposal waiting for a person's decision: the proposed memory and what accepting it would change."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from lerim.memory import (
     MemoryRecord,
     StoredMemory,
 )
-from lerim.review.comparing import Near
+from lerim.review.comparing import NearMemory
 from lerim.sessions import Platform
 
 PERSON_CONFIDENCE = 0.95
-"""How sure a memory is whose words a person wrote."""
+"""The confidence of a memory whose words a person wrote."""
 
 ProposedAction = Literal[
     "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
 ]
 Maker = Literal["rules", "model", "lead", "maintain", "person"]
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
-"""What rewrites its first target; all other targets end."""
+"""The actions that rewrite the first target and end all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A memory that a proposal changes or ends, and the hash of its file's text when that was proposed."""
+    """A memory that a proposal changes or ends, and the hash of its file's text at the time of the proposal."""
 
     id: str
     hash: str
@@ -36,15 +36,19 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate as it waits. `record` is the memory it would be; `targets` are those it would change or end, of an
-    addition an archived one it brings back, if any: what each action does with them says `effects.py`.
+    """A waiting candidate.
 
-    `diff` is the change of the memory that is rewritten, as a unified diff. `about` are the targets as they are now;
-    `lost` are those that are gone or over by now, and count no more; `void`: nothing is left to be done. `edited`: a
-    person changed its words; `whole`: these are all the text that a memory it changes will have. A suggestion of
-    maintaining has a `reason` and rests on no session: `session`, `turn`, `platform` and `signal` are empty.
-    `neighbours` are active memories near it, where the caller asked for them; `asked`: a model was asked about these.
-    `text` is the file as it is shown or about to be, `saved` what the file held when it was read.
+    `record` is the memory it would become. `targets` are the memories it would change or end; for an addition, the
+    archived memory it restores, if any. `accepting/effects.py` defines what each action does with them.
+    `target_memories` are the targets in their current state, `lost_targets` the ids of targets that no longer exist or
+    are no longer active. If too few targets remain, the proposal `is_obsolete`. `diff` is the unified diff of the
+    memory that is rewritten.
+
+    `edited`: a person changed its words. `overwrites_body`: its body replaces the body of the memory it changes instead
+    of being merged with it. A suggestion of maintain or the lead has a `reason` and no session: `session`, `turn`,
+    `platform` and `signal` are empty. `neighbours` are similar active memories, if the caller asked for them;
+    `model_asked`: a model was asked about them. `text` is the text of the candidate file, possibly with an edit that is
+    not saved yet; `saved_text` is the file's text as it was read.
     """
 
     id: str
@@ -60,31 +64,26 @@ class Proposal:
     signal: Signal | None
     flags: tuple[str, ...]
     replaces: tuple[str, ...]
-    asked: bool
+    model_asked: bool
     edited: bool
     path: Path
     text: str
-    saved: str
+    saved_text: str
     diff: str = ""
-    about: tuple[StoredMemory, ...] = ()
-    neighbours: tuple[Near, ...] = ()
-    lost: tuple[str, ...] = ()
-    void: bool = False
-    whole: bool = False
-
-    @property
-    def concerns(self) -> tuple[StoredMemory, ...]:
-        """The active memories it changes or ends; an addition that brings one back concerns none."""
-        return () if self.action == "add" else self.about
+    target_memories: tuple[StoredMemory, ...] = ()
+    neighbours: tuple[NearMemory, ...] = ()
+    lost_targets: tuple[str, ...] = ()
+    is_obsolete: bool = False
+    overwrites_body: bool = False
 
     @property
     def target(self) -> str:
-        """The first memory it concerns; of an addition the archived one it brings back, else ""."""
+        """The id of the first target, or "". For an addition, the archived memory it restores."""
         return self.targets[0].id if self.targets else ""
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The memories that would be no longer active."""
+        """The ids of the memories that accepting it would end."""
         if self.action in ("refer", "add", "same"):
             return ()
         kept = 1 if self.action in KEEPS else 0

@@ -22,7 +22,7 @@ from lerim.review.candidates.proposal import Maker, Proposal, ProposedAction, Ta
 
 
 def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:
-    """The memory a candidate would be."""
+    """The memory that a candidate would become."""
     return MemoryRecord(
         id=candidate_id,
         primitive=candidate.primitive,
@@ -47,7 +47,8 @@ def candidate_text(
     reason: str = "",
     maker: Maker | None = None,
 ) -> str:
-    """The candidate file for what `new_record` made of a session's candidate; `maker` person: a person had it made."""
+    """The text of the candidate file for a session's candidate. `memory` is the result of `new_record`. `maker` is
+    "person" if a person asked for the candidate; by default, it follows from the signal."""
     maker = maker or ("model" if candidate.signal == "model" else "rules")
     return render_record(
         memory,
@@ -74,7 +75,7 @@ def suggestion_text(
     time: datetime,
     flags: Sequence[str] = (),
 ) -> str:
-    """The candidate file of a suggestion, which rests on no session."""
+    """The text of the candidate file for a suggestion, which has no session."""
     extra = action_fields(action, targets, reason, maker)
     return render_record(
         memory, {"primitive": memory.primitive, **extra, "time": time, "flags": flags, "status": "pending"}
@@ -84,7 +85,7 @@ def suggestion_text(
 def action_fields(
     action: ProposedAction, targets: Sequence[Target], reason: str, maker: Maker
 ) -> dict[str, HeaderValue]:
-    """The keys of a candidate file that say what accepting it does; those that would be empty are left out."""
+    """The keys of a candidate file that define what accepting it does. Empty ones are omitted."""
     return {
         "action": action,
         **({"targets": tuple(f"{one.id}@{one.hash}" for one in targets)} if targets else {}),
@@ -94,21 +95,22 @@ def action_fields(
 
 
 def add_repeat(waiting: Proposal, again: Candidate) -> str:
-    """The candidate file after its claim was met again: with the new quotes, three at most, and surer for each.
+    """The text of the candidate file after its claim was found again: with the new quotes, three at most, and a higher
+    confidence for each new quote of the user.
 
-    Another cut of what was quoted of the same turn is nothing new, and what is flagged adds nothing.
-    Raises MemoryError_.
+    A quote that contains a known quote of the same turn, or is contained in one, is not new. If either candidate is
+    flagged, nothing is added. Raises MemoryError_.
     """
     if again.flags or waiting.flags:
         return waiting.text
-    have = waiting.record.evidence
-    new = [item for item in again.evidence if not any(_same_words(item, one) for one in have)]
-    both = merge_evidence(have, new)
-    said = sum(item.who == "user" for item in both[len(have) :])
+    old_evidence = waiting.record.evidence
+    new_evidence = [item for item in again.evidence if not any(_same_words(item, one) for one in old_evidence)]
+    merged = merge_evidence(old_evidence, new_evidence)
+    user_quotes = sum(item.who == "user" for item in merged[len(old_evidence) :])
     changes: dict[str, HeaderValue] = {
-        "confidence": raise_confidence(waiting.record.confidence, said),
+        "confidence": raise_confidence(waiting.record.confidence, user_quotes),
         "updated": max(waiting.record.updated, again.time),
-        "evidence": evidence_entries(both),
+        "evidence": evidence_entries(merged),
     }
     return record.update_record_text(waiting.text, changes, where=str(waiting.path))
 

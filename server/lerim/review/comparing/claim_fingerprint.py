@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from lerim.memory import claim_words, normalise_claim, overlap, strip_boilerplate, word_stems
 
-SIZE = 6
+WORD_HASH_SIZE = 6
 """Bytes of a word's hash."""
-_TEXT_SIZE = 16
-_REWORDED = word_stems("not never no instead rather use uses used using prefer simply")
+_TEXT_HASH_SIZE = 16
+_REWORDING_STEMS = word_stems("not never no instead rather use uses used using prefer simply")
 """Words that often differ between two readings of a turn; they do not distinguish two claims."""
-SAME_TURN_FROM = 0.5
+MIN_REREAD_OVERLAP = 0.5
 """Minimum word overlap (Dice's coefficient) for two claims of one turn to count as the same claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """A claim without its text: the hash of its normalised text, empty where nobody knows it, and of each word of its
-    title and of the whole."""
+    """The hashes of a claim: of its normalised text (empty if unknown), of each word of its title, and of each word of
+    title and body."""
 
     text: bytes
     title: frozenset[bytes]
@@ -27,13 +27,14 @@ class Fingerprint:
 
 
 def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
-    """The fingerprint of a claim. Sentences that Lerim puts around what was said don't count."""
+    """The fingerprint of a claim, without the sentences that Lerim itself adds to a body."""
     text = normalise_claim(title, strip_boilerplate(body))
     said = claim_words(title, body)
     title_words, words = (
-        frozenset(_hash(salt, word, SIZE) for word in part - _REWORDED) for part in (said.title, said.words)
+        frozenset(_hash(salt, word, WORD_HASH_SIZE) for word in part - _REWORDING_STEMS)
+        for part in (said.title, said.words)
     )
-    return Fingerprint(_hash(salt, text, _TEXT_SIZE), title_words, words)
+    return Fingerprint(_hash(salt, text, _TEXT_HASH_SIZE), title_words, words)
 
 
 def _hash(salt: bytes, text: str, size: int) -> bytes:
@@ -41,17 +42,17 @@ def _hash(salt: bytes, text: str, size: int) -> bytes:
 
 
 def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
-    """Whether two claims that rest on one turn are the same claim in slightly other words: half of their words are the
-    same, and not each title has a word that the other lacks. Otherwise, they are two claims of one turn."""
+    """Whether two claims of the same turn are the same claim in slightly different words: at least half of their words
+    are the same, and all words of one title are in the other."""
     within = one.title <= other.title or other.title <= one.title
-    return within and overlap(one.words, other.words) >= SAME_TURN_FROM
+    return within and overlap(one.words, other.words) >= MIN_REREAD_OVERLAP
 
 
-def pack(hashes: frozenset[bytes]) -> bytes:
+def pack_hashes(hashes: frozenset[bytes]) -> bytes:
     """The hashes as one blob for the ledger, sorted."""
     return b"".join(sorted(hashes))
 
 
-def unpack(blob: bytes) -> frozenset[bytes]:
+def unpack_hashes(blob: bytes) -> frozenset[bytes]:
     """The hashes in a blob written by `pack`."""
-    return frozenset(blob[at : at + SIZE] for at in range(0, len(blob), SIZE))
+    return frozenset(blob[at : at + WORD_HASH_SIZE] for at in range(0, len(blob), WORD_HASH_SIZE))

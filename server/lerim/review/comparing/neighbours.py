@@ -1,8 +1,8 @@
-"""What a candidate is to the memories that exist: what its own words suggest, and the memories near it.
+"""Compares a candidate with existing memories: finds the memories near it, and what its own words suggest about them.
 
-Two texts say the same only if they are equal once normalised (`claims/similarity.py`). Everything else is an addition
-that is shown with its neighbours, and a person, or a model before them, says what it is to each. A candidate suggests
-by itself that it takes a memory's place only if it says what is given up and a neighbour's title holds that.
+Two texts say the same only if they are equal after normalisation (`claims/similarity.py`). Any other candidate is an
+addition that is shown with its neighbours; a person, or a model before them, decides how it relates to each. A
+candidate by itself suggests replacing a memory only if it names what is given up and the memory's title contains that.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from lerim.extraction import Candidate
 from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, normalise_claim, strip_boilerplate, word_stems
 from lerim.review.comparing.neighbour_choices import NeighbourAnswer
 
-SHOWN = 3
+MAX_SHOWN_NEIGHBOURS = 3
 """How many neighbours of a candidate are shown."""
-LOOKED_AT = 10
-"""How many neighbours are searched for one with the same text."""
-NEAR = 0.3
+MAX_SEARCHED_NEIGHBOURS = 10
+"""How many neighbours are checked for the same text."""
+MIN_NEAR_SIMILARITY = 0.3
 """Minimum similarity at which a neighbour prevents automatic acceptance of a candidate."""
 
-_GIVES_UP = re.compile(
+_BEFORE_GIVEN_UP = re.compile(
     r"\b(?:instead of|rather than|in place of|(?:don['’]?t|do not|not) use"
     r"|no longer(?: (?:use|uses|using|need|needs|want|wants|run|runs|call|calls))?"
     r"|(?:switch|mov|migrat|chang)(?:e|ed|es|ing) (?:over |away )?from|replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)"
@@ -34,23 +34,23 @@ _GIVES_UP = re.compile(
     re.IGNORECASE,
 )
 """Matches phrases that come before the thing given up."""
-_GIVEN_UP = re.compile(
+_AFTER_GIVEN_UP = re.compile(
     r"(?P<what>[^.,;:()\n]{1,80}?) +(?:is|are|was|were|has been|have been) +(?:now +)?"
     r"(?:no longer\b|replaced (?:by|with)\b|superseded by\b|obsolete\b|retired\b|dropped\b|gone\b)",
     re.IGNORECASE,
 )
 """Matches phrases that come after the thing given up."""
-_ENDS_THERE = re.compile(
+_PHRASE_END = re.compile(
     r" +(?:to|with|by|in favou?r of|because|since|for|and|but|when|where|so|in|on|any ?more|any longer)\b.*",
     re.IGNORECASE,
 )
-_NOT = re.compile(r"(?:\b(?:not|never|without)|n['’]t) +$", re.IGNORECASE)
-_DENIES = re.compile(r"\b(?:not|never|no(?!,)|without|avoid|instead of|rather than)\b|n['’]t\b", re.IGNORECASE)
+_NEGATED_BEFORE = re.compile(r"(?:\b(?:not|never|without)|n['’]t) +$", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|never|no(?!,)|without|avoid|instead of|rather than)\b|n['’]t\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """An active memory near a candidate. `similarity` is from 0 to 1."""
+class NearMemory:
+    """An active memory that is similar to a candidate. `similarity` is from 0 to 1."""
 
     stored: StoredMemory
     similarity: float
@@ -66,21 +66,27 @@ class SuggestedAnswer:
 
 
 def find_neighbours(
-    memories: MemorySearch, store: Store, title: str, body: str, most: int = SHOWN, skip: Container[str] = ()
-) -> tuple[Near, ...]:
-    """The active memories of this store near a claim, the most similar first; those in `skip` are left out."""
-    found: list[Near] = []
+    memories: MemorySearch,
+    store: Store,
+    title: str,
+    body: str,
+    most: int = MAX_SHOWN_NEIGHBOURS,
+    skip: Container[str] = (),
+) -> tuple[NearMemory, ...]:
+    """The active memories of this store near a claim, the most similar first: at most `most`, without the ids in
+    `skip`."""
+    found: list[NearMemory] = []
     for one in memories.nearest(title, strip_boilerplate(body), most, skip, own=True):
         path = store.path_of(one.id)
         if path is not None:
-            with suppress(MemoryError_, BoundaryError):  # it is reported with the memories
+            with suppress(MemoryError_, BoundaryError):  # the list of memories reports it
                 stored = store.load(path)[0]
-                found += [Near(stored, one.similarity)] if stored.status == "active" else []
+                found += [NearMemory(stored, one.similarity)] if stored.status == "active" else []
     return tuple(found)
 
 
 def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
-    """Whether a memory has the text of a candidate, once both are normalised."""
+    """Whether a memory and a candidate have the same primitive and, after normalisation, the same text."""
     if candidate.primitive != memory.primitive:
         return False
     return normalise_claim(candidate.title, strip_boilerplate(candidate.body)) == normalise_claim(
@@ -89,36 +95,36 @@ def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
 
 
 def suggest_from_words(
-    candidate: Candidate, near: Iterable[MemoryRecord], said: Mapping[str, datetime]
+    candidate: Candidate, near: Iterable[MemoryRecord], last_said: Mapping[str, datetime]
 ) -> SuggestedAnswer | None:
-    """What the candidate's own words suggest: that it replaces a memory whose title holds what the candidate gives up,
-    or answers it, where that is a question. The nearest such memory counts.
+    """What the candidate's own words suggest: that it replaces a memory whose title contains what the candidate gives
+    up, or answers it if it is a question. The first such memory in `near` counts.
 
-    `said` has the time of the latest turn that says a memory, where the ledger knows it. A candidate of an earlier turn
-    suggests nothing.
+    `last_said` has the time of the latest turn that states a memory, by memory id, if the ledger knows it. A candidate
+    of an earlier turn suggests nothing.
     """
     if candidate.primitive == "question":
         return None
     given_up = [*candidate.replaces, *find_given_up(candidate.title), *find_given_up(strip_boilerplate(candidate.body))]
     for memory in near:
-        latest = max(memory.updated, said.get(memory.id, memory.updated))
+        latest = max(memory.updated, last_said.get(memory.id, memory.updated))
         if candidate.time < latest or memory.primitive not in (candidate.primitive, "question"):
             continue
-        held = word_stems(_DENIES.split(memory.title)[0] if memory.primitive != "question" else memory.title)
-        for what in given_up:
-            if (words := word_stems(what)) and words <= held:
+        title_stems = word_stems(_NEGATION.split(memory.title)[0] if memory.primitive != "question" else memory.title)
+        for phrase in given_up:
+            if (words := word_stems(phrase)) and words <= title_stems:
                 answer: NeighbourAnswer = "answers" if memory.primitive == "question" else "replaces"
-                return SuggestedAnswer(answer, memory, f"It says that “{what.strip()}” no longer holds.")
+                return SuggestedAnswer(answer, memory, f"It says that “{phrase.strip()}” no longer holds.")
     return None
 
 
 def find_given_up(text: str) -> Iterator[str]:
-    """What a text says is given up, in its words: `pip` of "Use uv instead of pip", `retry uploads` of "We no longer
-    retry uploads"."""
-    for pattern in (_GIVES_UP, _GIVEN_UP):
+    """Yields what a text says is given up, in its own words: `pip` for "Use uv instead of pip", `retry uploads` for
+    "We no longer retry uploads"."""
+    for pattern in (_BEFORE_GIVEN_UP, _AFTER_GIVEN_UP):
         for found in pattern.finditer(text):
-            if pattern is _GIVES_UP and _NOT.search(text[max(0, found.start() - 12) : found.start()]):
+            if pattern is _BEFORE_GIVEN_UP and _NEGATED_BEFORE.search(text[max(0, found.start() - 12) : found.start()]):
                 continue
-            what = _ENDS_THERE.sub("", found["what"]) if pattern is _GIVES_UP else found["what"]
-            if what.strip(" `\"'“”"):
-                yield what.strip(" `\"'“”")
+            phrase = _PHRASE_END.sub("", found["what"]) if pattern is _BEFORE_GIVEN_UP else found["what"]
+            if phrase.strip(" `\"'“”"):
+                yield phrase.strip(" `\"'“”")

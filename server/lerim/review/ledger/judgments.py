@@ -1,8 +1,8 @@
-"""What a person decided about ranked candidates, kept so that their ranking learns from it.
+"""A person's decisions about ranked candidates, saved so that the ranking learns from them.
 
-Each decision is a row of the project's review ledger, in the private folder of the person's home. It is written in the
-transaction that begins the act and deleted with the one that undoes it, so that a kill at any instant leaves both or
-neither. The correction of the ranking is computed from the rows of all projects each time a sync begins.
+Each decision is a row of the project's review ledger, in the private folder of the person's home. It is inserted in the
+transaction that starts the action and deleted in the one that undoes it, so the two always agree, even if the process
+is killed. Each sync starts by computing the correction of the ranking from the rows of all projects.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:  # a sidecar that lists candidates does without the ranker and
     from lerim.extraction import Correction, Judgment
 
 JudgmentKind = Literal["accepted", "edited", "rejected", "wanted"]
-"""What a person did with a candidate; `wanted`: had it proposed though it was left out."""
-KEPT = 2_000
-"""So many decisions are kept of a project, the latest."""
+"""What a person did with a candidate. `wanted`: they had it proposed although it was left out."""
+MAX_JUDGMENTS_PER_PROJECT = 2_000
+"""How many decisions are kept per project, the latest."""
 BUSY_SECONDS = 10.0
-# An act that was begun and not ended yet may still be taken back; it counts once it is done.
-_LAST = (
+# An action that is not finished may still be reverted, so it does not count yet.
+_LAST_PER_CANDIDATE = (
     "SELECT max(j.number) FROM judgments AS j LEFT JOIN actions AS a ON a.id=j.action"
     " WHERE coalesce(a.stage, 'done') IN ('done', 'undoing') GROUP BY j.candidate"
 )
 
 
 class _AsProposed(msgspec.Struct):
-    """What is needed of a candidate as it was proposed, also by an earlier version."""
+    """The needed fields of a candidate as it was proposed, also by an earlier version of Lerim."""
 
     signal: str
     primitive: str
@@ -47,23 +47,23 @@ class _AsProposed(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _TimedJudgment:
     at: float
     judgment: Judgment
 
 
 class JudgmentTable:
-    """The rows in an open ledger; the ledger commits."""
+    """The `judgments` table of an open ledger. The ledger commits."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._sql = connection
 
-    def keep(self, action: str, candidate: str, what: JudgmentKind, now: datetime) -> None:
-        """Keep a decision about a candidate with its features; one that nothing ranked is passed over."""
+    def add(self, action: str, candidate: str, what: JudgmentKind, now: datetime) -> None:
+        """Save a decision about a candidate with its features. A candidate that was not ranked is ignored."""
         from lerim.extraction import named_features
 
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (candidate,)).fetchone()
-        made = _as_proposed(row[0]) if row and row[0] else None
+        made = _decode_proposed(row[0]) if row and row[0] else None
         features = named_features(made.features) if made else {}
         if made is None or made.score is None or not features:
             return
@@ -75,14 +75,17 @@ class JudgmentTable:
                 msgspec.json.encode(features),
             ),
         )
-        self._sql.execute("DELETE FROM judgments WHERE number <= (SELECT max(number) FROM judgments) - ?", (KEPT,))
+        self._sql.execute(
+            "DELETE FROM judgments WHERE number <= (SELECT max(number) FROM judgments) - ?",
+            (MAX_JUDGMENTS_PER_PROJECT,),
+        )
 
-    def take_back(self, action: str) -> None:
-        """Forget the decision of an act that is undone."""
+    def delete(self, action: str) -> None:
+        """Delete the decision of an action that is undone."""
         self._sql.execute("DELETE FROM judgments WHERE action=?", (action,))
 
 
-def _as_proposed(told: bytes) -> _AsProposed | None:
+def _decode_proposed(told: bytes) -> _AsProposed | None:
     try:
         return msgspec.json.decode(told, type=_AsProposed)
     except msgspec.MsgspecError:
@@ -90,32 +93,32 @@ def _as_proposed(told: bytes) -> _AsProposed | None:
 
 
 class ForgetResult(msgspec.Struct, frozen=True):
-    """How many decisions were forgotten; `problems` are the ledgers that could not be written."""
+    """How many decisions were deleted; `problems` has one entry for each ledger that could not be written."""
 
     forgotten: int
     problems: list[Problem]
 
 
 def load_correction(home: Home) -> Correction:
-    """What the person's decisions in all projects do to the ranking. A ledger that cannot be read counts as empty: the
-    commands of its own project tell."""
+    """The correction of the ranking, learned from the person's decisions in all projects. An unreadable ledger counts
+    as empty; the commands of its own project report it."""
     from lerim.extraction import MAX_JUDGMENTS, learn_correction
 
-    rows = [row for path in find_ledgers(home) for row in _rows(path)]
+    rows = [row for path in find_ledgers(home) for row in _read_judgments(path)]
     rows.sort(key=lambda row: row.at)
     return learn_correction(row.judgment for row in rows[-MAX_JUDGMENTS:])
 
 
 def count_judgments(home: Home) -> int:
-    """How many candidates there are whose decisions move the ranking."""
+    """How many candidates have a decision that the ranking learns from."""
     from lerim.extraction import MAX_JUDGMENTS
 
-    return min(MAX_JUDGMENTS, sum(1 for path in find_ledgers(home) for _ in _rows(path)))
+    return min(MAX_JUDGMENTS, sum(1 for path in find_ledgers(home) for _ in _read_judgments(path)))
 
 
 def forget_judgments(home: Home) -> ForgetResult:
-    """Forget all decisions in all projects: from the next sync on the ranking is as it was learned. What was accepted
-    or rejected stays so, and undo goes on."""
+    """Delete all decisions in all projects. From the next sync on, the ranking is uncorrected. Memories and rejections
+    stay, and undo still works."""
     forgotten, problems = 0, []
     for path in find_ledgers(home):
         try:
@@ -129,7 +132,7 @@ def forget_judgments(home: Home) -> ForgetResult:
 
 
 def find_ledgers(home: Home) -> list[Path]:
-    """The review ledgers of all projects of this home, also of those that are not listed any more."""
+    """The review ledgers of all projects in this home, including projects that are no longer listed."""
     try:
         return sorted((home.root / "projects").glob("*/review.sqlite3"))
     except OSError:
@@ -137,16 +140,16 @@ def find_ledgers(home: Home) -> list[Path]:
 
 
 def connect_ledger(path: Path) -> sqlite3.Connection:
-    """A ledger as it is. Not read-only where it may be written: what a kill left half done is undone by whoever opens
-    it next. Each statement is a transaction. Raises sqlite3.Error."""
+    """Connect to a ledger without migrating it; each statement is its own transaction. The connection is writable where
+    possible, because SQLite must roll back what a killed process left behind. Raises sqlite3.Error."""
     return sqlite.connect(path, wait=BUSY_SECONDS)
 
 
-def _rows(path: Path) -> Iterator[_Row]:
+def _read_judgments(path: Path) -> Iterator[_TimedJudgment]:
     """The last decision about each candidate of a project."""
     from lerim.extraction import Judgment, passage_aspects
 
-    query = f"SELECT at, what, primitive, kind, score, features FROM judgments WHERE number IN ({_LAST})"
+    query = f"SELECT at, what, primitive, kind, score, features FROM judgments WHERE number IN ({_LAST_PER_CANDIDATE})"
     try:
         with closing(connect_ledger(path)) as db:
             found = db.execute(query).fetchall()
@@ -158,4 +161,4 @@ def _rows(path: Path) -> Iterator[_Row]:
         except msgspec.MsgspecError:
             continue
         judged = Judgment(passage_aspects(seen, primitive, kind), score, what != "rejected")
-        yield _Row(at, judged)
+        yield _TimedJudgment(at, judged)

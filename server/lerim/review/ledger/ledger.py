@@ -1,8 +1,8 @@
-"""What this installation knows of a project's review: claims it proposed, what became of them, and every action's undo.
+"""The review ledger of a project: the claims proposed here, what became of them, and how to undo every action.
 
-Lies in the private folder, so that it survives the removal of `review/` and of run folders, and no repository can bring
-its own. Claims are recognised by salted hashes of their text and words; a claim of a session is also kept as it
-was proposed, and an action keeps the texts it replaced.
+It is a database in the private folder. It therefore survives when `review/` or run folders are deleted, and no
+repository can bring its own. Claims are recognised by salted hashes of their text and words. The ledger also stores
+each session's claim as it was proposed, and the file texts that an action replaced.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction import Candidate, decode_candidate
 from lerim.files import hash_text
-from lerim.review.comparing import ChoiceTable, Fingerprint, fingerprint, pack, unpack
+from lerim.review.comparing import ChoiceTable, Fingerprint, fingerprint, pack_hashes, unpack_hashes
 from lerim.review.ledger.judgments import JudgmentTable
 from lerim.review.ledger.left_out import LeftOutTable
 from lerim.review.ledger.schema import LEDGER_VERSION, migrate_ledger
 
 ClaimState = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
-"""What became of a claim; `known`: a memory says it. `outdated`: a later claim stood instead;
-only ledgers of version 5 and before have it."""
+"""What became of a claim. `known`: a memory already says the same. `outdated`: a later claim took its place; only
+ledgers of version 5 and older contain it."""
 CandidateActionKind = Literal["accept", "settle", "edit", "reject", "withdraw", "propose"]
-"""`settle`: accepted without anybody looking at it; `propose`: a person wants it though it was left out."""
+"""`settle`: accepted automatically, without a person looking at it. `propose`: proposed because a person wanted it,
+although it had been left out."""
 HandActionKind = Literal[
     "add", "change", "archive", "restore", "kind", "delete", "promote", "globalize", "verify", "join"
 ]
 ActionKind = Literal[CandidateActionKind, HandActionKind, "feedback", "repair"]
-"""What an action does; `repair` is of links between memories, and nobody's doing."""
+"""What an action does. `repair` corrects links between memories; no person triggers it."""
 ActionStage = Literal["started", "reverting", "done", "undoing", "undone"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
@@ -56,27 +57,29 @@ _SCHEMA = sqlite.Schema(
 
 @dataclass(frozen=True, slots=True)
 class LedgerClaim:
-    """A claim this installation proposed. `memory` is the memory it became, of an outdated one the memory or candidate
-    that stands instead; `note` says why it was withdrawn.
+    """A claim that this installation proposed.
 
-    `written` is the hash of its candidate file as we wrote it last: one of another hash is a person's. `said` is the
-    time of the latest turn that says it, 1970 where nobody knows.
+    `memory` is the id of the memory it became; for an outdated claim, the memory or candidate that took its place.
+    `note` says why it was withdrawn, and `blocked` counts how often it came up again after being rejected. `written` is
+    the hash of the candidate file as Lerim last wrote it; if the file has another hash, a person edited it. `last_said`
+    is the time of the latest turn that states the claim, 1970 if unknown.
     """
 
     id: str
     source: str
-    print: Fingerprint
+    fingerprint: Fingerprint
     state: ClaimState
     memory: str
     note: str
     blocked: int
     written: str
-    said: datetime
+    last_said: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file before and after an action (None: not there). `home` is whose folder it is; paths are absolute."""
+    """The text of one file before and after an action; None if the file does not exist. `home` tells which folder
+    `path` is in. `path` and `anchor` are absolute; nothing between them may be a symbolic link."""
 
     home: Literal["memory", "review", "private", "global"]
     anchor: str
@@ -90,9 +93,11 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something a person did. `stage`: started → done → undoing → undone; a kill leaves it in between.
+    """Something that was done in the review.
 
-    One whose files could not all be written is `reverting` until they are as they were; then it is forgotten.
+    `stage` goes from started to done, undoing and undone; if the process is killed, it stays at an intermediate stage.
+    An action whose files could not all be written is `reverting` until they are restored, and is then deleted.
+    `state_before` and `state_after` are the states of the candidate's claim.
     """
 
     id: str
@@ -100,15 +105,15 @@ class Action:
     label: str
     candidate: str
     memory: str
-    was: ClaimState
-    becomes: ClaimState
+    state_before: ClaimState
+    state_after: ClaimState
     stage: ActionStage
     time: str
     changes: tuple[FileChange, ...]
 
 
 class Ledger:
-    """One open ledger; every method is one statement, `commit` ends a step."""
+    """An open ledger. Its methods only execute statements; `commit` ends the transaction."""
 
     def __init__(self, connection: sqlite3.Connection, salt: bytes, moves: Sequence[tuple[str, str]]) -> None:
         self._sql = connection
@@ -117,7 +122,7 @@ class Ledger:
 
     @property
     def left_out(self) -> LeftOutTable:
-        """What sessions gave that was not proposed."""
+        """The claims that were not proposed."""
         return LeftOutTable(self._sql)
 
     @property
@@ -127,7 +132,7 @@ class Ledger:
 
     @property
     def choices(self) -> ChoiceTable:
-        """What the person chose for candidates and memories near them."""
+        """The person's answers about candidates and the memories near them."""
         return ChoiceTable(self._sql)
 
     def fingerprint(self, title: str, body: str) -> Fingerprint:
@@ -135,7 +140,7 @@ class Ledger:
         return fingerprint(self._salt, title, body)
 
     def claims(self, *states: ClaimState) -> list[LedgerClaim]:
-        """The claims in these states, or all."""
+        """The claims in these states; all claims if no state is given."""
         return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
 
     def find_claim(self, claim_id: str) -> LedgerClaim | None:
@@ -147,19 +152,19 @@ class Ledger:
             LedgerClaim(
                 id=row[0],
                 source=row[1],
-                print=Fingerprint(row[2], unpack(row[3]), unpack(row[4])),
+                fingerprint=Fingerprint(row[2], unpack_hashes(row[3]), unpack_hashes(row[4])),
                 state=row[5],
                 memory=row[6],
                 note=row[7],
                 blocked=row[8],
                 written=row[9],
-                said=_EPOCH + row[10] * _MICRO,
+                last_said=_EPOCH + row[10] * _MICRO,
             )
             for row in self._sql.execute(query + where, values)
         ]
 
     def states(self) -> dict[str, ClaimState]:
-        """The state of every candidate this installation made."""
+        """The state of every claim, by its id."""
         return dict(self._sql.execute("SELECT id, state FROM claims"))
 
     def register(
@@ -170,31 +175,31 @@ class Ledger:
         state: ClaimState,
         memory: str = "",
         written: str = "",
-        said: datetime | None = None,
-        told: Candidate | None = None,
+        last_said: datetime | None = None,
+        proposed: Candidate | None = None,
     ) -> None:
-        """Remember a claim; one of the same id is replaced."""
-        words = b"" if told is None else msgspec.json.encode(told)
+        """Save a claim, replacing one with the same id. `proposed` is the candidate as it was proposed, if any."""
+        words = b"" if proposed is None else msgspec.json.encode(proposed)
         self._sql.execute(
             "INSERT OR REPLACE INTO claims (id, source, text, title, words, state, memory, written, said, told)"
             " VALUES (?,?,?,?,?,?,?,?,?,?)",
             (
-                *(claim_id, source, fingerprint.text, pack(fingerprint.title), pack(fingerprint.words)),
-                *(state, memory, written, _micros(said) if said else 0, words),
+                *(claim_id, source, fingerprint.text, pack_hashes(fingerprint.title), pack_hashes(fingerprint.words)),
+                *(state, memory, written, _micros(last_said) if last_said else 0, words),
             ),
         )
 
     def load_proposed(self, claim_id: str) -> Candidate | None:
-        """The claim as it was proposed; None where it was by an earlier version."""
+        """The claim as it was proposed; None if an earlier version of Lerim proposed it."""
         row = self._sql.execute("SELECT told FROM claims WHERE id=?", (claim_id,)).fetchone()
         return decode_candidate(row[0]) if row and row[0] else None
 
     def update_said_time(self, claim_id: str, said: datetime) -> None:
-        """A turn of that time says the claim, too."""
+        """Record that a turn at this time states the claim, too."""
         self._sql.execute("UPDATE claims SET said=max(said, ?) WHERE id=?", (_micros(said), claim_id))
 
     def orphaned_claims(self) -> list[str]:
-        """The outdated claims in whose place a claim stood that was rejected or taken back."""
+        """The ids of the outdated claims whose replacement was rejected or withdrawn, the earliest first."""
         return [
             row[0]
             for row in self._sql.execute(
@@ -204,26 +209,27 @@ class Ledger:
         ]
 
     def delete_claim(self, claim_id: str) -> None:
-        """Forget a claim that is about to be proposed again."""
+        """Delete a claim, so that it can be proposed again."""
         self._sql.execute("DELETE FROM claims WHERE id=?", (claim_id,))
 
     def forget_left_out(self, reason: str) -> None:
-        """Forget the claims that were taken back and left out for this reason, so that they may be proposed again."""
+        """Delete the claims that were withdrawn and left out for this reason, so that they can be proposed again."""
         self._sql.execute(
             "DELETE FROM claims WHERE state='withdrawn' AND id IN (SELECT proposed FROM left_out WHERE reason=?)",
             (reason,),
         )
 
     def is_ours(self, text_hash: str) -> bool:
-        """Whether Lerim itself wrote the text of a memory's file that has this hash, no word of it a person's."""
+        """Whether Lerim wrote all of the memory file's text with this hash, and no person edited it."""
         return self._sql.execute("SELECT 1 FROM ours WHERE hash=?", (text_hash,)).fetchone() is not None
 
     def record_our_text(self, text: str) -> None:
-        """Remember a memory file's text as Lerim's own."""
+        """Record that Lerim wrote all of this memory file's text."""
         self._sql.execute("INSERT OR IGNORE INTO ours VALUES (?)", (hash_text(text),))
 
     def record_rewrite(self, candidate: str, path: str, before: str, after: str) -> None:
-        """Take note that we changed a candidate's file: it is still ours, and edits of it can still be undone."""
+        """Record that Lerim changed a candidate's file, so that it does not count as edited by a person and earlier
+        edits of it can still be undone."""
         self._sql.execute(
             "UPDATE claims SET written=? WHERE id=? AND written=?", (hash_text(after), candidate, hash_text(before))
         )
@@ -239,19 +245,27 @@ class Ledger:
         self._sql.execute("UPDATE claims SET state=?, memory=?, note=? WHERE id=?", (state, memory, note, claim_id))
 
     def record_blocked(self, claim_id: str) -> int:
-        """Count that a rejected claim came again; returns how often it did."""
+        """Count that a rejected claim came up again; returns the new count."""
         self._sql.execute("UPDATE claims SET blocked=blocked+1 WHERE id=?", (claim_id,))
         row = self._sql.execute("SELECT blocked FROM claims WHERE id=?", (claim_id,)).fetchone()
         return int(row[0]) if row else 0
 
     def count_blocked(self) -> int:
-        """How often rejected claims came again, all together."""
+        """How often rejected claims came up again, in total."""
         found = self._sql.execute("SELECT coalesce(sum(blocked), 0) FROM claims WHERE state='rejected'")
         return int(found.fetchone()[0])
 
     def record_start(self, action: Action) -> None:
-        """Write down what is about to be done, before it is done."""
-        columns = (action.id, action.kind, action.label, action.candidate, action.memory, action.was, action.becomes)
+        """Record an action before it is performed, and delete the oldest finished ones."""
+        columns = (
+            action.id,
+            action.kind,
+            action.label,
+            action.candidate,
+            action.memory,
+            action.state_before,
+            action.state_after,
+        )
         self._sql.execute(
             "INSERT INTO actions (id, kind, label, candidate, memory, was, becomes, stage, time, changes) "
             "VALUES (?,?,?,?,?,?,?,?,?,?)",
@@ -266,34 +280,34 @@ class Ledger:
         self._sql.execute("UPDATE actions SET stage=? WHERE id=?", (stage, action.id))
 
     def discard_action(self, action: Action) -> None:
-        """Forget a step that could not be done, and what it said of its candidate."""
-        self.judgments.take_back(action.id)
-        self.choices.take_back(action.id)
+        """Delete an action that could not be performed, with the decision and the answers recorded for it."""
+        self.judgments.delete(action.id)
+        self.choices.delete(action.id)
         self._sql.execute("DELETE FROM actions WHERE id=?", (action.id,))
 
     def find_action(self, action_id: str) -> Action | None:
         return next(self._actions("WHERE id=?", action_id), None)
 
     def complete_action_id(self, beginning: str) -> str:
-        """The id of the one action that begins so; what was given where none does, or several do."""
+        """The id of the only action whose id has this prefix; the prefix itself if none or several have it."""
         query = "SELECT id FROM actions WHERE substr(id, 1, length(:given))=:given LIMIT 2"
         found = self._sql.execute(query, {"given": beginning}).fetchall()
         return str(found[0][0]) if len(found) == 1 and beginning else beginning
 
     def list_actions(self, *stages: ActionStage) -> Iterator[Action]:
-        """What a person did that is at one of these stages, the last first."""
+        """The actions at one of these stages, the newest first, without withdrawals and link repairs."""
         marks = ", ".join("?" * len(stages))
         return self._actions(
             f"WHERE stage IN ({marks}) AND kind NOT IN ('withdraw', 'repair') ORDER BY number DESC", *stages
         )
 
     def ids_acted_on(self, kind: ActionKind, stage: ActionStage) -> set[str]:
-        """The candidates and memories that actions of this kind and stage were about."""
+        """The ids of the candidates and memories of all actions of this kind at this stage."""
         found = self._sql.execute("SELECT candidate, memory FROM actions WHERE kind=? AND stage=?", (kind, stage))
         return {name for row in found for name in row}
 
     def acceptance_times(self) -> dict[str, datetime]:
-        """When each memory was accepted or added here last."""
+        """When each memory was last accepted or added here, by its id. Suggestions do not count."""
         found = self._sql.execute(
             "SELECT a.memory, max(time) FROM actions AS a LEFT JOIN claims ON claims.id=candidate WHERE stage='done'"
             " AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE 'suggestion:%' GROUP BY 1"
@@ -301,11 +315,11 @@ class Ledger:
         return {memory: datetime.fromisoformat(at) for memory, at in found}
 
     def has_actions(self) -> bool:
-        """Whether a person ever did something here."""
+        """Whether anything was ever done in this project's review."""
         return next(self.list_actions("done", "undone", "undoing", "started", "reverting"), None) is not None
 
     def save_stuck_problems(self, problems: Sequence[Problem]) -> None:
-        """Remember, for those who only look, what keeps unfinished actions from their end."""
+        """Save the problems that keep unfinished actions from being finished, for callers that only read."""
         if problems != self.stuck_problems():
             self._set_meta("stuck", problems)
 
@@ -313,7 +327,7 @@ class Ledger:
         return msgspec.json.decode(self._get_meta("stuck"), type=list[Problem])
 
     def pass_over(self, action: Action) -> None:
-        """Remember that plain undo goes past this step, as a person changed its files."""
+        """Make undo without an id skip this action, because a person changed its files."""
         passed = dict.fromkeys((*self.passed_over_ids(), action.id))
         self._set_meta("passed", list(passed)[-_KEPT_ACTIONS:])
 
@@ -337,7 +351,8 @@ class Ledger:
             yield Action(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], changes)
 
     def _at_current_folder(self, change: FileChange) -> FileChange:
-        """The change where its files are now: what lay in `.lerim` of a folder the project was in lies in its own."""
+        """The change with the current paths of its files: a path in `.lerim` of a former project folder is replaced by
+        the one in the present folder."""
         path = Path(change.path)
         for before, now in self._moves:
             if path.is_relative_to(Path(before, ".lerim")) and not path.is_relative_to(Path(now, ".lerim")):
@@ -351,8 +366,8 @@ class Ledger:
 
 @contextmanager
 def open_ledger(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterator[Ledger]:
-    """The ledger in this private folder, made if it is not there; `moves` are folders (before, now) the
-    project was in. Raises MemoryError_."""
+    """Open the ledger in this private folder, creating it if necessary. `moves` are pairs of a folder the project was
+    in and the folder it is in now. Raises MemoryError_."""
     path = private / "review.sqlite3"
     with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
         connection.isolation_level = "DEFERRED"  # what is written begins a transaction

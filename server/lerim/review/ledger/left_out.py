@@ -1,6 +1,7 @@
-"""What sessions gave that was not proposed, and why: kept so that a person can look and have it proposed anyway.
+"""The claims that were not proposed, and why. A person can look at them and have them proposed anyway.
 
-The rows lie in the review ledger, in the private folder. They hold no secret: a candidate is redacted before it is one.
+The rows are part of the review ledger, in the private folder. They contain no secrets: candidates are redacted when
+they are made.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ DROP_REASON_TEXTS: dict[DropReason, str] = {
     "below-the-cut": "it ranks too low",
     "model-read": "a model has read its session since",
 }
-"""Each reason as a person reads it."""
+"""Each reason as it is shown to a person."""
 DROP_REASON_FLAGS: dict[DropReason, str] = {
     "no-evidence": "no-quote",
     "secret-only": "held-a-secret",
@@ -39,21 +40,24 @@ DROP_REASON_FLAGS: dict[DropReason, str] = {
     "not-the-person": "not-the-person",
     "refuted": "taken-back",
 }
-"""What a candidate is flagged with that a person has proposed though it was left out for this reason."""
+"""The flag of a candidate that was left out for this reason and that a person had proposed anyway."""
 _COLUMNS = "l.id, l.reason, l.detail, l.title, l.session, l.turn, l.said, l.score, l.candidate, l.proposed"
 _OPEN = (
     "FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed WHERE (claims.id IS NULL OR claims.state='withdrawn')"
 )
-"""What is not proposed: never was, or was and that was undone."""
+"""Selects what was never proposed, or was proposed and withdrawn since."""
 _OF_SESSION = "AND substr(l.session, 1, length(:session))=:session"
 _ORDER = "said DESC, score DESC, id"
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """One thing that was not proposed. `said` is the time of its turn, or of the sync where that is not known.
-    `candidate` is None where nothing can be proposed of it; `proposed` is the id of the candidate it was made into
-    before, "" where it never was; `score` is what a ranking gave it, if one did."""
+    """A claim that was not proposed.
+
+    `said` is the time of its turn, or of the sync if that is unknown. `candidate` is None if no candidate can be made
+    of it. `proposed` is the id of the candidate that was made of it earlier, or "". `score` is its ranking score, if it
+    was ranked.
+    """
 
     id: str
     reason: DropReason
@@ -68,13 +72,14 @@ class LeftOut:
 
 
 class LeftOutTable:
-    """The rows in an open ledger; the ledger commits."""
+    """The `left_out` table of an open ledger. The ledger commits."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._sql = connection
 
-    def keep(self, items: Iterable[DroppedSignal], now: datetime) -> None:
-        """Keep what was dropped; the same again takes the place of what was kept. What is old, or too much, goes."""
+    def save(self, items: Iterable[DroppedSignal], now: datetime) -> None:
+        """Save these items, replacing earlier rows of the same claim, and delete rows beyond `KEPT_FOR` and
+        `MAX_LEFT_OUT`."""
         for item in items:
             body = None if item.candidate is None else msgspec.json.encode(item.candidate)
             said = now if item.candidate is None else item.candidate.time
@@ -95,17 +100,18 @@ class LeftOutTable:
         )
 
     def list_open(self, session: str = "", most: int = MAX_LEFT_OUT) -> list[LeftOut]:
-        """What is not proposed, of all sessions or of one by the beginning of its id: what was said last first."""
+        """The claims that are not proposed, the latest turn first; optionally only those of sessions whose id has the
+        prefix `session`."""
         query = f"SELECT {_COLUMNS} {_OPEN} {_OF_SESSION} ORDER BY l.said DESC, l.score DESC, l.id LIMIT :most"
         return [_row(row) for row in self._sql.execute(query, {"session": session, "most": most})]
 
     def count(self, session: str = "") -> int:
-        """How much is not proposed."""
+        """How many claims are not proposed; `session` as in `list_open`."""
         query = f"SELECT count(*) {_OPEN} {_OF_SESSION}"
         return int(self._sql.execute(query, {"session": session}).fetchone()[0])
 
     def find_by_prefix(self, beginning: str) -> LeftOut:
-        """The one whose id begins so. Raises NotFoundError, UsageError where several do."""
+        """The claim whose id has this prefix. Raises NotFoundError if none has it, UsageError if several have it."""
         query = f"SELECT {_COLUMNS} FROM left_out AS l WHERE substr(l.id, 1, length(:given))=:given LIMIT 2"
         found = [_row(row) for row in self._sql.execute(query, {"given": beginning})] if beginning else []
         if len(found) > 1:
@@ -117,11 +123,11 @@ class LeftOutTable:
         return found[0]
 
     def set_proposed(self, left_out_id: str, candidate_id: str) -> None:
-        """Remember which candidate was made of it."""
+        """Record the candidate that was made of this claim."""
         self._sql.execute("UPDATE left_out SET proposed=? WHERE id=?", (candidate_id, left_out_id))
 
     def mark_proposed(self, candidate: Candidate, candidate_id: str) -> None:
-        """What a later sync proposes after all is left out no more."""
+        """Record that a later sync proposed this claim after all, if it was left out before."""
         self.set_proposed(_id_of(candidate), candidate_id)
 
 
@@ -138,7 +144,7 @@ def _row(row: tuple[str, str, str, str, str, str, float, float | None, bytes | N
 
 
 def _candidate(body: bytes | None) -> Candidate | None:
-    """What was kept of a candidate; None where nothing was, or another version kept it in another form."""
+    """The stored candidate; None if there is none, or another version of Lerim stored it in another form."""
     try:
         return decode_candidate(body) if body else None
     except msgspec.MsgspecError:

@@ -1,4 +1,4 @@
-"""The tables of the review ledger, and how those of an older version become these."""
+"""The tables of the review ledger, and their migration from older versions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 
 from lerim.extraction import decode_candidate
-from lerim.review.comparing import fingerprint, pack
+from lerim.review.comparing import fingerprint, pack_hashes
 
 LEDGER_VERSION = 6
 _LEFT_OUT = """
@@ -50,7 +50,7 @@ CREATE TABLE actions (
 
 
 def migrate_ledger(connection: sqlite3.Connection, version: int) -> None:
-    """Make the tables, or those of an older version these, inside a transaction."""
+    """Create the tables (`version` 0), or migrate those of an older version. Runs inside a transaction."""
     if version == 0:
         for statement in _SCHEMA.split(";")[:-1]:
             connection.execute(statement)
@@ -71,8 +71,8 @@ def migrate_ledger(connection: sqlite3.Connection, version: int) -> None:
 
 
 def _add_text_hashes(connection: sqlite3.Connection) -> None:
-    """Give each claim the hash of its text, computed from the claim as it was proposed, in place of the hashes of its
-    names and numbers. A claim kept without its text is recognised by its turn alone."""
+    """Replace the hashes of each claim's names and numbers with a hash of its text, computed from the claim as it was
+    proposed. A claim stored without its text is recognised only by its turn."""
     salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()[0]
     if any(row[1] == "text" for row in connection.execute("PRAGMA table_info(claims)")):
         return
@@ -80,7 +80,7 @@ def _add_text_hashes(connection: sqlite3.Connection) -> None:
     for claim_id, told in connection.execute("SELECT id, told FROM claims WHERE told!=x''").fetchall():
         if (candidate := decode_candidate(told)) is not None:
             known = fingerprint(salt, candidate.title, candidate.body)
-            hashes = (known.text, pack(known.title), pack(known.words))
+            hashes = (known.text, pack_hashes(known.title), pack_hashes(known.words))
             connection.execute("UPDATE claims SET text=?, title=?, words=? WHERE id=?", (*hashes, claim_id))
     connection.execute("ALTER TABLE claims RENAME TO claims_before")
     connection.execute(_CLAIMS)

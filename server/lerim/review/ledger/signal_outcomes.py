@@ -1,4 +1,4 @@
-"""How each signal fares: what it proposed, and what the person made of it."""
+"""Statistics per signal: what it proposed, and what the person decided about that."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ SIGNAL_NAMES: dict[Signal, str] = {
     "theme": "theme",
     "model": "model",
 }
-"""Each signal as a person reads it."""
+"""Each signal as it is shown to a person."""
 
 
 class SignalOutcome(msgspec.Struct, frozen=True):
-    """What became of one signal's candidates. `proposed` are all that were put before the person, also those that wait,
-    were withdrawn or gave way; `accepted` counts those of `edited` that were accepted, too. `left_out` are not
-    proposed; `proposed_anyway` were, because the person wanted them."""
+    """How many candidates of one signal had which outcome.
+
+    `proposed` counts all that were ever proposed, including those that are waiting, withdrawn or outdated. A candidate
+    that was edited and then accepted counts in both `edited` and `accepted`. `left_out` were not proposed;
+    `proposed_anyway` were left out first and proposed because the person wanted them.
+    """
 
     signal: str
     name: str
@@ -47,7 +50,7 @@ class SignalOutcome(msgspec.Struct, frozen=True):
 
 
 COUNT_FIELDS = SignalOutcome.__struct_fields__[2:]
-"""The names of the figures."""
+"""The names of the fields that count."""
 
 
 class _Made(msgspec.Struct):
@@ -57,8 +60,8 @@ class _Made(msgspec.Struct):
 def outcomes_by_signal(
     ledgers: Iterable[Path], since: datetime | None = None, until: datetime | None = None
 ) -> tuple[list[SignalOutcome], list[Problem]]:
-    """The figures of every signal that proposed or left out something in these ledgers, those that proposed most first;
-    of what was said between two times (None: without a bound). A ledger that cannot be read is a problem."""
+    """The outcomes of every signal in these ledgers, the one that proposed most first. Only turns from `since` until
+    before `until` count (None: no bound). A ledger that cannot be read becomes a problem."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     problems: list[Problem] = []
     low = since.timestamp() if since else -math.inf
@@ -76,7 +79,7 @@ def outcomes_by_signal(
 
 
 def sum_outcomes(figures: Iterable[SignalOutcome]) -> SignalOutcome:
-    """All signals in one row."""
+    """The sum over all signals."""
     total: Counter[str] = Counter()
     for one in figures:
         total.update({name: getattr(one, name) for name in COUNT_FIELDS})
@@ -89,10 +92,10 @@ def _figures(signal: str, counted: Counter[str]) -> SignalOutcome:
 
 
 def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[str, str]]:
-    """Each signal with one thing that became of one candidate of it."""
+    """Yields (signal, name of a count field) for each outcome of each candidate."""
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
     if "claims" not in tables or not any(row[1] == "told" for row in db.execute("PRAGMA table_info(claims)")):
-        return  # of an early version, which did not keep where a candidate came from
+        return  # an early version, which did not store a candidate's signal
     done = dict.fromkeys(("edit", "propose"), frozenset[str]())
     for kind in done:
         rows = db.execute("SELECT DISTINCT candidate FROM actions WHERE kind=? AND stage='done'", (kind,))
@@ -100,7 +103,7 @@ def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[
     edited = done["edit"]
     if "judgments" in tables:
         edited |= {row[0] for row in db.execute("SELECT candidate FROM judgments WHERE what='edited'")}
-    # What was set aside at once has no file, and was never put before anybody.
+    # A claim without a candidate file (`written`) was never shown to anybody.
     query = "SELECT id, state, said, told FROM claims WHERE told != x'' AND written != ''"
     for name, state, said, told in db.execute(query):
         if low <= said / 1e6 < high:

@@ -27,7 +27,7 @@ def find_archived_by_rule(
             stored = store.load_by_id(known.memory)
         except (MemoryError_, BoundaryError):
             continue
-        later = max(stored.record.updated, known.said) < said
+        later = max(stored.record.updated, known.last_said) < said
         if later and stored.status == "archived" and _by_rule(ledger, stored) and not _unwanted(paths, known.memory):
             return stored
     return None

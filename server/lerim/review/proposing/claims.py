@@ -15,10 +15,10 @@ from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, add_repeat, candidate_text, new_record, parse_candidate
 from lerim.review.comparing import (
     ACTIONS,
-    LOOKED_AT,
-    SHOWN,
+    MAX_SEARCHED_NEIGHBOURS,
+    MAX_SHOWN_NEIGHBOURS,
     Fingerprint,
-    Near,
+    NearMemory,
     find_neighbours,
     is_reread,
     says_the_same,
@@ -52,30 +52,33 @@ def propose_in_ledger(
     paths: ReviewPaths, ledger: Ledger, candidate: Candidate, memories: MemorySearch
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
     """`propose_candidate` for a caller that already holds the ledger."""
-    claim_print = ledger.fingerprint(candidate.title, candidate.body)
+    fingerprint = ledger.fingerprint(candidate.title, candidate.body)
     claims = session_claims(ledger)
-    met = _find_earlier_outcome(paths, ledger, claims, candidate, claim_print)
+    met = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
     if met is not None:
         return met
     store = paths.store()
-    near = find_neighbours(memories, store, candidate.title, candidate.body, LOOKED_AT)
+    near = find_neighbours(memories, store, candidate.title, candidate.body, MAX_SEARCHED_NEIGHBOURS)
     for one in near:
         if says_the_same(candidate, one.stored.record):
-            return _add_evidence_to_memory(paths, ledger, store, candidate, claim_print, one.stored)
-    there = [*(one.stored for one in near), *memories.find_sharing_words(candidate.title, LOOKED_AT, _ENDED_MEMORIES)]
+            return _add_evidence_to_memory(paths, ledger, store, candidate, fingerprint, one.stored)
+    there = [
+        *(one.stored for one in near),
+        *memories.find_sharing_words(candidate.title, MAX_SEARCHED_NEIGHBOURS, _ENDED_MEMORIES),
+    ]
     for stored in there:
-        if _was_said_before(ledger, candidate, claim_print, stored):
+        if _was_said_before(ledger, candidate, fingerprint, stored):
             reason = "It is a memory already" if stored.status == "active" else "It is over"
             return AlreadyKnown(stored.record.id, f"{reason}: “{stored.record.title}”.")
-    same = _accepted_here(paths, ledger, store, claims, claim_print)
+    same = _accepted_here(paths, ledger, store, claims, fingerprint)
     restored = find_archived_by_rule(paths, ledger, store, same, candidate.time)
     for known in same if restored is None else ():
         # the memory has another text by now: a person changed it since, and their words stand
         if not _was_superseded(store, claims, known, candidate.time):
             return AlreadyKnown(known.memory, _ACCEPTED_REASON)
-    answered = ledger.choices.answered_memories(claim_print, candidate.source)
-    shown = tuple(one for one in near if one.stored.record.id not in answered)[:SHOWN]
-    return CandidateProposed(_write_candidate(paths, ledger, claims, store, candidate, claim_print, shown, restored))
+    answered = ledger.choices.answered_memories(fingerprint, candidate.source)
+    shown = tuple(one for one in near if one.stored.record.id not in answered)[:MAX_SHOWN_NEIGHBOURS]
+    return CandidateProposed(_write_candidate(paths, ledger, claims, store, candidate, fingerprint, shown, restored))
 
 
 def propose_orphans(paths: ReviewPaths, ledger: Ledger, memories: MemorySearch | None = None) -> None:
@@ -112,27 +115,31 @@ def latest_turn_times(claims: Iterable[LedgerClaim]) -> dict[str, datetime]:
     said: dict[str, datetime] = {}
     for known in claims:
         if known.state in ("accepted", "known"):
-            said[known.memory] = max(known.said, said.get(known.memory, known.said))
+            said[known.memory] = max(known.last_said, said.get(known.memory, known.last_said))
     return said
 
 
 def _find_earlier_outcome(
-    paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim], candidate: Candidate, claim_print: Fingerprint
+    paths: ReviewPaths,
+    ledger: Ledger,
+    claims: Iterable[LedgerClaim],
+    candidate: Candidate,
+    fingerprint: Fingerprint,
 ) -> ClaimBlocked | AlreadyKnown | None:
     """Whether this claim was met before, by its text, or by its turn and most of its words.
 
     A turn whose claim was accepted is not asked about again, even where the memory is not: a person deletes files, too.
     """
     for known in claims:
-        same_turn = known.source == candidate.source and is_reread(known.print, claim_print)
-        equal = known.print.text == claim_print.text
+        same_turn = known.source == candidate.source and is_reread(known.fingerprint, fingerprint)
+        equal = known.fingerprint.text == fingerprint.text
         if not (same_turn or equal):
             continue
         if known.state == "rejected":
             return ClaimBlocked(known.id, ledger.record_blocked(known.id))
-        if known.state == "withdrawn" and (same_turn or candidate.time <= known.said):
+        if known.state == "withdrawn" and (same_turn or candidate.time <= known.last_said):
             return AlreadyKnown(known.id, f"It was withdrawn: {known.note}")
-        if known.state == "outdated" and (same_turn or candidate.time <= known.said):
+        if known.state == "outdated" and (same_turn or candidate.time <= known.last_said):
             return AlreadyKnown(known.memory, known.note)
         if known.state == "pending" and not files.is_absent(paths.candidate_path(known.id)):
             gained = _add_evidence_to_waiting(paths, ledger, known, candidate)
@@ -143,14 +150,14 @@ def _find_earlier_outcome(
     return None
 
 
-def _was_said_before(ledger: Ledger, candidate: Candidate, claim_print: Fingerprint, stored: StoredMemory) -> bool:
+def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerprint, stored: StoredMemory) -> bool:
     """Whether a memory, also one this installation has no claim of, came of the candidate's turn, or is over, has its
     text and was said later."""
     memory = stored.record
     if memory.primitive != candidate.primitive or memory.source == "manual":
         return stored.status != "active" and says_the_same(candidate, memory)
     if memory.source == candidate.source:
-        return is_reread(ledger.fingerprint(memory.title, memory.body), claim_print)
+        return is_reread(ledger.fingerprint(memory.title, memory.body), fingerprint)
     over = stored.status != "active" and candidate.time <= memory.updated
     return over and says_the_same(candidate, memory)
 
@@ -170,20 +177,20 @@ def _is_older_than(memory: MemoryRecord, told: Candidate | None) -> bool:
 
 
 def _accepted_here(
-    paths: ReviewPaths, ledger: Ledger, store: Store, claims: Iterable[LedgerClaim], claim_print: Fingerprint
+    paths: ReviewPaths, ledger: Ledger, store: Store, claims: Iterable[LedgerClaim], fingerprint: Fingerprint
 ) -> list[LedgerClaim]:
     """The accepted claims with this text whose memory is in this worktree, live or archived, or was deleted by a person
     as a memory. A memory of another branch, or with a text from before the claim, does not count."""
     here = (store.all_ids() | ledger.ids_acted_on("delete", "done")) - {""}
-    equal = [one for one in claims if one.state in ("accepted", "known") and one.print.text == claim_print.text]
+    equal = [one for one in claims if one.state in ("accepted", "known") and one.fingerprint.text == fingerprint.text]
     elsewhere = {one.memory for one in equal if _is_of_another_branch(paths, ledger, one)}
     return [one for one in equal if one.memory in here - elsewhere]
 
 
 def _was_superseded(store: Store, claims: Iterable[LedgerClaim], known: LedgerClaim, time: datetime) -> bool:
     """Whether another claim, and not a person, took the place of what an accepted claim says, before this time."""
-    later = [one.said for one in claims if one.state == "accepted" and one.memory == known.memory]
-    if any(known.said < said < time for said in later):
+    later = [one.last_said for one in claims if one.state == "accepted" and one.memory == known.memory]
+    if any(known.last_said < said < time for said in later):
         return True
     try:
         stored = store.load_by_id(known.memory)
@@ -222,26 +229,30 @@ def _add_evidence_to_memory(
     ledger: Ledger,
     store: Store,
     candidate: Candidate,
-    claim_print: Fingerprint,
+    fingerprint: Fingerprint,
     stored: StoredMemory,
 ) -> AlreadyKnown:
     """The memory has this text: it gains the evidence, privately; its file stays as it is."""
     memory = stored.record
     text = store.quotes.text_with_evidence(memory, candidate.evidence)
     if text is not None:
-        paths.make_private()
+        paths.make_private_folder()
         files.make_folder(store.quotes.folder, 0o700)
         files.replace_file(store.quotes.path_for(memory.id), text, 0o600)
     name = f"{memory.id}@{candidate.turn}"
-    ledger.register(name, candidate.source, claim_print, "known", memory.id, said=candidate.time)
+    ledger.register(name, candidate.source, fingerprint, "known", memory.id, last_said=candidate.time)
     Uses(paths.private).record_use([memory.id], "said", candidate.time)
     return AlreadyKnown(memory.id, f"“{memory.title}” says the same already.", text is not None)
 
 
 def _new_id(
-    paths: ReviewPaths, store: Store, claims: Iterable[LedgerClaim], candidate: Candidate, claim_print: Fingerprint
+    paths: ReviewPaths,
+    store: Store,
+    claims: Iterable[LedgerClaim],
+    candidate: Candidate,
+    fingerprint: Fingerprint,
 ) -> str:
-    others = {known.id for known in claims if known.state != "pending" or known.print.text != claim_print.text}
+    others = {known.id for known in claims if known.state != "pending" or known.fingerprint.text != fingerprint.text}
 
     def taken(name: str) -> bool:
         path = paths.candidate_path(name)
@@ -256,31 +267,31 @@ def _write_candidate(
     claims: Sequence[LedgerClaim],
     store: Store,
     candidate: Candidate,
-    claim_print: Fingerprint,
-    near: tuple[Near, ...],
+    fingerprint: Fingerprint,
+    near: tuple[NearMemory, ...],
     restored: StoredMemory | None = None,
 ) -> Proposal:
     """Register the candidate, then write its file; one that was killed in between is proposed again. Accepted, it
     brings `back` a memory that a rule archived."""
-    candidate_id = _new_id(paths, store, claims, candidate, claim_print)
+    candidate_id = _new_id(paths, store, claims, candidate, fingerprint)
     stored = {one.stored.record.id: one.stored for one in near}
-    about_these = [known for known in claims if known.memory in stored]
-    said = latest_turn_times(known for known in about_these if not _is_of_another_branch(paths, ledger, known))
+    claims_of_neighbours = [known for known in claims if known.memory in stored]
+    said = latest_turn_times(known for known in claims_of_neighbours if not _is_of_another_branch(paths, ledger, known))
     found = suggest_from_words(candidate, [one.stored.record for one in near], said) if restored is None else None
-    about = stored[found.memory.id] if found is not None else restored
+    target_memory = stored[found.memory.id] if found is not None else restored
     action = ACTIONS[found.answer] if found is not None else "add"
     reason = found.reason if found is not None else _RESTORED_REASON if restored is not None else ""
-    targets = [Target(about.record.id, about.text_hash)] if about is not None else []
+    targets = [Target(target_memory.record.id, target_memory.text_hash)] if target_memory is not None else []
     text = candidate_text(candidate, new_record(candidate, candidate_id), action, targets, reason)
     ledger.register(
-        *(candidate_id, candidate.source, claim_print, "pending"),
+        *(candidate_id, candidate.source, fingerprint, "pending"),
         written=files.hash_text(text),
-        said=candidate.time,
-        told=candidate,
+        last_said=candidate.time,
+        proposed=candidate,
     )
     ledger.left_out.mark_proposed(candidate, candidate_id)
     ledger.commit()
-    paths.make_state()
+    paths.make_state_folder()
     path = paths.candidate_path(candidate_id)
     files.make_folder(path.parent, anchor=paths.state_anchor)
     files.create_file(path, text, anchor=paths.state_anchor)

@@ -31,9 +31,9 @@ def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datet
     told = [item for item in items if item.title.strip()]
     if not told:
         return
-    paths.make_private()
+    paths.make_private_folder()
     with open_ledger(paths.private, paths.moves) as ledger:
-        ledger.left_out.keep(told, now or datetime.now(UTC))
+        ledger.left_out.save(told, now or datetime.now(UTC))
 
 
 def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OUT) -> tuple[list[LeftOut], int]:
@@ -74,12 +74,12 @@ def _propose(paths: ReviewPaths, ledger: Ledger, item: LeftOut, candidate: Candi
     text = candidate_text(candidate, record, "add", (), reason=reason, maker="person")
     mark = ledger.fingerprint(candidate.title, candidate.body)
     states: tuple[ClaimState, ClaimState] = ("withdrawn", "pending")
-    # `perform` commits this with its own first step: a kill leaves all of it or nothing
+    # `perform_action` commits this with its own first step: a kill leaves all of it or nothing
     ledger.register(
         *(candidate_id, candidate.source, mark, states[0]),
         written=files.hash_text(text),
-        said=candidate.time,
-        told=candidate,
+        last_said=candidate.time,
+        proposed=candidate,
     )
     ledger.left_out.set_proposed(item.id, candidate_id)
     path = paths.candidate_path(candidate_id)

@@ -93,9 +93,9 @@ def put_suggestion(
 
 
 def _source(suggestion: Suggestion) -> str:
-    about = ",".join(f"{one.id}@{one.hash}" for one in _targets(suggestion))
+    target_list = ",".join(f"{one.id}@{one.hash}" for one in _targets(suggestion))
     places = "\n".join(suggested_places(suggestion.action, suggestion.record))
-    return f"{SUGGESTION_PREFIX}{suggestion.action}:{about}{f'>{files.hash_text(places)}' if places else ''}"
+    return f"{SUGGESTION_PREFIX}{suggestion.action}:{target_list}{f'>{files.hash_text(places)}' if places else ''}"
 
 
 def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
@@ -118,12 +118,12 @@ def _met(paths: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> Clai
 
 def _drop_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> None:
     """The same suggestion of an earlier day waits no more: it was of texts that changed since."""
-    about = {stored.record.id for stored in suggestion.targets}
+    memory_ids = {stored.record.id for stored in suggestion.targets}
     prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"
     for known in ledger.claims("pending"):
         if not known.source.startswith(prefix):
             continue
-        if {one.partition("@")[0] for one in known.source.removeprefix(prefix).split(",")} != about:
+        if {one.partition("@")[0] for one in known.source.removeprefix(prefix).split(",")} != memory_ids:
             continue
         path = paths.candidate_path(known.id)
         if files.is_absent(path):
@@ -149,7 +149,7 @@ def _write(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion, source: s
     text = _text(suggestion, name)
     ledger.register(name, source, _NO_CLAIM, "pending", written=files.hash_text(text))
     ledger.commit()
-    paths.make_state()
+    paths.make_state_folder()
     path = paths.candidate_path(name)
     files.make_folder(path.parent, anchor=paths.state_anchor)
     files.create_file(path, text, anchor=paths.state_anchor)

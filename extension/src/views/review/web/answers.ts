@@ -1,7 +1,7 @@
 // The possible answers about a candidate and a similar memory, and their texts; drawing is in neighbours.ts.
 import type { CandidateView, ChoiceParams, NeighbourAnswer, NeighbourView } from "../../../protocol";
 import { kindOf } from "../../../text/wording";
-import { plain } from "../../shared/web/text";
+import { spellOutHidden } from "../../shared/web/text";
 
 export type Choice = Required<ChoiceParams>;
 
@@ -9,7 +9,7 @@ export type Choice = Required<ChoiceParams>;
 export const keepBoth: Choice = { answer: "keep", memory: "", hash: "" };
 
 /** The memories similar to a candidate: first the one with a suggested answer, then by similarity. */
-export function neighboursOf({ neighbours, suggested }: CandidateView): readonly NeighbourView[] {
+export function rankedNeighbours({ neighbours, suggested }: CandidateView): readonly NeighbourView[] {
   const first = neighbours.filter(({ id }) => id === suggested?.memory);
   return [...first, ...neighbours.filter((one) => !first.includes(one))];
 }
@@ -20,29 +20,29 @@ export function answersFor(candidate: CandidateView, memory: NeighbourView): rea
   return isAnswered ? ["answers", "same", "replaces", "changes"] : ["same", "replaces", "changes"];
 }
 
-const suggestedAs: Readonly<Record<NeighbourAnswer, string>> = { same: "says the same as", replaces: "replaces", changes: "changes", answers: "answers", keep: "keep both" };
+const answerWords: Readonly<Record<NeighbourAnswer, string>> = { same: "says the same as", replaces: "replaces", changes: "changes", answers: "answers", keep: "keep both" };
 
 /** "replaces “Use pip”"; "" if nothing is suggested. */
-export function suggestedText(candidate: CandidateView): string {
+export function suggestedAnswerText(candidate: CandidateView): string {
   const { suggested } = candidate;
   if (suggested === null) return "";
-  const title = titleOf(candidate, suggested.memory);
-  return suggested.answer === "keep" || title === "" ? suggestedAs[suggested.answer] : `${suggestedAs[suggested.answer]} “${title}”`;
+  const title = memoryTitle(candidate, suggested.memory);
+  return suggested.answer === "keep" || title === "" ? answerWords[suggested.answer] : `${answerWords[suggested.answer]} “${title}”`;
 }
 
 /** Who suggests what, as a sentence without the reason. */
 export function suggestionText(candidate: CandidateView): string {
   const who = candidate.suggested?.by === "model" ? "a model" : "the wording of the session";
-  return `Suggested by ${who}: ${suggestedText(candidate)}.`;
+  return `Suggested by ${who}: ${suggestedAnswerText(candidate)}.`;
 }
 
 /** What accepting did, for the message after it; "" if the candidate is not related to another memory. */
-export function doneText(candidate: CandidateView, choice: Choice | null): string {
-  const made = choice ?? candidate.suggested;
-  if (made === null) return "";
-  const memory = `“${titleOf(candidate, made.memory)}”`;
-  const title = `“${plain(candidate.title)}”`;
-  switch (made.answer) {
+export function acceptedText(candidate: CandidateView, choice: Choice | null): string {
+  const effectiveChoice = choice ?? candidate.suggested;
+  if (effectiveChoice === null) return "";
+  const memory = `“${memoryTitle(candidate, effectiveChoice.memory)}”`;
+  const title = `“${spellOutHidden(candidate.title)}”`;
+  switch (effectiveChoice.answer) {
     case "same":
       return `Added the quote to ${memory}`;
     case "replaces":
@@ -58,20 +58,20 @@ export function doneText(candidate: CandidateView, choice: Choice | null): strin
 
 /** "decision · 72 % similar". */
 export function neighbourMeta(memory: NeighbourView): string {
-  return `${plain(kindOf(memory))} · ${Math.round(memory.similarity * 100)} % similar`;
+  return `${spellOutHidden(kindOf(memory))} · ${Math.round(memory.similarity * 100)} % similar`;
 }
 
-const mostLines = 3;
-const longestStart = 300;
+const maxLines = 3;
+const maxStartLength = 300;
 
 /** The first lines of a memory's text. */
 export function firstLines(body: string): string {
   const lines = body.split("\n").filter((line) => line.trim() !== "");
-  const start = lines.slice(0, mostLines).join("\n");
-  if (start.length > longestStart) return `${start.slice(0, longestStart - 1).trimEnd()}…`;
-  return lines.length > mostLines ? `${start} …` : start;
+  const start = lines.slice(0, maxLines).join("\n");
+  if (start.length > maxStartLength) return `${start.slice(0, maxStartLength - 1).trimEnd()}…`;
+  return lines.length > maxLines ? `${start} …` : start;
 }
 
-function titleOf({ neighbours, targets }: CandidateView, memory: string): string {
-  return plain([...neighbours, ...targets].find(({ id }) => id === memory)?.title ?? "");
+function memoryTitle({ neighbours, targets }: CandidateView, memory: string): string {
+  return spellOutHidden([...neighbours, ...targets].find(({ id }) => id === memory)?.title ?? "");
 }

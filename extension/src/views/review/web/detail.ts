@@ -2,13 +2,13 @@ import type { CandidateView, EvidenceView } from "../../../protocol";
 import { kindOf } from "../../../text/wording";
 import { proposedText } from "../../../text/memorywording";
 import { momentText } from "../../../text/sessionwording";
-import { suggestedText } from "./answers";
+import { suggestedAnswerText } from "./answers";
 import { proposedChanges } from "./changes";
 import { button, h } from "../../shared/web/dom";
-import { type NeighbourActions, similarMemories, suggestion } from "./neighbours";
-import { prose, shown } from "../../shared/web/prose";
+import { type NeighbourActions, similarMemories, suggestionNote } from "./neighbours";
+import { prose, literalText } from "../../shared/web/prose";
 import { isEditable } from "./state";
-import { flagText, plain, signalText, speakerText } from "../../shared/web/text";
+import { flagText, spellOutHidden, signalText, speakerText } from "../../shared/web/text";
 
 export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose"> {
   readonly accept: () => void;
@@ -21,37 +21,37 @@ export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose
 }
 
 /** One candidate in full: its text, reason, changes and buttons. `chosen` is the neighbour that keys act on. */
-export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, can: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
-  const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${plain(flagText(flag))}`));
-  const suggests = suggestedText(candidate);
-  const described = [...flags.map(({ id }) => id), ...(suggests === "" ? [] : ["suggestion"])];
-  const warned = described.length === 0 ? {} : { attributes: { "aria-describedby": described.join(" ") } };
+export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, allowed: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
+  const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${spellOutHidden(flagText(flag))}`));
+  const suggestedText = suggestedAnswerText(candidate);
+  const descriptionIds = [...flags.map(({ id }) => id), ...(suggestedText === "" ? [] : ["suggestion"])];
+  const describedBy = descriptionIds.length === 0 ? {} : { attributes: { "aria-describedby": descriptionIds.join(" ") } };
   const article = h(
     "article",
-    { class: "candidate", label: plain(candidate.title), attributes: { "data-id": candidate.id } },
+    { class: "candidate", label: spellOutHidden(candidate.title), attributes: { "data-id": candidate.id } },
     h("h2", { class: "candidate-title" }, ...prose(candidate.title)),
-    chips(candidate),
+    propertyChips(candidate),
     ...flags,
-    ...suggestion(candidate),
+    ...suggestionNote(candidate),
     h(
       "div",
       { class: "actions", role: "group", label: "Actions" },
-      button("Accept", actions.accept, { class: "primary accept", disabled: !can.act, title: suggests === "" ? "Accept (a)" : `Accept: ${suggests} (a)`, ...warned }),
-      button("Edit", actions.edit, { class: "edit", disabled: !can.act || !isEditable(candidate), title: "Edit (e)" }),
-      button("Reject", actions.reject, { class: "reject", disabled: !can.act, title: "Reject (r)" }),
-      button("Undo", actions.undo, { class: "undo", disabled: !can.undo, title: can.undoTitle }),
+      button("Accept", actions.accept, { class: "primary accept", disabled: !allowed.act, title: suggestedText === "" ? "Accept (a)" : `Accept: ${suggestedText} (a)`, ...describedBy }),
+      button("Edit", actions.edit, { class: "edit", disabled: !allowed.act || !isEditable(candidate), title: "Edit (e)" }),
+      button("Reject", actions.reject, { class: "reject", disabled: !allowed.act, title: "Reject (r)" }),
+      button("Undo", actions.undo, { class: "undo", disabled: !allowed.undo, title: allowed.undoTitle }),
     ),
     h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body)),
   );
   article.append(...proposedChanges(candidate, actions.openTarget));
-  article.append(...similarMemories(candidate, chosen, can.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget }));
+  article.append(...similarMemories(candidate, chosen, allowed.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget }));
   article.append(h("h3", { id: "why" }, "Why"));
   if (candidate.reason !== "" && candidate.suggested === null) article.append(h("p", { class: "reason" }, ...prose(candidate.reason)));
-  if (candidate.signal !== "") article.append(h("p", { class: "signal" }, plain(signalText(candidate.signal))));
-  if (candidate.evidence.length > 0) article.append(h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidence(item, candidate, actions))));
+  if (candidate.signal !== "") article.append(h("p", { class: "signal" }, spellOutHidden(signalText(candidate.signal))));
+  if (candidate.evidence.length > 0) article.append(h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidenceItem(item, candidate, actions))));
   if (candidate.references.length > 0) {
     const links = candidate.references.map((reference) =>
-      h("li", {}, button(plain(reference), () => actions.openReference(reference), { class: "link reference", title: `Open ${plain(reference)}` })),
+      h("li", {}, button(spellOutHidden(reference), () => actions.openReference(reference), { class: "link reference", title: `Open ${spellOutHidden(reference)}` })),
     );
     article.append(h("h3", { id: "references" }, "References"), h("ul", { class: "references", attributes: { "aria-labelledby": "references" } }, ...links));
   }
@@ -59,33 +59,33 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
   return article;
 }
 
-function chips(candidate: CandidateView): HTMLElement {
+function propertyChips(candidate: CandidateView): HTMLElement {
   const kind = kindOf(candidate);
   return h(
     "div",
     { class: "chips", role: "group", label: "Properties" },
-    h("span", { class: "chip primitive" }, plain(candidate.primitive)),
-    ...(kind === candidate.primitive ? [] : [h("span", { class: "chip kind" }, plain(kind))]),
+    h("span", { class: "chip primitive" }, spellOutHidden(candidate.primitive)),
+    ...(kind === candidate.primitive ? [] : [h("span", { class: "chip kind" }, spellOutHidden(kind))]),
     h("span", { class: "chip confidence", title: "Confidence" }, `${Math.round(candidate.confidence * 100)} %`),
     h("span", { class: "chip action" }, candidate.action === "add" ? "new memory" : proposedText(candidate.action)),
     ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "Not tied to a repository: it can be found from all of your repositories" }, "global")] : []),
     ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),
-    ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${plain(tag)}`)),
+    ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${spellOutHidden(tag)}`)),
   );
 }
 
-function evidence(item: EvidenceView, candidate: CandidateView, actions: DetailActions): HTMLElement {
+function evidenceItem(item: EvidenceView, candidate: CandidateView, actions: DetailActions): HTMLElement {
   return h(
     "li",
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },
     h("span", { class: "who" }, `${speakerText(item.who)}:`),
-    h("blockquote", { attributes: { dir: "auto" } }, ...shown(item.quote === "" ? "(this quote is stored only on the machine where the session took place)" : item.quote)),
+    h("blockquote", { attributes: { dir: "auto" } }, ...literalText(item.quote === "" ? "(this quote is stored only on the machine where the session took place)" : item.quote)),
     ...(candidate.session === "" ? [] : [button("Open turn", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open turn (o)" })]),
   );
 }
 
 function sourceText(candidate: CandidateView): string {
-  const when = momentText(candidate.time) || plain(candidate.time);
+  const when = momentText(candidate.time) || spellOutHidden(candidate.time);
   if (candidate.session === "") return `Proposed by ${candidate.maker === "maintain" ? "Lerim: Maintain" : "Lerim"} · ${when}`;
-  return `${plain(candidate.platform)} · session ${plain(candidate.session)} · ${when}`;
+  return `${spellOutHidden(candidate.platform)} · session ${spellOutHidden(candidate.session)} · ${when}`;
 }

@@ -1,5 +1,5 @@
 export interface DiffRow {
-  readonly kind: "added" | "removed" | "context" | "place";
+  readonly kind: "added" | "removed" | "context" | "hunk";
   readonly sign: "+" | "-" | " ";
   readonly text: string;
 }
@@ -13,7 +13,7 @@ export function diffRows(diff: string): DiffRow[] {
   for (const line of lines) {
     if (line.startsWith("@@")) {
       inHeader = false;
-      rows.push({ kind: "place", sign: " ", text: line });
+      rows.push({ kind: "hunk", sign: " ", text: line });
     } else if (inHeader && (line.startsWith("--- ") || line.startsWith("+++ "))) {
       continue;
     } else if (line.startsWith("+")) {

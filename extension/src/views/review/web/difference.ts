@@ -1,6 +1,6 @@
 import { diffRows } from "./diff";
 import { h } from "../../shared/web/dom";
-import { shown } from "../../shared/web/prose";
+import { literalText } from "../../shared/web/prose";
 
 /** Draws a unified diff line by line, with text for screen readers on added and removed lines. */
 export function difference(diff: string, label: string): HTMLElement {
@@ -10,7 +10,7 @@ export function difference(diff: string, label: string): HTMLElement {
       { class: `diff-row ${row.kind}` },
       h("span", { class: "sign", attributes: { "aria-hidden": "true" } }, row.sign),
       ...(row.kind === "added" ? [h("span", { class: "visually-hidden" }, "added: ")] : row.kind === "removed" ? [h("span", { class: "visually-hidden" }, "removed: ")] : []),
-      ...shown(row.text),
+      ...literalText(row.text),
     ),
   );
   if (rows.length === 0) return h("p", {}, "The difference is not known.");

@@ -1,6 +1,6 @@
 import { button, h } from "../../shared/web/dom";
 
-export interface EmptyFacts {
+export interface PanelState {
   readonly loading: boolean;
   readonly syncing: boolean;
   readonly restricted: boolean;
@@ -9,16 +9,16 @@ export interface EmptyFacts {
 }
 
 /** The text and buttons of the panel if there is no candidate to show. */
-export function emptyState(facts: EmptyFacts, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
-  const undo = facts.undoTitle !== "" ? [button("Undo", actions.undo, { class: "undo", title: facts.undoTitle })] : [];
-  if (facts.restricted) {
-    return box("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and review candidates.", button("Manage Trust", actions.trust, { class: "primary" }));
+export function emptyState(state: PanelState, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
+  const undo = state.undoTitle !== "" ? [button("Undo", actions.undo, { class: "undo", title: state.undoTitle })] : [];
+  if (state.restricted) {
+    return messageBox("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and review candidates.", button("Manage Trust", actions.trust, { class: "primary" }));
   }
-  if (facts.syncing) return box("Reading sessions…", "Candidates appear here as they are found.", ...undo);
-  if (facts.loading) return box("Loading candidates…", "");
-  return box("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
+  if (state.syncing) return messageBox("Reading sessions…", "Candidates appear here as they are found.", ...undo);
+  if (state.loading) return messageBox("Loading candidates…", "");
+  return messageBox("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
 }
 
-function box(title: string, text: string, ...buttons: HTMLElement[]): HTMLElement {
+function messageBox(title: string, text: string, ...buttons: HTMLElement[]): HTMLElement {
   return h("div", { class: "empty-state" }, h("h2", {}, title), h("p", {}, text), h("div", { class: "actions", role: "group", label: "Actions" }, ...buttons));
 }

@@ -1,7 +1,7 @@
 import type { Model } from "./state";
 import { counted } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
-import { plain } from "../../shared/web/text";
+import { spellOutHidden } from "../../shared/web/text";
 
 /** The collapsed section of blocked candidates and unreadable files, with reasons; undefined if there are none. */
 export function footSection(model: Model, open: boolean, onToggle: (open: boolean) => void): HTMLElement | undefined {
@@ -20,7 +20,7 @@ export function footSection(model: Model, open: boolean, onToggle: (open: boolea
       "ul",
       {},
       ...(list.blocked > 0 ? [h("li", { class: "blocked" }, `Candidates that you had rejected were found again ${counted(list.blocked, "time")}.`)] : []),
-      ...list.problems.map((problem) => h("li", { class: "problem" }, `${plain(problem.path)}: ${plain(problem.message)}`)),
+      ...list.problems.map((problem) => h("li", { class: "problem" }, `${spellOutHidden(problem.path)}: ${spellOutHidden(problem.message)}`)),
     ),
   );
   section.open = open;

@@ -1,12 +1,12 @@
 import { findEditError } from "../messages";
 import type { NeighbourView } from "../../../protocol";
 import { button, h } from "../../shared/web/dom";
-import { memoryNow } from "./neighbours";
+import { memorySection } from "./neighbours";
 import { type Draft, parseTags } from "./state";
-import { plain } from "../../shared/web/text";
+import { spellOutHidden } from "../../shared/web/text";
 
 export interface FormActions {
-  readonly changed: (draft: Draft) => void;
+  readonly onChange: (draft: Draft) => void;
   readonly save: () => void;
   readonly saveAndAccept: () => void;
   readonly cancel: () => void;
@@ -24,19 +24,19 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
   title.value = draft.title;
   body.value = draft.body;
   tags.value = draft.tags.join(", ");
-  const current = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value) });
-  const whenFitting = (act: () => void) => (): void => {
-    const misfit = findEditError(current());
-    problem.textContent = misfit ?? "";
+  const currentDraft = (): Draft => ({ ...draft, title: title.value.trim(), body: body.value, tags: parseTags(tags.value) });
+  const ifValid = (act: () => void) => (): void => {
+    const editError = findEditError(currentDraft());
+    problem.textContent = editError ?? "";
     title.setAttribute("aria-invalid", String(title.value.trim() === ""));
-    if (misfit === undefined) act();
+    if (editError === undefined) act();
     else if (title.value.trim() === "") title.focus();
   };
-  const changing = draft.change !== undefined;
+  const changesMemory = draft.change !== undefined;
   const fields = h(
     "div",
     { class: "edit-fields" },
-    ...(changing ? [h("h3", {}, "New text")] : []),
+    ...(changesMemory ? [h("h3", {}, "New text")] : []),
     h("label", { attributes: { for: "edit-title" } }, "Title"),
     title,
     h("label", { attributes: { for: "edit-body" } }, "Body"),
@@ -44,25 +44,25 @@ export function editForm(draft: Draft, memory: NeighbourView | undefined, action
     h("label", { attributes: { for: "edit-tags" } }, "Tags, separated by commas"),
     tags,
   );
-  const accept = changing
-    ? [button("Change Memory", whenFitting(actions.saveAndAccept), { class: "primary save-accept", title: "Change the memory (Ctrl+Enter)" })]
+  const submitButtons = changesMemory
+    ? [button("Change Memory", ifValid(actions.saveAndAccept), { class: "primary save-accept", title: "Change the memory (Ctrl+Enter)" })]
     : [
-        button("Save", whenFitting(actions.save), { class: "primary save" }),
-        button("Save and Accept", whenFitting(actions.saveAndAccept), { class: "save-accept", title: "Save and accept (Ctrl+Enter)" }),
+        button("Save", ifValid(actions.save), { class: "primary save" }),
+        button("Save and Accept", ifValid(actions.saveAndAccept), { class: "save-accept", title: "Save and accept (Ctrl+Enter)" }),
       ];
   const form = h(
     "div",
-    { class: "edit-form", role: "form", label: changing ? `Change memory${memory === undefined ? "" : ` “${plain(memory.title)}”`}` : "Edit candidate" },
-    ...(changing ? [h("div", { class: "side-by-side" }, h("section", { class: "memory-now" }), fields)] : [fields]),
+    { class: "edit-form", role: "form", label: changesMemory ? `Change memory${memory === undefined ? "" : ` “${spellOutHidden(memory.title)}”`}` : "Edit candidate" },
+    ...(changesMemory ? [h("div", { class: "side-by-side" }, h("section", { class: "memory-now" }), fields)] : [fields]),
     problem,
-    h("div", { class: "actions", role: "group", label: "Edit actions" }, ...accept, button("Cancel", actions.cancel, { class: "cancel", title: "Cancel (Escape)" })),
+    h("div", { class: "actions", role: "group", label: "Edit actions" }, ...submitButtons, button("Cancel", actions.cancel, { class: "cancel", title: "Cancel (Escape)" })),
   );
-  if (changing) showMemory(form, memory);
-  form.addEventListener("input", () => actions.changed(current()));
+  if (changesMemory) showMemory(form, memory);
+  form.addEventListener("input", () => actions.onChange(currentDraft()));
   form.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key === "Escape") actions.cancel();
-    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) whenFitting(actions.saveAndAccept)();
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ifValid(actions.saveAndAccept)();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -75,11 +75,11 @@ export function showMemory(form: ParentNode, memory: NeighbourView | undefined):
   const insert = (text: string): void => {
     const body = form.querySelector<HTMLTextAreaElement>("#edit-body");
     if (body === null) return;
-    const before = body.value.slice(0, body.selectionStart);
-    const gap = before === "" || before.endsWith("\n") ? "" : "\n\n";
-    body.setRangeText(gap + text, body.selectionStart, body.selectionEnd, "end");
+    const textBefore = body.value.slice(0, body.selectionStart);
+    const separator = textBefore === "" || textBefore.endsWith("\n") ? "" : "\n\n";
+    body.setRangeText(separator + text, body.selectionStart, body.selectionEnd, "end");
     body.dispatchEvent(new Event("input", { bubbles: true }));
     body.focus();
   };
-  form.querySelector(".memory-now")?.replaceWith(memoryNow(memory, insert));
+  form.querySelector(".memory-now")?.replaceWith(memorySection(memory, insert));
 }

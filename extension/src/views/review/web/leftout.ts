@@ -2,15 +2,15 @@ import type { LeftOutView } from "../../../protocol";
 import { kindOf } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 import type { Model } from "./state";
-import { plain, speakerText } from "../../shared/web/text";
+import { spellOutHidden, speakerText } from "../../shared/web/text";
 
 /** How many more items "Show more" shows. */
-export const leftOutStep = 100;
+export const leftOutPageSize = 100;
 
 export interface LeftOutActions {
-  readonly toggled: (open: boolean) => void;
+  readonly onToggle: (open: boolean) => void;
   readonly propose: (item: LeftOutView) => void;
-  readonly more: () => void;
+  readonly showMore: () => void;
 }
 
 /** The collapsed section of items left out of the review, each with its reason and a button; undefined if there are none. */
@@ -18,32 +18,32 @@ export function leftOutSection(model: Model, open: boolean, actions: LeftOutActi
   const total = model.list?.leftOut ?? 0;
   if (total === 0 || model.restricted) return undefined;
   const items = model.leftOut ?? [];
-  const more = items.length < total && items.length > 0 ? [button(`Show more (${total - items.length})`, actions.more, { class: "more-left-out" })] : [];
+  const moreButton = items.length < total && items.length > 0 ? [button(`Show more (${total - items.length})`, actions.showMore, { class: "more-left-out" })] : [];
   const section = h(
     "details",
     { class: "left-out" },
     h("summary", {}, `Left out (${total})`),
-    h("ul", { label: "Left out" }, ...items.map((item) => row(item, model.asked.has(item.id), actions))),
-    ...more,
+    h("ul", { label: "Left out" }, ...items.map((item) => leftOutItem(item, model.pendingRequests.has(item.id), actions))),
+    ...moreButton,
   );
   section.open = open;
   section.addEventListener("toggle", () => {
-    if (section.isConnected) actions.toggled(section.open);
+    if (section.isConnected) actions.onToggle(section.open);
   });
   return section;
 }
 
-function row(item: LeftOutView, asked: boolean, actions: LeftOutActions): HTMLElement {
-  const title = plain(item.title);
+function leftOutItem(item: LeftOutView, isRequested: boolean, actions: LeftOutActions): HTMLElement {
+  const title = spellOutHidden(item.title);
   const kind = item.primitive === "" ? "" : `${kindOf(item)} · `;
   const why = item.detail === "" ? item.why : `${item.why}: ${item.detail}`;
-  const own = item.scope === "global" ? " · global" : "";
+  const scopeText = item.scope === "global" ? " · global" : "";
   return h(
     "li",
     { class: "left-out-item", attributes: { "data-id": item.id } },
     h("div", { class: "left-out-title" }, title),
-    h("div", { class: "left-out-why" }, `${kind}${plain(why)}${own}`),
-    ...(item.quote === "" ? [] : [h("blockquote", { class: "left-out-quote" }, `${speakerText(item.who)}: “${plain(item.quote)}”`)]),
-    ...(item.canPropose ? [button("Propose anyway", () => actions.propose(item), { class: "propose", label: `Propose anyway: ${title}`, disabled: asked })] : []),
+    h("div", { class: "left-out-why" }, `${kind}${spellOutHidden(why)}${scopeText}`),
+    ...(item.quote === "" ? [] : [h("blockquote", { class: "left-out-quote" }, `${speakerText(item.who)}: “${spellOutHidden(item.quote)}”`)]),
+    ...(item.canPropose ? [button("Propose anyway", () => actions.propose(item), { class: "propose", label: `Propose anyway: ${title}`, disabled: isRequested })] : []),
   );
 }

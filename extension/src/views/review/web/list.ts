@@ -2,16 +2,16 @@ import type { CandidateView } from "../../../protocol";
 import { proposedText } from "../../../text/memorywording";
 import { kindOf } from "../../../text/wording";
 import { h } from "../../shared/web/dom";
-import { plain } from "../../shared/web/text";
+import { spellOutHidden } from "../../shared/web/text";
 
 /** In pixels; must match review.css. */
 const rowHeight = 66;
-const spare = 6;
+const extraRows = 6;
 
 /** Which rows to draw for a scroll position. */
 export function visibleRange(scrollTop: number, height: number, count: number): { first: number; last: number } {
-  const first = Math.max(Math.floor(scrollTop / rowHeight) - spare, 0);
-  const last = Math.min(Math.ceil((scrollTop + height) / rowHeight) + spare, count);
+  const first = Math.max(Math.floor(scrollTop / rowHeight) - extraRows, 0);
+  const last = Math.min(Math.ceil((scrollTop + height) / rowHeight) + extraRows, count);
   return { first: Math.min(first, last), last };
 }
 
@@ -69,7 +69,7 @@ export class CandidateList {
   }
 
   /** The number of rows a page key moves. */
-  get page(): number {
+  get rowsPerPage(): number {
     return Math.max(Math.floor(this.element.clientHeight / rowHeight) - 1, 1);
   }
 
@@ -102,7 +102,7 @@ export class CandidateList {
           "data-id": candidate.id,
         },
       },
-      h("div", { class: "row-title" }, plain(candidate.title)),
+      h("div", { class: "row-title" }, spellOutHidden(candidate.title)),
       h("div", { class: "row-meta" }, rowMeta(candidate)),
     );
     row.style.top = `${position * rowHeight}px`;
@@ -113,6 +113,6 @@ export class CandidateList {
 function rowMeta(candidate: CandidateView): string {
   const change = candidate.action === "add" ? "" : ` · ${proposedText(candidate.action)}`;
   const flagged = candidate.flags.length > 0 ? " · ⚠ check this" : "";
-  const own = candidate.scope === "global" ? " · global" : "";
-  return `${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${own}${change}${flagged}`;
+  const scopeText = candidate.scope === "global" ? " · global" : "";
+  return `${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${scopeText}${change}${flagged}`;
 }

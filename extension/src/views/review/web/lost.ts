@@ -1,6 +1,6 @@
 import { button, h } from "../../shared/web/dom";
 import type { Draft } from "./state";
-import { plain } from "../../shared/web/text";
+import { spellOutHidden } from "../../shared/web/text";
 
 export interface LostActions {
   readonly copy: (draft: Draft) => void;
@@ -19,7 +19,7 @@ export function renderLostDraft(draft: Draft, actions: LostActions): HTMLElement
   text.setSelectionRange(0, 0);
   return h(
     "div",
-    { class: "lost-draft", role: "group", label: `Your edit of a candidate that is gone: ${plain(draft.title)}`, attributes: { "data-id": draft.id } },
+    { class: "lost-draft", role: "group", label: `Your edit of a candidate that is gone: ${spellOutHidden(draft.title)}`, attributes: { "data-id": draft.id } },
     h("p", {}, "The candidate you were editing is no longer waiting for review. Your text is kept here until you discard it. If the candidate comes back, your text is in its form again."),
     text,
     h("div", { class: "actions", role: "group", label: "Your text" }, button("Copy", () => actions.copy(draft), { class: "copy" }), button("Discard", () => actions.discard(draft), { class: "discard" })),

@@ -1,8 +1,8 @@
 import type { CandidateView, NeighbourAnswer, NeighbourView } from "../../../protocol";
-import { answersFor, firstLines, neighbourMeta, neighboursOf, suggestionText } from "./answers";
+import { answersFor, firstLines, neighbourMeta, rankedNeighbours, suggestionText } from "./answers";
 import { button, type Child, h } from "../../shared/web/dom";
-import { prose, shown } from "../../shared/web/prose";
-import { plain } from "../../shared/web/text";
+import { prose, literalText } from "../../shared/web/prose";
+import { spellOutHidden } from "../../shared/web/text";
 
 export interface NeighbourActions {
   /** `memory` is a neighbour's id; "" to keep all. */
@@ -11,7 +11,7 @@ export interface NeighbourActions {
   readonly open: (memory: string) => void;
 }
 
-const buttons: Readonly<Record<Exclude<NeighbourAnswer, "keep">, { text: string; key: string; does: (title: string) => string }>> = {
+const answerButtons: Readonly<Record<Exclude<NeighbourAnswer, "keep">, { text: string; key: string; does: (title: string) => string }>> = {
   same: { text: "Same", key: "s", does: (title) => `Same: add the quote to “${title}”` },
   replaces: { text: "Replaces", key: "p", does: (title) => `Replaces “${title}”, which is archived` },
   changes: { text: "Changes…", key: "c", does: (title) => `Changes… “${title}”: edit its text` },
@@ -19,7 +19,7 @@ const buttons: Readonly<Record<Exclude<NeighbourAnswer, "keep">, { text: string;
 };
 
 /** The suggestion, with its source and reason. */
-export function suggestion(candidate: CandidateView): Child[] {
+export function suggestionNote(candidate: CandidateView): Child[] {
   const { suggested } = candidate;
   if (suggested === null) return [];
   const reason = suggested.reason === "" ? [] : [" ", ...prose(suggested.reason)];
@@ -27,45 +27,45 @@ export function suggestion(candidate: CandidateView): Child[] {
 }
 
 /** The memories similar to a candidate, each with buttons for the possible answers, which `act` enables. */
-export function similarMemories(candidate: CandidateView, chosen: string, act: boolean, actions: NeighbourActions): Child[] {
-  const memories = neighboursOf(candidate);
+export function similarMemories(candidate: CandidateView, chosen: string, enabled: boolean, actions: NeighbourActions): Child[] {
+  const memories = rankedNeighbours(candidate);
   if (memories.length === 0 && candidate.suggested === null) return [];
-  const keep = button("Keep both", () => actions.answer("keep", ""), { class: "answer keep", disabled: !act, title: "Keep both: add this as a new memory (b)" });
-  const items = memories.map((memory, at) => neighbour(candidate, memory, `${at + 1} of ${memories.length}`, { at, chosen: memory.id === chosen, act }, actions));
+  const keepBothButton = button("Keep both", () => actions.answer("keep", ""), { class: "answer keep", disabled: !enabled, title: "Keep both: add this as a new memory (b)" });
+  const items = memories.map((memory, at) => neighbourItem(candidate, memory, `${at + 1} of ${memories.length}`, { at, chosen: memory.id === chosen, act: enabled }, actions));
   return [
     h("h3", { id: "similar" }, "Similar memories"),
     ...(items.length === 0 ? [] : [h("ol", { class: "neighbours", attributes: { "aria-labelledby": "similar" } }, ...items)]),
-    h("div", { class: "actions", role: "group", label: "All similar memories" }, keep),
+    h("div", { class: "actions", role: "group", label: "All similar memories" }, keepBothButton),
   ];
 }
 
-function neighbour(candidate: CandidateView, memory: NeighbourView, place: string, is: { at: number; chosen: boolean; act: boolean }, actions: NeighbourActions): HTMLElement {
+function neighbourItem(candidate: CandidateView, memory: NeighbourView, ordinal: string, state: { at: number; chosen: boolean; act: boolean }, actions: NeighbourActions): HTMLElement {
   const { suggested } = candidate;
-  const title = plain(memory.title);
-  const proposed = suggested !== null && suggested.memory === memory.id ? suggested.answer : undefined;
+  const title = spellOutHidden(memory.title);
+  const suggestedAnswer = suggested !== null && suggested.memory === memory.id ? suggested.answer : undefined;
   const answers = answersFor(candidate, memory).flatMap((answer) => {
     if (answer === "keep") return [];
-    const { text, key, does } = buttons[answer];
-    const mark = answer === proposed ? " suggested" : "";
+    const { text, key, does } = answerButtons[answer];
+    const mark = answer === suggestedAnswer ? " suggested" : "";
     const label = `${does(title)}${mark === "" ? "" : " (suggested)"}`;
-    return [button(text, () => actions.answer(answer, memory.id), { class: `answer ${answer}${mark}`, id: `answer-${answer}-${is.at}`, disabled: !is.act, label, title: `${does(title)} (${key})` })];
+    return [button(text, () => actions.answer(answer, memory.id), { class: `answer ${answer}${mark}`, id: `answer-${answer}-${state.at}`, disabled: !state.act, label, title: `${does(title)} (${key})` })];
   });
   const item = h(
     "li",
     {
       class: "neighbour",
-      id: `neighbour-${is.at}`,
-      label: `${place}: ${title}, ${neighbourMeta(memory)}`,
-      attributes: { tabindex: "-1", "data-memory": memory.id, ...(is.chosen ? { "aria-current": "true" } : {}) },
+      id: `neighbour-${state.at}`,
+      label: `${ordinal}: ${title}, ${neighbourMeta(memory)}`,
+      attributes: { tabindex: "-1", "data-memory": memory.id, ...(state.chosen ? { "aria-current": "true" } : {}) },
     },
-    h("div", { class: "neighbour-head" }, h("span", { class: "neighbour-number", attributes: { "aria-hidden": "true" } }, String(is.at + 1)), h("div", { class: "neighbour-title" }, ...prose(memory.title))),
+    h("div", { class: "neighbour-head" }, h("span", { class: "neighbour-number", attributes: { "aria-hidden": "true" } }, String(state.at + 1)), h("div", { class: "neighbour-title" }, ...prose(memory.title))),
     h("div", { class: "neighbour-meta" }, neighbourMeta(memory)),
     h("div", { class: "neighbour-body", attributes: { dir: "auto" } }, ...prose(firstLines(memory.body))),
     h(
       "div",
       { class: "actions", role: "group", label: `This candidate and “${title}”` },
       ...answers,
-      button("Open", () => actions.open(memory.id), { class: "link open-target", id: `open-${is.at}`, label: `Open ${title}`, title: `Open ${title}` }),
+      button("Open", () => actions.open(memory.id), { class: "link open-target", id: `open-${state.at}`, label: `Open ${title}`, title: `Open ${title}` }),
     ),
   );
   item.addEventListener("focusin", () => actions.choose(memory.id));
@@ -81,13 +81,13 @@ export function markChosen(within: HTMLElement, chosen: string): void {
 }
 
 /** A memory's current text beside the form that changes it; undefined: it is no longer similar. */
-export function memoryNow(memory: NeighbourView | undefined, insert: (text: string) => void): HTMLElement {
+export function memorySection(memory: NeighbourView | undefined, insert: (content: string) => void): HTMLElement {
   const text =
     memory === undefined
       ? [h("p", {}, "This memory was archived or changed, and is not similar to the candidate any more. Cancel, or copy your text.")]
       : [
           h("div", { class: "memory-now-title" }, ...prose(memory.title)),
-          h("div", { class: "memory-now-body", role: "group", label: "Text of the memory", attributes: { dir: "auto", tabindex: "0" } }, ...shown(memory.body)),
+          h("div", { class: "memory-now-body", role: "group", label: "Text of the memory", attributes: { dir: "auto", tabindex: "0" } }, ...literalText(memory.body)),
           button("Insert into New Text", () => insert(memory.body), { class: "insert", title: "Insert this text into the new text at the cursor" }),
         ];
   return h("section", { class: "memory-now", label: "Memory now" }, h("h3", {}, "Memory now"), ...text);

@@ -1,6 +1,6 @@
 import type { NeighbourAnswer } from "../../../protocol";
 
-export type KeyAction = "next" | "previous" | "first" | "last" | "pageDown" | "pageUp" | "accept" | "edit" | "reject" | "undo" | "openTurn" | "help" | Exclude<NeighbourAnswer, "keep"> | "keepBoth" | "neighbour1" | "neighbour2" | "neighbour3";
+export type ReviewKeyAction = "next" | "previous" | "first" | "last" | "pageDown" | "pageUp" | "accept" | "edit" | "reject" | "undo" | "openTurn" | "help" | Exclude<NeighbourAnswer, "keep"> | "keepBoth" | "neighbour1" | "neighbour2" | "neighbour3";
 
 export interface Key {
   readonly key: string;
@@ -12,20 +12,20 @@ export interface Key {
 }
 
 // "k" already goes to the previous candidate, so "b" keeps both
-const answers: Readonly<Record<string, KeyAction>> = { s: "same", p: "replaces", c: "changes", w: "answers", b: "keepBoth", "1": "neighbour1", "2": "neighbour2", "3": "neighbour3" };
-const letters: Readonly<Record<string, KeyAction>> = { j: "next", k: "previous", a: "accept", e: "edit", r: "reject", u: "undo", o: "openTurn", "?": "help", ...answers };
-const movement: Readonly<Record<string, KeyAction>> = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "last", PageDown: "pageDown", PageUp: "pageUp" };
+const answerActions: Readonly<Record<string, ReviewKeyAction>> = { s: "same", p: "replaces", c: "changes", w: "answers", b: "keepBoth", "1": "neighbour1", "2": "neighbour2", "3": "neighbour3" };
+const letterActions: Readonly<Record<string, ReviewKeyAction>> = { j: "next", k: "previous", a: "accept", e: "edit", r: "reject", u: "undo", o: "openTurn", "?": "help", ...answerActions };
+const movementActions: Readonly<Record<string, ReviewKeyAction>> = { ArrowDown: "next", ArrowUp: "previous", Home: "first", End: "last", PageDown: "pageDown", PageUp: "pageUp" };
 
 /** What a key does outside text fields. Movement keys act on the list unless the focus is in `detail`, where they scroll. */
-export function actionOf(key: Key, inDetail: boolean): KeyAction | undefined {
+export function reviewKeyAction(key: Key, inDetail: boolean): ReviewKeyAction | undefined {
   if (key.ctrlKey || key.metaKey || key.altKey) return undefined;
-  const action = letters[key.key];
+  const action = letterActions[key.key];
   // a key held down repeats movement, but not decisions
   if (key.repeat === true && action !== undefined && action !== "next" && action !== "previous") return undefined;
-  return action ?? (inDetail ? undefined : movement[key.key]);
+  return action ?? (inDetail ? undefined : movementActions[key.key]);
 }
 
-export const helpRows: readonly (readonly [string, string])[] = [
+export const reviewHelpRows: readonly (readonly [string, string])[] = [
   ["j or ↓", "Next candidate"],
   ["k or ↑", "Previous candidate"],
   ["a", "Accept; does what is suggested, if anything is"],

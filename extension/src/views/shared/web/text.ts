@@ -1,6 +1,6 @@
 // Makes text of transcripts and memories safe to show: invisible and direction-changing characters are spelled out.
 
-export interface Piece {
+export interface TextPiece {
   readonly text: string;
   /** Whether this stands for a hidden character. */
   readonly hidden: boolean;
@@ -12,38 +12,38 @@ const joinsEmoji = /^[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}]\u200d\
 // zero-width, bidirectional controls, variation selectors, tag characters and control characters other than tab and newline
 const hiddenCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0]|[\u{e0000}-\u{e01ef}]/gu;
 
-export function pieces(text: string): Piece[] {
-  const found: Piece[] = [];
+export function splitHiddenCharacters(text: string): TextPiece[] {
+  const result: TextPiece[] = [];
   let end = 0;
   for (const match of text.matchAll(hiddenCharacter)) {
-    if (match[0] === "\u200d" && joinsEmoji.test(around(text, match.index))) continue;
-    if (match.index > end) found.push({ text: text.slice(end, match.index), hidden: false });
+    if (match[0] === "\u200d" && joinsEmoji.test(withNeighbours(text, match.index))) continue;
+    if (match.index > end) result.push({ text: text.slice(end, match.index), hidden: false });
     const code = match[0].codePointAt(0) ?? 0;
-    found.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, "0")}`, hidden: true });
+    result.push({ text: `U+${code.toString(16).toUpperCase().padStart(4, "0")}`, hidden: true });
     end = match.index + match[0].length;
   }
-  if (end < text.length) found.push({ text: text.slice(end), hidden: false });
-  return found;
+  if (end < text.length) result.push({ text: text.slice(end), hidden: false });
+  return result;
 }
 
 /** The character at `index` with the whole characters before and after it. */
-function around(text: string, index: number): string {
+function withNeighbours(text: string, index: number): string {
   return `${Array.from(text.slice(Math.max(index - 2, 0), index)).at(-1) ?? ""}${text.charAt(index)}${Array.from(text.slice(index + 1, index + 3))[0] ?? ""}`;
 }
 
-export function plain(text: string): string {
-  return pieces(text)
+export function spellOutHidden(text: string): string {
+  return splitHiddenCharacters(text)
     .map((piece) => (piece.hidden ? `⟨${piece.text}⟩` : piece.text))
     .join("");
 }
 
-const speakers: Readonly<Record<string, string>> = { user: "You said", assistant: "The agent said", tool: "A tool printed", web: "A web page said" };
+const speakerTexts: Readonly<Record<string, string>> = { user: "You said", assistant: "The agent said", tool: "A tool printed", web: "A web page said" };
 
 export function speakerText(who: string): string {
-  return speakers[who] ?? "Someone said";
+  return speakerTexts[who] ?? "Someone said";
 }
 
-const signals: Readonly<Record<string, string>> = {
+const signalTexts: Readonly<Record<string, string>> = {
   prompt: "You wrote this to the agent",
   answer: "You answered the agent's question",
   feedback: "You said this when the agent asked for permission",
@@ -56,10 +56,10 @@ const signals: Readonly<Record<string, string>> = {
 };
 
 export function signalText(signal: string): string {
-  return signals[signal] ?? signal;
+  return signalTexts[signal] ?? signal;
 }
 
-const flags: Readonly<Record<string, string>> = {
+const flagTexts: Readonly<Record<string, string>> = {
   "hidden-characters": "This contains hidden characters. They are written out below.",
   "commands-an-agent": "Some of this text gives orders to an agent. Read it carefully before you accept it.",
   "quote-without-claim": "The quote from you does not seem to support this. Compare them before you accept it.",
@@ -79,5 +79,5 @@ const flags: Readonly<Record<string, string>> = {
 };
 
 export function flagText(flag: string): string {
-  return flags[flag] ?? flag;
+  return flagTexts[flag] ?? flag;
 }

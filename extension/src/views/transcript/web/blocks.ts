@@ -3,30 +3,30 @@ export interface Block {
   readonly text: string;
 }
 
-const fence = /^ {0,3}(`{3,}|~{3,})/;
+const fencePattern = /^ {0,3}(`{3,}|~{3,})/;
 
 /** Splits a message into prose and fenced code. An unclosed fence extends to the end. */
-export function blocks(text: string): Block[] {
-  const found: Block[] = [];
+export function splitBlocks(text: string): Block[] {
+  const result: Block[] = [];
   let lines: string[] = [];
-  let open = "";
-  const end = (code: boolean): void => {
-    const joined = lines.join("\n");
+  let openFence = "";
+  const endBlock = (code: boolean): void => {
+    const text = lines.join("\n");
     lines = [];
-    if (code || joined.trim() !== "") found.push({ code, text: code ? joined : joined.replace(/^\n+|\s+$/g, "") });
+    if (code || text.trim() !== "") result.push({ code, text: code ? text : text.replace(/^\n+|\s+$/g, "") });
   };
   for (const line of text.split("\n")) {
-    const mark = fence.exec(line)?.[1] ?? "";
-    if (open === "" && mark !== "") {
-      end(false);
-      open = mark;
-    } else if (open !== "" && mark.startsWith(open) && line.trim() === mark) {
-      end(true);
-      open = "";
+    const fenceMark = fencePattern.exec(line)?.[1] ?? "";
+    if (openFence === "" && fenceMark !== "") {
+      endBlock(false);
+      openFence = fenceMark;
+    } else if (openFence !== "" && fenceMark.startsWith(openFence) && line.trim() === fenceMark) {
+      endBlock(true);
+      openFence = "";
     } else {
       lines.push(line);
     }
   }
-  end(open !== "");
-  return found;
+  endBlock(openFence !== "");
+  return result;
 }

@@ -1,16 +1,16 @@
 /** The heights of many rows, estimated until they are measured. All lookups take O(log n). */
-export class Heights {
+export class RowHeights {
   readonly #heights: Float64Array;
   /** Binary indexed sums of `#heights`. */
   readonly #sums: Float64Array;
 
-  constructor(guesses: readonly number[]) {
-    this.#heights = Float64Array.from(guesses);
-    this.#sums = new Float64Array(guesses.length + 1);
-    for (let at = 1; at <= guesses.length; at++) {
-      this.#sums[at] = (this.#sums[at] ?? 0) + (guesses[at - 1] ?? 0);
-      const above = at + (at & -at);
-      if (above <= guesses.length) this.#sums[above] = (this.#sums[above] ?? 0) + (this.#sums[at] ?? 0);
+  constructor(estimates: readonly number[]) {
+    this.#heights = Float64Array.from(estimates);
+    this.#sums = new Float64Array(estimates.length + 1);
+    for (let at = 1; at <= estimates.length; at++) {
+      this.#sums[at] = (this.#sums[at] ?? 0) + (estimates[at - 1] ?? 0);
+      const parent = at + (at & -at);
+      if (parent <= estimates.length) this.#sums[parent] = (this.#sums[parent] ?? 0) + (this.#sums[at] ?? 0);
     }
   }
 
@@ -41,7 +41,7 @@ export class Heights {
   }
 
   /** The row at a vertical position; beyond the ends, the first or last row. */
-  at(y: number): number {
+  rowAt(y: number): number {
     let position = 0;
     let rest = y;
     for (let step = 2 ** Math.floor(Math.log2(Math.max(this.count, 1))); step >= 1; step /= 2) {
@@ -56,6 +56,6 @@ export class Heights {
 }
 
 /** Estimates the height of a turn before it is drawn; `size` is in characters. */
-export function guessedHeight(size: number): number {
+export function estimateTurnHeight(size: number): number {
   return 64 + Math.min(Math.ceil(size / 90), 250) * 20;
 }

@@ -4,303 +4,303 @@ import { durationText, momentText, secondsOf, tokensText, workText } from "../..
 import { type FromTranscript, parseToTranscript, type ToTranscript } from "../messages";
 import { counted } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
-import { Flow } from "./flow";
-import { guessedHeight } from "./heights";
+import { VirtualList } from "./virtuallist";
+import { estimateTurnHeight } from "./heights";
 import { helpDialog } from "../../shared/web/help";
-import { foundIn, showFound } from "./highlights";
-import { plain } from "../../shared/web/text";
-import { turnArticle, type TurnPlace, waitingArticle } from "./turn";
-import { foundFrom, promptFrom, turnHelp, type TurnKey, turnKey } from "./turnkeys";
+import { containsText, highlightMatches } from "./highlights";
+import { spellOutHidden } from "../../shared/web/text";
+import { turnArticle, type TurnContext, placeholderArticle } from "./turn";
+import { nextMatch, nextPrompt, turnHelpRows, type TurnKeyAction, turnKeyAction } from "./turnkeys";
 
-interface Saved {
+interface SavedState {
   readonly id: string;
   readonly position: number;
 }
 
-declare function acquireVsCodeApi(): { postMessage(message: FromTranscript): void; getState(): unknown; setState(state: Saved): void };
+declare function acquireVsCodeApi(): { postMessage(message: FromTranscript): void; getState(): unknown; setState(state: SavedState): void };
 
 const vscode = acquireVsCodeApi();
 /** Turns per request. */
 const turnsPerRequest = 60;
 /** Turns kept in memory; beyond that, distant ones are dropped. */
-const kept = 2000;
-const typingMs = 250;
+const maxLoadedTurns = 2000;
+const findDelayMs = 250;
 
 let outline: OutlineView | undefined;
-let position = savedPosition(vscode.getState());
+let position = parseSavedPosition(vscode.getState());
 /** The turn that keys act on, and the one that was jumped to. */
-let current = -1;
-let target = -1;
-let asking = false;
-let words = "";
-let found: readonly number[] = [];
+let currentTurn = -1;
+let jumpTarget = -1;
+let isLoading = false;
+let searchText = "";
+let matches: readonly number[] = [];
 const turns = new Map<number, SessionTurn>();
-const unfolded = new Set<string>();
+const openCalls = new Set<string>();
 
 const title = h("h1", { class: "heading" });
-const facts = h("p", { class: "facts" });
-const note = h("p", { class: "note", role: "note" });
-const summary = h("p", { class: "summary", label: "Summary" });
+const factsLine = h("p", { class: "facts" });
+const noteLine = h("p", { class: "note", role: "note" });
+const summaryLine = h("p", { class: "summary", label: "Summary" });
 const notice = h("div", { class: "notice", role: "alert" });
 const findBox = h("input", { class: "find", label: "Find in this session", attributes: { type: "search", placeholder: "Find in this session", spellcheck: "false" } });
 const findCount = h("span", { class: "found", role: "status" });
 const rows = h("div", { class: "rows" });
 const feed = h("div", { class: "feed", role: "feed", label: "Turns", attributes: { tabindex: "0" } }, rows);
-const live = h("div", { class: "visually-hidden", role: "status", attributes: { "aria-live": "polite" } });
-const help = helpDialog(turnHelp);
-const flow = new Flow(feed, rows);
+const liveRegion = h("div", { class: "visually-hidden", role: "status", attributes: { "aria-live": "polite" } });
+const help = helpDialog(turnHelpRows);
+const virtualList = new VirtualList(feed, rows);
 
 document.getElementById("transcript")?.append(
   h(
     "header",
     { class: "head" },
     title,
-    facts,
+    factsLine,
     h(
       "div",
       { class: "tools", role: "toolbar", label: "Session" },
       findBox,
       findCount,
-      button("↑", () => perform("previousFound"), { label: "Previous match", title: "Previous match (Shift+Enter)" }),
-      button("↓", () => perform("nextFound"), { label: "Next match", title: "Next match (Enter)" }),
+      button("↑", () => perform("previousMatch"), { label: "Previous match", title: "Previous match (Shift+Enter)" }),
+      button("↓", () => perform("nextMatch"), { label: "Next match", title: "Next match (Enter)" }),
       button("Previous prompt", () => perform("previousPrompt"), { title: "Previous prompt (p)" }),
       button("Next prompt", () => perform("nextPrompt"), { title: "Next prompt (n)" }),
       button("?", () => help.open(), { label: "Keyboard help", title: "Keyboard (?)" }),
     ),
   ),
-  summary,
-  note,
+  summaryLine,
+  noteLine,
   notice,
   feed,
-  live,
+  liveRegion,
   help.element,
 );
 
 window.addEventListener("message", (event: MessageEvent<unknown>) => {
   const message = parseToTranscript(event.data);
-  if (message === undefined) tell("The viewer received a message that it does not understand. Run Lerim: Show Log for details.");
-  else receive(message);
+  if (message === undefined) showNotice("The viewer received a message that it does not understand. Run Lerim: Show Log for details.");
+  else handleMessage(message);
 });
 document.addEventListener("keydown", (event) => {
   if (help.element.open) return;
   if (event.target === findBox) {
-    if (event.key === "Enter") perform(event.shiftKey ? "previousFound" : "nextFound");
+    if (event.key === "Enter") perform(event.shiftKey ? "previousMatch" : "nextMatch");
     else if (event.key === "Escape") feed.focus();
     else return;
     event.preventDefault();
     return;
   }
-  const key = turnKey(event);
+  const key = turnKeyAction(event);
   if (key === undefined) return;
   event.preventDefault();
   perform(key);
 });
-let typing: ReturnType<typeof setTimeout> | undefined;
+let findTimer: ReturnType<typeof setTimeout> | undefined;
 findBox.addEventListener("input", () => {
-  clearTimeout(typing);
-  typing = setTimeout(find, typingMs);
+  clearTimeout(findTimer);
+  findTimer = setTimeout(startFind, findDelayMs);
 });
-feed.addEventListener("scroll", () => save(), { passive: true });
+feed.addEventListener("scroll", () => saveState(), { passive: true });
 vscode.postMessage({ type: "ready" });
 
-function receive(message: ToTranscript): void {
+function handleMessage(message: ToTranscript): void {
   switch (message.type) {
     case "session":
       return showSession(message.outline);
     case "turns":
-      return take(message.start, message.turns);
-    case "found":
-      if (message.text !== words) return;
-      found = message.positions;
-      showCount();
-      if (found.length > 0) perform(found.includes(current) ? "show" : "nextFound");
+      return addTurns(message.start, message.turns);
+    case "findResult":
+      if (message.text !== searchText) return;
+      matches = message.positions;
+      showMatchCount();
+      if (matches.length > 0) perform(matches.includes(currentTurn) ? "showCurrent" : "nextMatch");
       return;
     case "restricted":
       title.textContent = "Sessions are not shown in Restricted Mode.";
       notice.replaceChildren(h("p", {}, "No sessions on this machine are read until you trust this folder. "), button("Manage Trust", () => vscode.postMessage({ type: "manageTrust" }), { class: "primary" }));
       return;
     case "failed":
-      asking = false;
-      return tell(message.message);
+      isLoading = false;
+      return showNotice(message.message);
   }
 }
 
 function showSession(next: OutlineView): void {
-  const first = outline === undefined;
+  const isFirstOutline = outline === undefined;
   for (const at of [...turns.keys()]) if (next.kinds[at] !== outline?.kinds[at] || next.sizes[at] !== outline?.sizes[at]) turns.delete(at); // changed since
   outline = next;
-  tell("");
-  title.textContent = plain(next.session.title);
-  facts.textContent = factsOf(next.session);
-  note.textContent = plain(next.note);
-  note.hidden = next.note === "";
-  summary.textContent = next.summary.split("\n").map(plain).join("\n");
-  summary.hidden = next.summary === "";
+  showNotice("");
+  title.textContent = spellOutHidden(next.session.title);
+  factsLine.textContent = sessionFacts(next.session);
+  noteLine.textContent = spellOutHidden(next.note);
+  noteLine.hidden = next.note === "";
+  summaryLine.textContent = next.summary.split("\n").map(spellOutHidden).join("\n");
+  summaryLine.hidden = next.summary === "";
   const { kinds, sizes } = next;
-  if (kinds === "") tell("Nothing was said in this session.");
-  flow.show({ count: kinds.length, guess: (at) => guessedHeight(sizes[at] ?? 0), make, drawn: need });
-  if (next.at >= 0) jump(next.at);
-  else if (first) flow.jump(Math.min(position, Math.max(kinds.length - 1, 0)));
-  if (first && document.hasFocus()) feed.focus();
-  save();
+  if (kinds === "") showNotice("Nothing was said in this session.");
+  virtualList.setContent({ count: kinds.length, estimateHeight: (at) => estimateTurnHeight(sizes[at] ?? 0), createRow, onDraw: requestTurns });
+  if (next.at >= 0) jumpToTurn(next.at);
+  else if (isFirstOutline) virtualList.scrollToRow(Math.min(position, Math.max(kinds.length - 1, 0)));
+  if (isFirstOutline && document.hasFocus()) feed.focus();
+  saveState();
 }
 
-function factsOf(session: SessionView): string {
+function sessionFacts(session: SessionView): string {
   const seconds = secondsOf(session);
   return [
     session.agent,
     momentText(session.started) || "at an unknown time",
     ...(seconds === undefined ? [] : [durationText(seconds)]),
-    ...(session.branches.length > 0 ? [`branch ${session.branches.map(plain).join(", ")}`] : []),
-    session.models.length > 0 ? session.models.map(plain).join(", ") : "model not recorded",
+    ...(session.branches.length > 0 ? [`branch ${session.branches.map(spellOutHidden).join(", ")}`] : []),
+    session.models.length > 0 ? session.models.map(spellOutHidden).join(", ") : "model not recorded",
     `tokens ${tokensText(session)}`,
     workText(session),
-    ...(session.parent === "" ? [] : [`a subagent of ${plain(session.parent).slice(0, 8)}`]),
+    ...(session.parent === "" ? [] : [`a subagent of ${spellOutHidden(session.parent).slice(0, 8)}`]),
   ].join(" · ");
 }
 
-function make(at: number): HTMLElement {
-  const place = { position: at, count: outline?.kinds.length ?? 0, agent: outline?.session.agent ?? "The agent", began: outline?.session.started ?? "" };
+function createRow(at: number): HTMLElement {
+  const context = { position: at, count: outline?.kinds.length ?? 0, agent: outline?.session.agent ?? "The agent", sessionStart: outline?.session.started ?? "" };
   const turn = turns.get(at);
-  const article = turn === undefined ? waitingArticle(place, guessedHeight(outline?.sizes[at] ?? 0)) : drawn(turn, at, place);
-  article.classList.toggle("target", at === target);
+  const article = turn === undefined ? placeholderArticle(context, estimateTurnHeight(outline?.sizes[at] ?? 0)) : renderTurn(turn, at, context);
+  article.classList.toggle("target", at === jumpTarget);
   return article;
 }
 
-function drawn(turn: SessionTurn, at: number, place: TurnPlace): HTMLElement {
-  return turnArticle(turn, place, {
-    whole: () => vscode.postMessage({ type: "whole", position: at }),
-    isOpen: (call) => unfolded.has(`${at}:${call}`),
-    opened: (call, open) => {
-      if (open) unfolded.add(`${at}:${call}`);
-      else unfolded.delete(`${at}:${call}`);
-      showFound(rows, words);
+function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLElement {
+  return turnArticle(turn, context, {
+    showWhole: () => vscode.postMessage({ type: "loadWholeTurn", position: at }),
+    isCallOpen: (call) => openCalls.has(`${at}:${call}`),
+    onCallToggle: (call, open) => {
+      if (open) openCalls.add(`${at}:${call}`);
+      else openCalls.delete(`${at}:${call}`);
+      highlightMatches(rows, searchText);
     },
   });
 }
 
 /** Requests the first visible turns that are not loaded. */
-function need(first: number, last: number): void {
-  if (asking || outline === undefined) return;
+function requestTurns(first: number, last: number): void {
+  if (isLoading || outline === undefined) return;
   for (let at = first; at <= last; at++) {
     if (turns.has(at)) continue;
-    asking = true;
-    vscode.postMessage({ type: "need", start: at, count: turnsPerRequest });
+    isLoading = true;
+    vscode.postMessage({ type: "loadTurns", start: at, count: turnsPerRequest });
     return;
   }
 }
 
-function take(start: number, come: readonly SessionTurn[]): void {
-  asking = false;
-  if (turns.size > kept) for (const at of [...turns.keys()]) if (Math.abs(at - flow.position) > kept / 4) turns.delete(at);
-  come.forEach((turn, at) => turns.set(start + at, turn));
-  if (come.length === 0) return; // the session got shorter; its next outline says so
-  flow.clear(come.map((_, at) => start + at));
-  flow.draw();
-  unfoldFound();
-  showFound(rows, words);
-  if (come.some((_, at) => start + at === current) && document.activeElement !== findBox) focus();
+function addTurns(start: number, loaded: readonly SessionTurn[]): void {
+  isLoading = false;
+  if (turns.size > maxLoadedTurns) for (const at of [...turns.keys()]) if (Math.abs(at - virtualList.firstVisible) > maxLoadedTurns / 4) turns.delete(at);
+  loaded.forEach((turn, at) => turns.set(start + at, turn));
+  if (loaded.length === 0) return; // the session got shorter; its next outline says so
+  virtualList.removeRows(loaded.map((_, at) => start + at));
+  virtualList.draw();
+  openMatchingCalls();
+  highlightMatches(rows, searchText);
+  if (loaded.some((_, at) => start + at === currentTurn) && document.activeElement !== findBox) focusCurrentTurn();
 }
 
-function jump(at: number): void {
-  const before = target;
-  target = current = at;
-  for (const changed of [before, at]) flow.element(changed)?.classList.toggle("target", changed === at);
-  flow.jump(at);
-  unfoldFound();
-  showFound(rows, words);
-  if (document.activeElement !== findBox) focus();
-  save();
+function jumpToTurn(at: number): void {
+  const previousTarget = jumpTarget;
+  jumpTarget = currentTurn = at;
+  for (const changed of [previousTarget, at]) virtualList.rowElement(changed)?.classList.toggle("target", changed === at);
+  virtualList.scrollToRow(at);
+  openMatchingCalls();
+  highlightMatches(rows, searchText);
+  if (document.activeElement !== findBox) focusCurrentTurn();
+  saveState();
 }
 
-function focus(): void {
-  flow.element(current)?.focus({ preventScroll: true });
+function focusCurrentTurn(): void {
+  virtualList.rowElement(currentTurn)?.focus({ preventScroll: true });
 }
 
-function find(): void {
-  words = findBox.value.trim();
-  found = [];
-  showFound(rows, words);
-  showCount();
-  if (words !== "") vscode.postMessage({ type: "find", text: words });
+function startFind(): void {
+  searchText = findBox.value.trim();
+  matches = [];
+  highlightMatches(rows, searchText);
+  showMatchCount();
+  if (searchText !== "") vscode.postMessage({ type: "find", text: searchText });
 }
 
-function showCount(): void {
-  const at = found.indexOf(current);
-  findCount.textContent = words === "" ? "" : found.length === 0 ? "no matches" : at < 0 ? counted(found.length, "turn") : `${at + 1} of ${counted(found.length, "turn")}`;
+function showMatchCount(): void {
+  const at = matches.indexOf(currentTurn);
+  findCount.textContent = searchText === "" ? "" : matches.length === 0 ? "no matches" : at < 0 ? counted(matches.length, "turn") : `${at + 1} of ${counted(matches.length, "turn")}`;
 }
 
-function perform(key: TurnKey | "show"): void {
+function perform(key: TurnKeyAction | "showCurrent"): void {
   const kinds = outline?.kinds ?? "";
-  const from = current >= 0 && current >= flow.position - 1 && current <= flow.last ? current : flow.position;
+  const from = currentTurn >= 0 && currentTurn >= virtualList.firstVisible - 1 && currentTurn <= virtualList.lastVisible ? currentTurn : virtualList.firstVisible;
   switch (key) {
     case "next":
-      return go(Math.min(from + 1, kinds.length - 1));
+      return goToTurn(Math.min(from + 1, kinds.length - 1));
     case "previous":
-      return go(Math.max(from - 1, 0));
+      return goToTurn(Math.max(from - 1, 0));
     case "nextPrompt":
     case "previousPrompt": {
-      const next = promptFrom(kinds, from, key === "nextPrompt" ? 1 : -1);
-      if (next === undefined) say(key === "nextPrompt" ? "There is no later prompt." : "There is no earlier prompt.");
-      return go(next);
+      const next = nextPrompt(kinds, from, key === "nextPrompt" ? 1 : -1);
+      if (next === undefined) announce(key === "nextPrompt" ? "There is no later prompt." : "There is no earlier prompt.");
+      return goToTurn(next);
     }
     case "first":
-      return go(0);
+      return goToTurn(0);
     case "last":
-      return go(kinds.length - 1);
+      return goToTurn(kinds.length - 1);
     case "find":
       findBox.select();
       return findBox.focus();
-    case "nextFound":
-    case "previousFound":
-      if (findBox.value.trim() !== words) return find();
-      go(foundFrom(found, current, key === "nextFound" ? 1 : -1));
-      return showCount();
-    case "show":
-      jump(current);
-      return showCount();
+    case "nextMatch":
+    case "previousMatch":
+      if (findBox.value.trim() !== searchText) return startFind();
+      goToTurn(nextMatch(matches, currentTurn, key === "nextMatch" ? 1 : -1));
+      return showMatchCount();
+    case "showCurrent":
+      jumpToTurn(currentTurn);
+      return showMatchCount();
     case "toggle":
-      return toggle(from);
+      return toggleCalls(from);
     case "help":
       return help.open();
   }
 }
 
-function go(at: number | undefined): void {
+function goToTurn(at: number | undefined): void {
   if (at === undefined || at < 0) return;
-  jump(at);
+  jumpToTurn(at);
   const turn = turns.get(at);
-  say(`Turn ${at + 1} of ${outline?.kinds.length ?? 0}${turn === undefined ? "" : `, ${turn.role === "user" ? "you" : "the agent"}`}.`);
+  announce(`Turn ${at + 1} of ${outline?.kinds.length ?? 0}${turn === undefined ? "" : `, ${turn.role === "user" ? "you" : "the agent"}`}.`);
 }
 
 /** Unfolds the calls of a turn, or folds them if all are unfolded. */
-function toggle(at: number): void {
-  const calls = [...(flow.element(at)?.querySelectorAll("details") ?? [])];
+function toggleCalls(at: number): void {
+  const calls = [...(virtualList.rowElement(at)?.querySelectorAll("details") ?? [])];
   const open = calls.some((call) => !call.open);
   for (const call of calls) call.open = open;
 }
 
-function tell(text: string): void {
-  notice.replaceChildren(...(text === "" ? [] : [h("p", {}, plain(text))]));
+function showNotice(text: string): void {
+  notice.replaceChildren(...(text === "" ? [] : [h("p", {}, spellOutHidden(text))]));
 }
 
-function say(text: string): void {
-  live.textContent = text;
+function announce(text: string): void {
+  liveRegion.textContent = text;
 }
 
-function save(): void {
-  position = flow.position;
+function saveState(): void {
+  position = virtualList.firstVisible;
   if (outline !== undefined) vscode.setState({ id: outline.session.id, position });
 }
 
-function savedPosition(state: unknown): number {
+function parseSavedPosition(state: unknown): number {
   const saved = typeof state === "object" && state !== null && "position" in state ? state.position : undefined;
   return typeof saved === "number" && saved >= 0 ? saved : 0;
 }
 
 /** Unfolds the calls of the current turn that contain the searched words. */
-function unfoldFound(): void {
-  const element = flow.element(current);
-  if (element === undefined || words === "") return;
-  for (const call of element.querySelectorAll("details")) if (!call.open && foundIn(call, words)) call.open = true;
+function openMatchingCalls(): void {
+  const element = virtualList.rowElement(currentTurn);
+  if (element === undefined || searchText === "") return;
+  for (const call of element.querySelectorAll("details")) if (!call.open && containsText(call, searchText)) call.open = true;
 }

@@ -1,29 +1,29 @@
 import type { Key } from "../../shared/web/keys";
 
-export type TurnKey = "next" | "previous" | "nextPrompt" | "previousPrompt" | "first" | "last" | "find" | "nextFound" | "previousFound" | "toggle" | "help";
+export type TurnKeyAction = "next" | "previous" | "nextPrompt" | "previousPrompt" | "first" | "last" | "find" | "nextMatch" | "previousMatch" | "toggle" | "help";
 
-const letters: Readonly<Record<string, TurnKey>> = { j: "next", k: "previous", n: "nextPrompt", p: "previousPrompt", "/": "find", o: "toggle", "?": "help", Home: "first", End: "last" };
+const keyActions: Readonly<Record<string, TurnKeyAction>> = { j: "next", k: "previous", n: "nextPrompt", p: "previousPrompt", "/": "find", o: "toggle", "?": "help", Home: "first", End: "last" };
 
 /** What a key does outside the find box. */
-export function turnKey(key: Key & { readonly shiftKey: boolean }): TurnKey | undefined {
+export function turnKeyAction(key: Key & { readonly shiftKey: boolean }): TurnKeyAction | undefined {
   if ((key.ctrlKey || key.metaKey) && !key.altKey && key.key.toLowerCase() === "f") return "find";
-  if (key.key === "F3") return key.shiftKey ? "previousFound" : "nextFound";
-  return key.ctrlKey || key.metaKey || key.altKey ? undefined : letters[key.key];
+  if (key.key === "F3") return key.shiftKey ? "previousMatch" : "nextMatch";
+  return key.ctrlKey || key.metaKey || key.altKey ? undefined : keyActions[key.key];
 }
 
 /** The next prompt after (`step` 1) or before (-1) position `from` in `kinds`; undefined if there is none. */
-export function promptFrom(kinds: string, from: number, step: 1 | -1): number | undefined {
+export function nextPrompt(kinds: string, from: number, step: 1 | -1): number | undefined {
   for (let at = from + step; at >= 0 && at < kinds.length; at += step) if (kinds[at] !== "r") return at;
   return undefined;
 }
 
 /** The match after or before a position, wrapping around; undefined if there is none. */
-export function foundFrom(positions: readonly number[], from: number, step: 1 | -1): number | undefined {
+export function nextMatch(positions: readonly number[], from: number, step: 1 | -1): number | undefined {
   if (step === 1) return positions.find((position) => position > from) ?? positions[0];
   return positions.findLast((position) => position < from) ?? positions.at(-1);
 }
 
-export const turnHelp: readonly (readonly [string, string])[] = [
+export const turnHelpRows: readonly (readonly [string, string])[] = [
   ["j, k", "Next and previous turn"],
   ["n, p", "Next and previous prompt"],
   ["Home, End", "First and last turn"],

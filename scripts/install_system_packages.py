@@ -1,7 +1,7 @@
-"""See to the programs that neither pip nor npm brings: a browser for the journeys, a compiler for the editor.
+"""Install the programs that neither pip nor npm provides: a browser for the journeys, a compiler for the editor.
 
-With apt and root they are installed, otherwise what to install is said. Prints the browser's path.
-Standard library only.
+Installs them with apt if run as root, otherwise says what to install. Prints the browser's path. Uses only the standard
+library.
 """
 
 import os
@@ -15,37 +15,37 @@ PACKAGES = {BROWSERS: ("chromium", "fonts-dejavu-core"), COMPILERS: ("g++",), ("
 
 
 def main() -> int:
-    """Install what is missing, or say how; print the browser's path."""
-    missing = [package for names, packages in PACKAGES.items() if not found(names) for package in packages]
+    """Install what is missing, or say what to install; print the browser's path."""
+    missing = [package for names, packages in PACKAGES.items() if not find_program(names) for package in packages]
     if missing:
-        install(missing)
-    browser = found(BROWSERS)
+        install_packages(missing)
+    browser = find_program(BROWSERS)
     if browser is None:
         raise SystemExit("No Chromium was found after installing it; name one in CHROMIUM.")
     print(browser)
     return 0
 
 
-def found(names: tuple[str, ...]) -> str | None:
-    """The first of these programs that is there; CHROMIUM names the browser."""
+def find_program(names: tuple[str, ...]) -> str | None:
+    """The path of the first of these programs that is installed. CHROMIUM overrides the browser."""
     if names is BROWSERS and os.environ.get("CHROMIUM"):
         return os.environ["CHROMIUM"]
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
-def install(packages: list[str]) -> None:
-    """Install Debian packages, or stop with what the person has to install."""
+def install_packages(packages: list[str]) -> None:
+    """Install Debian packages. Raises SystemExit if that is not possible, with what the person has to install."""
     if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
         raise SystemExit(f"Please install: {', '.join(packages)} (a browser elsewhere: set CHROMIUM to its path).")
     print(f"system: apt-get install {' '.join(packages)}", file=sys.stderr, flush=True)
     apt = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=600"]
     environ = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in ([*apt, "update"], [*apt, "install", "--no-install-recommends", *packages]):
-        done = subprocess.run(
+        result = subprocess.run(
             command, check=False, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
-        if done.returncode:
-            raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-3000:]}")
+        if result.returncode:
+            raise SystemExit(f"{' '.join(command)} failed:\n{result.stderr[-3000:]}")
 
 
 if __name__ == "__main__":
