@@ -117,8 +117,8 @@ def _asked(
     from lerim.models import Engine
 
     settings, _ = load.load_settings(environ, home, project.root)
-    purse = DayBudget(home, settings.daily_budget_usd, lambda: clock().astimezone())
-    engine = Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST)
+    budget = DayBudget(home, settings.daily_budget_usd, lambda: clock().astimezone())
+    engine = Engine(model, cancelled, home=home, environ=environ, budget=budget, bridge=bridge, max_output_tokens=MOST)
     shown = passages_for_model(answer.passages)
     heard = AnswerParser(shown, lambda sentence: emit(SentenceEvent(sentence)))
     state: AnswerState = "done"
@@ -130,16 +130,16 @@ def _asked(
         message = "Cancelled." if cancelled() else error.explanation
         if state == "partial" and error.code != "budget":  # a used-up budget is no fault
             answer.problems.append(error.problem(model.label))
-    answer.problems.extend(purse.problems)
+    answer.problems.extend(budget.problems)
     sentences = heard.sentences
     _used(project, home, answer.passages, sentences, clock())
     return msgspec.structs.replace(
         answer,
         sentences=sentences,
         known=bool(sentences) or (state != "done" and bool(answer.passages)),
-        model=engine.spent[-1].model if engine.spent else "none",
+        model=engine.role_usage[-1].model if engine.role_usage else "none",
         left_out=heard.left_out,
-        spent=engine.spent,
+        spent=engine.role_usage,
         steps=engine.steps,
         state=state,
         message=message or _ended(sentences, shown, heard.left_out),

@@ -74,11 +74,14 @@ def test_command(
     model = _load_extract_model(settings)
     if not (yes or consent.load_known_models(home)[0].allows(model) or _confirm_paid_test(model, ask=not as_json)):
         return
-    from lerim.models import MOST, DayBudget, Engine, probe_model
+    from lerim.models import MOST_TRIAL_TOKENS, DayBudget, Engine, probe_model
 
-    day_budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
-    trial = probe_model(model, Engine(model, lambda: False, home=home, environ=os.environ, purse=day_budget, most=MOST))
-    output.print_problems(day_budget.problems)
+    budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
+    trial = probe_model(
+        model,
+        Engine(model, lambda: False, home=home, environ=os.environ, budget=budget, max_output_tokens=MOST_TRIAL_TOKENS),
+    )
+    output.print_problems(budget.problems)
     if as_json:
         output.show_json(trial)
         return

@@ -18,7 +18,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import Problem
-from lerim.jobs import moved
+from lerim.jobs import moved_projects
 from lerim.project import Project, project
 
 project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
@@ -124,7 +124,7 @@ def alias_command(
 ) -> None:
     """Treat sessions that ran in OLD_PATH as sessions of this repository."""
     context = open_command_context(repo)
-    known = moved.keep_aliases(moved.with_alias(context.project, old, context.home), context.home)
+    known = moved_projects.register_aliases(moved_projects.with_alias(context.project, old, context.home), context.home)
     if as_json:
         output.show_json(ProjectOutput(make_project_view(known)))
         return

@@ -30,7 +30,7 @@ from lerim.cli.terminal import (
 )
 from lerim.config import DEFAULT_ORIGIN, SETTING_KEYS, RoleName
 from lerim.errors import SpendingError
-from lerim.jobs import combine_reports, keep_aliases
+from lerim.jobs import combine_reports, register_aliases
 from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
 from lerim.project import find_gone_project
 from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
@@ -84,7 +84,7 @@ def sync_command(
         with interruptible() as cancelled, _progress(quiet=as_json) as emit:
             refuse_unknown_aliases(context, unknown_aliases, emit, cancelled)
     if any(find_gone_project(old, context.home) for old in alias):
-        keep_aliases(context.project, context.home)  # the review moves here for good, not only for this run
+        register_aliases(context.project, context.home)  # the review moves here for good, not only for this run
     accept_threshold = context.settings.accept_above if accept_above is None else accept_above
     options = sync.SyncOptions(
         explicit=True,

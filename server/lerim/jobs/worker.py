@@ -219,7 +219,7 @@ def listen_to_parent(source: BinaryIO, cancel: threading.Event, bridge: EditorBr
         if isinstance(message, CancelLine):
             cancel.set()
         else:
-            bridge.take(message)
+            bridge.deliver(message)
     gone()
 
 
@@ -238,7 +238,7 @@ def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridg
         lines.send(FailureLine(error.code, str(error), error.todo))
         return error.exit_code
     except Exception as error:
-        from lerim.jobs.home_problem import explain_unusable_home
+        from lerim.jobs.unusable_home import explain_unusable_home
 
         if (known := explain_unusable_home(error)) is not None:
             lines.send(FailureLine(known.code, str(known), known.todo))

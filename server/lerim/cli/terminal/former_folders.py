@@ -24,7 +24,7 @@ def refuse_unknown_aliases(
     """
     sync_context = SyncContext(context.project, context.home, os.environ, sync.SyncOptions(), emit, cancelled)
     with Catalog.open(context.home) as catalog:
-        _, stale = sync_context.stale(catalog, sync_context.owners())
+        _, stale = sync_context.find_stale_transcripts(catalog, sync_context.folder_owners())
         unknown = [
             folder
             for folder in aliases

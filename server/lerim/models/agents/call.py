@@ -96,11 +96,11 @@ def _path(environ: Mapping[str, str], program: str, platform: str = sys.platform
 
 def _error(agent: AgentProgram, failure: FailureError, printed: ProgramOutput) -> lm15.LM15Error:
     """Returns the error for a failure of an agent's program, with the program's own message."""
-    words = f"{failure.said}{printed.complaint}"
+    words = f"{failure.message}{printed.complaint}"
     told = " ".join(clean_text(words).split())[:TOLD_CHARS]
     status = failure.status
     if faults.TOO_LONG.search(words):
-        return faults.TooLongError(f"the window is too large for this model: {told}", said=words, status=400)
+        return faults.TooLongError(f"the window is too large for this model: {told}", service_message=words, status=400)
     if status == 429 or _QUOTA.search(words):
         return lm15.BillingError(f"{agent.name} cannot answer now: {told}")
     if status in (401, 403) or _LOGIN.search(words):
