@@ -28,14 +28,14 @@ from lerim.paths import Home
 
 EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3}
 MAX_PASSAGE_CHARACTERS = 240
-"""Characters of a passage that are shown."""
+"""How much of a passage is shown."""
 MIN_LINE_CHARACTERS = 20
-"""So few of them are no line of their own."""
+"""No further line is shown if fewer characters than this remain."""
 
 
 @with_error_exit
 def ask_command(
-    words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="Any text.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, in your own words.")],
     model: Annotated[
         str, typer.Option(metavar="none", help="“none”: use no model; show only what was found.")
     ] = "auto",
@@ -78,7 +78,7 @@ def _format_sentence(sentence: Sentence) -> str:
 
 
 def _show_answer(answer: Answer, home: Home) -> None:
-    """What the sentences rest on; without any, the passages."""
+    """Prints the passages that the answer cites, or all passages if it cites none."""
     if answer.message:
         output.print_line(output.escape_controls(answer.message))
     cited = {citation.number for sentence in answer.sentences for citation in sentence.citations}
@@ -108,7 +108,7 @@ def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:
 
 
 def _first_lines(text: str, title: str) -> Iterator[str]:
-    """The first lines of a passage, BEGINNING characters of whole words at most, without the title it stands under."""
+    """Yields the first lines of a passage without its title: whole words, about MAX_PASSAGE_CHARACTERS in all."""
     while title and text.startswith(title):
         text = text[len(title) :].lstrip(" .\n")
     remaining_characters = MAX_PASSAGE_CHARACTERS
@@ -120,7 +120,7 @@ def _first_lines(text: str, title: str) -> Iterator[str]:
 
 
 def _format_show_command(passage: Passage, home: Home) -> str:
-    """The command that shows it."""
+    """Returns the command that shows the source of a passage."""
     citation = passage.citation
     if citation.kind == "memory":
         option = " --global" if Path(passage.path).is_relative_to(home.memory) else ""

@@ -324,7 +324,7 @@ def _project(repo: Path, home: Home) -> Project:
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)
     if found is None:
-        raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
+        raise ProjectError("This folder is not in a git repository.", where=str(repo), todo="Run `git init` in it.")
     return found
 
 
