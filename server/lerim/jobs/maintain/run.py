@@ -147,7 +147,13 @@ class _MaintenanceRun(MaintainJob):
         found: list[DriftSummary] = []
         try:
             subjects = [subject_of(one.record) for one in live]
-            freshness.check(now=now, subjects=subjects, whole=True, tell=found.append, go_on=self.raise_if_cancelled)
+            freshness.check(
+                now=now,
+                subjects=subjects,
+                whole=True,
+                on_summary=found.append,
+                raise_if_cancelled=self.raise_if_cancelled,
+            )
         except MemoryError_ as error:  # the other steps work without it
             self.add_problem(error)
         drift_by_memory, moved = (found[-1].drift_by_memory, found[-1].moved_references) if found else ({}, {})
@@ -167,7 +173,7 @@ class _MaintenanceRun(MaintainJob):
         }
         self.problems += uses.problems
         theme_activity = self.find_theme_activity(memories)
-        is_own_text = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
+        written_by_lerim = lambda one: store.written_by_lerim(one.record.id, one.text_hash)  # noqa: E731
         rules = self.settings.maintenance_rules
         effort = MergeEffort()
         kept_apart = review.pairs_kept_apart(self.place)
@@ -181,7 +187,7 @@ class _MaintenanceRun(MaintainJob):
             rules,
             self.cancelled,
             refused,
-            is_own_text,
+            written_by_lerim,
             effort,
             kept_apart,
         )
