@@ -34,7 +34,7 @@ def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
     say it.
     """
     with paths.lock(), open_ledger(paths.private, paths.moves) as ledger:
-        files.sweep_leftovers(paths.folders())
+        files.sweep_leftovers(paths.written_folders())
         stuck: list[Problem] = []
         for action in ledger.unfinished_actions():
             try:
@@ -221,11 +221,11 @@ def _write(paths: ReviewPaths, change: FileChange) -> None:
         mode = 0o600
         paths.personal().store().make_folder(path.parent)
     elif change.home == "review":
-        paths.make_state()
+        paths.make_state_folder()
         files.make_folder(path.parent, anchor=anchor)
     else:
         mode = 0o600
-        paths.make_private()
+        paths.make_private_folder()
         files.make_folder(path.parent, 0o700)
     if change.before is not None:
         files.replace_file(path, change.after, mode, anchor=anchor, before=change.before)

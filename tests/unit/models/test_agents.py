@@ -73,7 +73,7 @@ def test_an_agent_gets_the_prompt_on_its_input_and_its_usage_is_read_back(tmp_pa
     assert not {"LERIM_KEY_X", "CLAUDECODE", "LERIM_HOME"} & environ.keys()
     assert (engine.usage.calls, engine.usage.input_tokens, engine.usage.cached_tokens) == (1, 12, 5)
     assert engine.usage.output_tokens == 2
-    assert engine.spent[0].model == "claude-code:sonnet"
+    assert engine.role_usage[0].model == "claude-code:sonnet"
 
 
 def test_what_an_agent_complains_of_is_shown_without_secrets(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_what_makes_no_sense_is_no_answer(provider: str, printed: str) -> None:
     try:
         assert ANSWER_PARSERS[provider](printed).text == ""
     except FailureError as error:
-        assert error.said
+        assert error.message
 
 
 # --- how they are found and started, as data ------------------------------------------------------------------------

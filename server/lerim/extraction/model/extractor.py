@@ -153,20 +153,22 @@ class _SessionExtraction:
 
     def run(self) -> Generator[ModelResult, None, None]:
         with ThreadPoolExecutor(MAX_PARALLEL_CALLS, "window") as pool:
-            found: list[list[Candidate]] = []
+            candidates_by_window: list[list[Candidate]] = []
             try:
-                yield from self._process_windows(pool, found)
+                yield from self._process_windows(pool, candidates_by_window)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
-        if sum(bool(part) for part in found) > 1:
+        if sum(bool(part) for part in candidates_by_window) > 1:
             yield ExtractionCallStarted(joining=True)
-            several, brief = [candidate for part in found for candidate in part], self.brief
+            all_candidates, brief = [candidate for part in candidates_by_window for candidate in part], self.brief
             with attribute_calls(self._session_label):
-                results = list(join_with_model(self.lm, several, brief.metadata, brief.metrics, brief.guidance))
+                results = list(join_with_model(self.lm, all_candidates, brief.metadata, brief.metrics, brief.guidance))
             for result in results:
                 yield self._make_step("unread", result, "") if isinstance(result, str) else result
 
-    def _process_windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[ModelResult]:
+    def _process_windows(
+        self, pool: ThreadPoolExecutor, candidates_by_window: list[list[Candidate]]
+    ) -> Iterator[ModelResult]:
         turns, most = self.material.window_turns(self.settled), self.limit()
         cut = cut_windows(turns, most, self.overlap_tokens, self.material.last_sent, self.count)
         todo = deque(_WindowPart(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
@@ -189,7 +191,7 @@ class _SessionExtraction:
                 wait([part.call for part in parts if part.call and _is_running(part)], return_when=FIRST_COMPLETED)
                 continue
             part = parts.popleft()
-            more = yield from self._finish_part(part, found)
+            more = yield from self._finish_part(part, candidates_by_window)
             for half in more:
                 yield from self._start_call(pool, half)
             parts.extendleft(reversed(more))
@@ -256,7 +258,7 @@ class _SessionExtraction:
         return items, repairs
 
     def _finish_part(
-        self, part: _WindowPart, found: list[list[Candidate]]
+        self, part: _WindowPart, candidates_by_window: list[list[Candidate]]
     ) -> Generator[ModelResult, None, list[_WindowPart]]:
         """Yields the results of a window and returns its halves if they must be asked. Re-raises errors from the
         call."""
@@ -279,10 +281,10 @@ class _SessionExtraction:
             yield TurnsRead(frozenset(turn.id for turn in window.turns))
             turn, session = window.fresh_turns[0].id, self.material.session
             yield from (DroppedSignal("invalid", "", session, turn, fault) for fault in answer.faults)
-            earlier = [make_earlier_claim(candidate) for one in found for candidate in one]
+            earlier = [make_earlier_claim(candidate) for one in candidates_by_window for candidate in one]
             results = ground_candidates(answer.items, window.turns, self.material, [*self.before, *earlier])
             yield from results
-            found.append([result for result in results if isinstance(result, Candidate)])
+            candidates_by_window.append([result for result in results if isinstance(result, Candidate)])
         if answer.is_truncated:
             return (yield from self._split_part(part, "its answer was cut at the output limit"))
         if answer.parse_error:

@@ -52,7 +52,7 @@ class SuggestionProposer:
         for number, (category, one) in enumerate((one.category, one.suggestion) for one in planned):
             if self.job.cancelled():
                 return
-            self.job.tell("proposing", number, len(found))
+            self.job.emit_progress("proposing", number, len(found))
             known = waits.get(
                 (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _proposal_key(one))
             )
@@ -89,7 +89,7 @@ class SuggestionProposer:
             self.job.counts["withdrawn"] += 1
             action = f"withdrawn-{proposal.action}"
             ids = [target.id for target in proposal.targets]
-            self.job.run.maintained.append(
+            self.job.run.maintain_actions.append(
                 MaintainAction(action, proposal.record.title, _OUTDATED_REASON, ids, proposal.id)
             )
         return left
@@ -102,7 +102,7 @@ class SuggestionProposer:
         lead = self.lead = self.lead or self.open_lead()
         if isinstance(lead, ModelChoice) or lead.ended:
             return suggestion
-        self.job.tell("asking", message=f"asking {lead.model.name}")
+        self.job.emit_progress("asking", message=f"asking {lead.model.name}")
         sources = [one.record for one in suggestion.targets]
         ask = partial(lead.ask_if_possible, ask_for_insight)
         reworded = word_insight(ask, lead.note, suggestion.record, sources)
@@ -154,7 +154,7 @@ class SuggestionProposer:
         """Add an action to the run folder."""
         ids = [target.id for target in proposal.targets]
         title = suggestion.record.title
-        self.job.run.maintained.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
+        self.job.run.maintain_actions.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:

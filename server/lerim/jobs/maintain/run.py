@@ -127,7 +127,7 @@ class _MaintenanceRun(MaintainJob):
 
     def run_steps(self) -> None:
         """Run the steps in order. Raises MemoryError_, StoppedError."""
-        self.tell("reading")
+        self.emit_progress("reading")
         store = self.place.store()
         memories, problems = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
         self.problems += problems
@@ -139,7 +139,7 @@ class _MaintenanceRun(MaintainJob):
         elif wrong and self.repair_links():
             memories, _ = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
         now = self.clock()
-        self.tell("freshness")
+        self.emit_progress("freshness")
         project = self.place.project
         freshness = DriftChecker(project, self.place.home, open_git(project.root, self.environ))
         self.problems += conflicting_answers.find_answer_problems(memories)
@@ -153,7 +153,7 @@ class _MaintenanceRun(MaintainJob):
         drift_by_memory, moved = (found[-1].drift_by_memory, found[-1].moved_references) if found else ({}, {})
         self.stale = find_stale_memories(live, drift_by_memory)
         self.counts.update(one.standing for one in self.stale)
-        self.tell("planning")
+        self.emit_progress("planning")
         uses = Uses(self.place.private)
         last = {name: one.last for name, one in uses.of_all().items()}
         accepted = review.acceptance_times(self.place)
@@ -208,7 +208,7 @@ class _MaintenanceRun(MaintainJob):
 
     def repair_links(self) -> bool:
         """Repair contradictory links between memories. Return whether any file changed. Raises MemoryError_."""
-        self.tell("links")
+        self.emit_progress("links")
         done = acts.repair_links(self.place)
         self.problems += done.problems
         if done.action is None:
@@ -216,7 +216,7 @@ class _MaintenanceRun(MaintainJob):
         self.counts["repaired"] += done.count
         what = f"{done.count} link{'s' if done.count > 1 else ''} between memories"
         reason = "The memory that says it replaces another one is right; the other is corrected."
-        self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
+        self.run.maintain_actions.append(MaintainAction("repaired", what, reason, undo=done.action))
         return True
 
     def find_theme_activity(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
@@ -237,15 +237,15 @@ class _MaintenanceRun(MaintainJob):
         folder = None
         counts = {name: count for name, count in sorted(self.counts.items()) if count}
         if not self.options.dry_run:
-            run.note(f"{self.state}: {len(run.maintained)} actions")
+            run.note(f"{self.state}: {len(run.maintain_actions)} actions")
             run.counts = counts
             folder, problems = try_write_run(run)
             self.problems += problems
-        self.tell("cancelled" if self.state == "cancelled" else "done")
+        self.emit_progress("cancelled" if self.state == "cancelled" else "done")
         return MaintainReport(
             project=str(self.place.project.root),
             proposals=[candidate_view(one) for one in self.proposer.proposals],
-            done=run.maintained,
+            done=run.maintain_actions,
             counts=counts,
             stale=self.stale,
             problems=self.problems,
@@ -270,7 +270,7 @@ def find_stale_memories(live: Iterable[StoredMemory], drift_by_memory: Mapping[s
 
 
 def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
-    """Notes how a maintaining ended; a problem where that cannot be written."""
+    """Log how a maintenance run ended. Return a problem if the log cannot be written."""
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
     asked = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
     try:

@@ -17,9 +17,9 @@ class FailureError(Exception):
     """The program reported, in its own output format, that it failed. `status` is the HTTP status of its service, 0
     if unknown."""
 
-    def __init__(self, said: str, status: int = 0) -> None:
-        super().__init__(said)
-        self.said = said
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
         self.status = status
 
 

@@ -67,7 +67,7 @@ def accept_candidate(
             message = "Shall the quotes of memories be shared in git, or stay on this machine?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
         if shared != store.quotes.read_choice():
-            paths.make_private()
+            paths.make_private_folder()
             store.quotes.write_choice(shared)
         final = proposal
         if edit is not None:

@@ -236,7 +236,7 @@ def _add_evidence_to_memory(
     memory = stored.record
     text = store.quotes.text_with_evidence(memory, candidate.evidence)
     if text is not None:
-        paths.make_private()
+        paths.make_private_folder()
         files.make_folder(store.quotes.folder, 0o700)
         files.replace_file(store.quotes.path_for(memory.id), text, 0o600)
     name = f"{memory.id}@{candidate.turn}"
@@ -291,7 +291,7 @@ def _write_candidate(
     )
     ledger.left_out.mark_proposed(candidate, candidate_id)
     ledger.commit()
-    paths.make_state()
+    paths.make_state_folder()
     path = paths.candidate_path(candidate_id)
     files.make_folder(path.parent, anchor=paths.state_anchor)
     files.create_file(path, text, anchor=paths.state_anchor)

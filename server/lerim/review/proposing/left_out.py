@@ -31,7 +31,7 @@ def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datet
     told = [item for item in items if item.title.strip()]
     if not told:
         return
-    paths.make_private()
+    paths.make_private_folder()
     with open_ledger(paths.private, paths.moves) as ledger:
         ledger.left_out.save(told, now or datetime.now(UTC))
 

@@ -149,7 +149,7 @@ def _write(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion, source: s
     text = _text(suggestion, name)
     ledger.register(name, source, _NO_CLAIM, "pending", written=files.hash_text(text))
     ledger.commit()
-    paths.make_state()
+    paths.make_state_folder()
     path = paths.candidate_path(name)
     files.make_folder(path.parent, anchor=paths.state_anchor)
     files.create_file(path, text, anchor=paths.state_anchor)
