@@ -56,7 +56,7 @@ class CommandContext:
 
 def find_home() -> Home:
     """The home the environment names. Raises HomeError where it is none, or lies in the repository around us."""
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     try:
         here = Path.cwd()
     except OSError:  # a working folder that was removed lies in no repository
