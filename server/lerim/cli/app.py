@@ -1,4 +1,7 @@
-"""The command line's wiring. Each group of commands is a file; docs/PROTOCOL.md documents every JSON object."""
+"""The `lerim` command: registers the commands, of which each group has its own module.
+
+docs/PROTOCOL.md documents the JSON objects that they print.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def _configure_streams(
     ] = False,
 ) -> None:
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a console or pipe of another encoding must not end a command
+        if isinstance(stream, io.TextIOWrapper):  # a console or pipe with another encoding must not make a command fail
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 

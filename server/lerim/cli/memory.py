@@ -86,8 +86,8 @@ UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only memories ch
 
 
 class ShownMemoryOutput(MemoryView, frozen=True):
-    """What `memory show --json` prints: the memory, and of one that is over when it `ended` and `why`; "" where this
-    installation did not see it."""
+    """What `memory show --json` prints. For a memory that is no longer active, `ended` and `why` say when and why it
+    ended; "" if this installation did not record it."""
 
     ended: str = ""
     why: str = ""
@@ -122,7 +122,7 @@ def list_command(
     found = [one for one in with_current_status(stored) if is_match(one.record, one.status, filters)]
     found.sort(key=lambda one: (one.record.updated, one.record.id), reverse=True)
     drifts = find_drifts(paths, found, problems)
-    if not as_json:  # what is not printed need not be searched for secrets
+    if not as_json:  # text that is not printed need not be searched for secrets
         found = [replace(one, record=replace(one.record, body="", evidence=(), tags=())) for one in found]
     _show_memories(
         [_make_view(one, "global" if personal else "project", drifts) for one in found], problems, as_json=as_json
@@ -153,8 +153,11 @@ def search_command(
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Find memories by their words, best first; your own global ones too. `kind:pitfall`, `is:drifted` and the other
-    filters of the editor count here, too; several `--kind` or `--primitive` widen, several `--tag` narrow."""
+    """Search memories, including your own global ones; best match first.
+
+    The words may include the editor's filters, such as `kind:pitfall` or `is:drifted`. Repeating `--kind` or
+    `--primitive` widens the search; repeating `--tag` narrows it.
+    """
     context = open_personal_context() if personal else open_command_context(repo)
     problems: list[Problem] = []
     query, query_filters = parse_memory_query(" ".join(words))
@@ -196,7 +199,9 @@ def _make_filters(
     until: str,
 ) -> MemoryFilters:
     if file and paths.project.is_personal:
-        raise typer.BadParameter("Leave it out: your own memories belong to no repository.", param_hint="--file")
+        raise typer.BadParameter(
+            "Your own memories belong to no repository; leave this option out.", param_hint="--file"
+        )
     wanted_statuses = _validate_choices("--status", (*STATUSES, "any"), statuses)
     include_all = archived or "any" in wanted_statuses
     return MemoryFilters(
@@ -211,7 +216,7 @@ def _make_filters(
 
 
 def _validate_choices(option: str, choices: Sequence[Choice], given: Sequence[str]) -> tuple[Choice, ...]:
-    """The choices that were named. Raises typer.BadParameter for another word."""
+    """Returns the given choices in the order of `choices`. Raises typer.BadParameter for any other word."""
     for word in given:
         if word not in choices:
             listing = ", ".join(map(repr, choices))
@@ -233,10 +238,10 @@ def show_command(
     paths = find_review_paths(repo, personal)
     name = make_memory_id_finder(paths)(memory_id)
     if not personal and paths.store().path_of(name) is None and paths.personal().store().path_of(name) is not None:
-        paths, personal = paths.personal(), True  # a search and an answer show one's own, too
+        paths, personal = paths.personal(), True  # search results and answers include personal memories
     stored = paths.store().load_by_id(name)
     problems: list[Problem] = []
-    if stored.status == "active":  # what others say of it counts, too
+    if stored.status == "active":  # other memories may supersede or resolve it
         all_memories = with_current_status(paths.store().load_all(archived=True)[0])
         stored = next((one for one in all_memories if one.path == stored.path), stored)
     drifts = find_drifts(paths, [stored], problems)
@@ -274,10 +279,10 @@ def show_command(
 @memory_app.command("add")
 @with_error_exit
 def add_command(
-    title: Annotated[str, typer.Option(help="What holds, in one line: “Use uv, not pip”.")],
-    primitive: Annotated[PrimitiveName, typer.Option(help="What it is.")] = "decision",
-    body: Annotated[str | None, typer.Option(help="What, why and where.")] = None,
-    kind: Annotated[LearningKind | None, typer.Option(help="The kind of a learning; “insight” if left out.")] = None,
+    title: Annotated[str, typer.Option(help="The memory in one line, such as “Use uv, not pip”.")],
+    primitive: Annotated[PrimitiveName, typer.Option(help="The primitive of the memory.")] = "decision",
+    body: Annotated[str | None, typer.Option(help="The details: what, why and where.")] = None,
+    kind: Annotated[LearningKind | None, typer.Option(help="The kind of a learning. The default is “insight”.")] = None,
     tag: TagsOption = [],  # noqa: B006 - as above
     reference: Annotated[
         list[str], typer.Option("--reference", metavar="PATH[#SYMBOL]", help="A file it is about. Can be repeated.")
@@ -288,7 +293,9 @@ def add_command(
 ) -> None:
     """Write a memory by hand."""
     if personal and reference:
-        raise typer.BadParameter("Leave it out: your own memories belong to no repository.", param_hint="--reference")
+        raise typer.BadParameter(
+            "Your own memories belong to no repository; leave this option out.", param_hint="--reference"
+        )
     if kind and primitive != "learning":
         raise typer.BadParameter(
             (f"A {primitive} has no kind; leave --kind out, or add a learning."), param_hint="--kind"

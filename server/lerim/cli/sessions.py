@@ -1,4 +1,4 @@
-"""`lerim sessions list|search|show`: what was said in the sessions of every agent. All of it is shown clean."""
+"""`lerim sessions list|search|show`: the sessions of every agent, shown with secrets removed."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from lerim.sessions import Catalog, Platform, SessionFilters, SessionListItem, T
 sessions_app = typer.Typer(help="List, search and show the sessions of all agents.", no_args_is_help=True)
 
 SNIPPET_CHARACTERS = 200
-"""Characters of a match that a list shows."""
+"""How much of a match is shown."""
 SNIPPET_MARGIN = 60
-"""Of them before the first word found."""
+"""How much of a snippet precedes the first word found."""
 TITLE_CHARACTERS = 120
 
 SearchUnit = Literal["turn", "session"]
@@ -49,11 +49,11 @@ FileOption = Annotated[
 ]
 FailedOption = Annotated[bool, typer.Option("--failed", help="Only sessions in which a command failed.")]
 SinceOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")]
-UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said until then.")]
+UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")]
 
 
 class TokensOutput(msgspec.Struct, frozen=True):
-    """What the model calls of a session took."""
+    """The tokens that the model calls of a session used."""
 
     input: int
     output: int
@@ -62,8 +62,8 @@ class TokensOutput(msgspec.Struct, frozen=True):
 
 
 class SessionOutput(msgspec.Struct, frozen=True):
-    """A session as `--json` prints it. None: the agent's store has no number. `parent` is the session that started a
-    subagent's, `parent_missing`: nothing was read of that one."""
+    """A session as `--json` prints it. A number is None if the agent's store does not record it. `parent` is the
+    session that started a subagent's session; `parent_missing` means that it was not found."""
 
     id: str
     platform: Platform
@@ -115,7 +115,7 @@ class TurnSearchOutput(msgspec.Struct, frozen=True):
 
 
 class ShownSessionOutput(msgspec.Struct, frozen=True):
-    """What `sessions show --json` prints. `summary` is None where the session has none, or one turn was asked for."""
+    """What `sessions show --json` prints. `summary` is None if the session has none or if one turn was requested."""
 
     session: SessionOutput
     turns: list[TurnOutput]
@@ -160,13 +160,13 @@ def list_command(
         more = (
             "; `lerim sessions list --all` lists those of all repositories" if catalog and not all_repositories else ""
         )
-        output.print_line(f"No sessions. `lerim sync` reads them{more}.")
+        output.print_line(f"No sessions. Run `lerim sync` to read them{more}.")
 
 
 @sessions_app.command("search")
 @with_error_exit
 def search_command(
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="The words to find.")],
     by: Annotated[SearchUnit, typer.Option(help="List all matching turns, or the best turn of each session.")] = "turn",
     agent: AgentOption = None,
     branch: BranchOption = "",
@@ -206,8 +206,10 @@ def search_command(
 @sessions_app.command("show")
 @with_error_exit
 def show_command(
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="Its id, or the first characters of it.")],
-    turn: Annotated[str, typer.Option(metavar="ID|N", help="Only this turn: its id, or its number.")] = "",
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="The session's id; the first characters are enough.")
+    ],
+    turn: Annotated[str, typer.Option(metavar="ID|N", help="Only this turn: its id or number.")] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Print a session, starting with its summary, or one of its turns."""
@@ -215,11 +217,13 @@ def show_command(
         matches = catalog.find_sessions_by_id(session) if catalog else []
         if not matches or not catalog:
             raise NotFoundError(
-                f"No session begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
+                f"No session id begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
             )
         if len(matches) > 1:
             ids = ", ".join(session_item.session_id for session_item in matches[:5])
-            raise UsageError(f"Several sessions begin with {session!r}: {ids}.", todo="Give more characters of the id.")
+            raise UsageError(
+                f"Several session ids begin with {session!r}: {ids}.", todo="Give more characters of the id."
+            )
         rows = [row for row in catalog.load_turns(matches[0].place) if turn in ("", row.id, str(row.ordinal))]
     if turn and not rows:
         raise NotFoundError(
@@ -272,7 +276,7 @@ def _show_summary(summary: SummaryView) -> None:
             output.print_line(name)
             output.print_line(textwrap.indent(output.escape_controls(text, lines=True), "  "))
     output.print_line()
-    output.print_note(f"The summary is {summary.path}")
+    output.print_note(f"The summary is in {summary.path}")
 
 
 def _make_filters(
@@ -300,7 +304,7 @@ def _make_filters(
 
 
 def _open_catalog() -> AbstractContextManager[Catalog | None]:
-    """The catalog, or None where there is none yet: looking makes none."""
+    """Opens the catalog, or gives None if there is none yet: reading does not create it."""
     home = find_home()
     return Catalog.open(home) if home.catalog.exists() else nullcontext()
 
@@ -347,12 +351,12 @@ def _make_turn_output(row: TurnRow) -> TurnOutput:
 
 
 def _format_minute(time: str) -> str:
-    """A time for people."""
+    """Formats an ISO time to the minute, for people."""
     return f"{time[:10]} {time[11:16]} UTC" if time else "at an unknown time"
 
 
 def _find_title(catalog: Catalog, row: TurnRow) -> str:
-    """What the session of a turn is called."""
+    """Returns the title of the session that a turn belongs to."""
     place = browsing.locate_turn(catalog.db, row.id)
     session_item = browsing.find_list_item(catalog.db, place[0]) if place else None
     return _format_title(session_item) if session_item else "(no title)"
@@ -367,13 +371,13 @@ def _clean_texts(texts: Iterable[str]) -> list[str]:
 
 
 def _shorten_line(text: str, limit: int) -> str:
-    """A text on one line; cleaned before it is cut, for a cut secret is none any more that can be known."""
+    """Returns a text on one line. Secrets are removed before it is cut: part of a secret would not be recognized."""
     flat = " ".join(clean_text(text).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
 def _make_snippet(turn_output: TurnOutput, query: str) -> str:
-    """What stands around the first word of the query that a turn has."""
+    """Returns the text around the first word of the query that occurs in a turn."""
     flat = " ".join(f"{turn_output.text}\n{turn_output.tools}".split())
     word_pattern = "|".join(re.escape(word[:-1] if len(word) > 4 else word) for word in tokenize_text(query))
     found = re.search(rf"(?<![^\W_])(?:{word_pattern})", flat, re.IGNORECASE) if word_pattern else None

@@ -22,8 +22,8 @@ GroupByName = Literal["day", "agent", "model", "repo", "signal"]
 
 
 class SignalStatisticsOutput(msgspec.Struct, frozen=True):
-    """What `stats --by signal --json` prints. `learned_from` is how many decisions move the ranking, in all
-    repositories; `problems` are ledgers that could not be read."""
+    """What `stats --by signal --json` prints. `learned_from` counts the decisions, in all repositories, that
+    the ranking has learned from; `problems` names the ledgers that could not be read."""
 
     by: Literal["signal"]
     groups: list[SignalOutcome]
@@ -34,7 +34,7 @@ class SignalStatisticsOutput(msgspec.Struct, frozen=True):
 
 @with_error_exit
 def stats_command(
-    by: Annotated[GroupByName, typer.Option(help="What the figures are grouped by.")] = "day",
+    by: Annotated[GroupByName, typer.Option(help="How to group the figures.")] = "day",
     since: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")] = "",
     until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")] = "",
     repo: Annotated[
@@ -43,8 +43,10 @@ def stats_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how much was said, run and spent with every agent, as far as their stores tell; by signal, what was proposed
-    from where, and what you made of it."""
+    """Show sessions, prompts, tool calls, tokens and costs, as far as the agents' stores record them.
+
+    With `--by signal`, show how many memories each signal proposed, and what you decided about them.
+    """
     if by == "signal":
         _show_signals(since, until, repo, as_json=as_json)
         return
@@ -62,7 +64,9 @@ def stats_command(
         (_format_row(one) for one in (*shown.groups, msgspec.structs.replace(shown.total, key="total"))),
     )
     if shown.total.untold:
-        output.print_line(f"{output.pluralize(shown.total.untold, 'session')} whose stores have no token counts.")
+        output.print_line(
+            f"Without token counts in the agent's store: {output.pluralize(shown.total.untold, 'session')}."
+        )
     if shown.total.unpriced:
         output.print_line(
             f"The cost does not include {output.pluralize(shown.total.unpriced, 'session')} of unknown price or tokens."
@@ -90,7 +94,7 @@ def _load_statistics(by: GroupBy, since: str, until: str, repo: Path | None) -> 
 def _find_project(repo: Path | None, home: Home) -> Project | None:
     project = locate_project(resolve_folder(repo), home) if repo else None
     if repo and project is None:
-        raise typer.BadParameter("This folder is in no git repository.", param_hint="--repo")
+        raise typer.BadParameter("This folder is not in a git repository.", param_hint="--repo")
     return project
 
 
@@ -135,7 +139,7 @@ def _format_row(one: Figures) -> tuple[str, ...]:
 
 
 def _format_count(number: int | None) -> str:
-    """`840`, `8.4k`, `176M`; '' for what is not known."""
+    """Formats a number as in `840`, `8.4k` or `176M`; "" if it is not known."""
     if number is None:
         return ""
     for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
