@@ -22,7 +22,7 @@ from typing import IO
 
 from dspy import lm15
 
-from lerim.errors import ModelGoneError, reason_of
+from lerim.errors import ModelGoneError, error_reason
 from lerim.models.agents import guard
 from lerim.models.services import cancelled_error
 from lerim.process import (
@@ -138,8 +138,10 @@ def build_command_launch(
     }
     guard_command = () if is_windows else (executable, "-I", "-S", guard.__file__, str(guard_pipe))
     flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if is_windows else 0
-    line = build_batch_line(command, environ) if is_windows and is_batch(command[0]) else ""
-    return ProcessLaunch((*guard_command, *command), kept_variables, flags, new_session=not is_windows, line=line)
+    command_line = build_batch_line(command, environ) if is_windows and is_batch(command[0]) else ""
+    return ProcessLaunch(
+        (*guard_command, *command), kept_variables, flags, new_session=not is_windows, command_line=command_line
+    )
 
 
 def _run_launch(
@@ -155,7 +157,7 @@ def _run_launch(
     deadline = time.monotonic() + seconds
     try:
         process = subprocess.Popen(
-            launch.line or launch.argv,
+            launch.command_line or launch.argv,
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
@@ -166,7 +168,7 @@ def _run_launch(
             pass_fds=(guard_pipe,) if launch.new_session else (),
         )
     except (OSError, ValueError) as error:
-        raise lm15.ServerError(f"the command cannot be started: {reason_of(error)}", code=COMMAND_FAILED) from error
+        raise lm15.ServerError(f"the command cannot be started: {error_reason(error)}", code=COMMAND_FAILED) from error
     assert process.stdin
     assert process.stdout
     assert process.stderr
