@@ -161,7 +161,7 @@ def accept_command(
         nonlocal quotes
         result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         if result.ask_quotes:
-            # Personal memories are in no repository, so that their quotes are not committed.
+            # Personal memories are in no repository: nothing is committed, so there is nothing to ask.
             quotes = "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
             result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         return result
