@@ -48,7 +48,7 @@ def ask_command(
 ) -> None:
     """Answer a question from this repository's memories and sessions, or from your own memories, and cite the
     sources."""
-    from lerim.assistant import ask
+    from lerim.assistant import answer_question
 
     if model not in ("auto", "none"):
         todo = "use “none” or leave --model out; the settings say which model answers (roles.lead)"
@@ -62,7 +62,7 @@ def ask_command(
             output.flush_output()
 
     with interruptible() as cancelled:
-        answer = ask.answer_question(
+        answer = answer_question(
             context.project, context.home, os.environ, question, print_sentence, cancelled, lambda: datetime.now(UTC)
         )
     if as_json:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import msgspec
 
-from lerim.assistant import Question, SentenceEvent, cited
+from lerim.assistant import Answer, Question, SentenceEvent
 from lerim.errors import LerimError
 from lerim.jobs.maintain import MaintainOptions, MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
@@ -72,7 +72,7 @@ class SessionTrialLine(msgspec.Struct, frozen=True, tag_field="event", tag="trie
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
     """The last line of a job that was asked something."""
 
-    answer: cited.Answer
+    answer: Answer
 
 
 class FailureLine(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
@@ -285,10 +285,10 @@ def _ask(
 ) -> AnswerLine:
     from datetime import UTC, datetime
 
-    from lerim.assistant import ask
+    from lerim.assistant import answer_question
 
     home = _home(repo)
-    answer = ask.answer_question(
+    answer = answer_question(
         _project(repo, home), home, os.environ, question, lines.send, cancel.is_set, lambda: datetime.now(UTC), bridge
     )
     return AnswerLine(answer)
@@ -312,7 +312,7 @@ def _home(folder: Path) -> Home:
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     check_home_outside_repository(home, folder)
     return home
 

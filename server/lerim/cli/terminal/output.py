@@ -16,7 +16,7 @@ from typing import TextIO
 
 import msgspec
 
-from lerim.errors import LerimError, Problem, reason_of
+from lerim.errors import LerimError, Problem, error_reason
 from lerim.files import encode_writable_json
 
 _INVISIBLE_CHARACTERS = re.compile(
@@ -110,7 +110,7 @@ def ignore_closed_pipe() -> Iterator[None]:
     except OSError as error:
         _discard(sys.stdout)
         todo = "Write it where there is space, or to a terminal. The command itself has finished."
-        raise OutputError(f"The output could not be written: {reason_of(error)}.", todo=todo) from error
+        raise OutputError(f"The output could not be written: {error_reason(error)}.", todo=todo) from error
 
 
 def _discard(stream: TextIO) -> None:

@@ -22,7 +22,7 @@ from typing import IO
 
 from dspy import lm15
 
-from lerim.errors import ModelGoneError, reason_of
+from lerim.errors import ModelGoneError, error_reason
 from lerim.models.agents import guard
 from lerim.models.services import cancelled_error
 from lerim.process import (
@@ -135,7 +135,7 @@ def build_command_launch(
     guarded = () if windows else (executable, "-I", "-S", guard.__file__, str(alive))
     flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if windows else 0
     line = build_batch_line(command, environ) if windows and is_batch(command[0]) else ""
-    return ProcessLaunch((*guarded, *command), kept, flags, new_session=not windows, line=line)
+    return ProcessLaunch((*guarded, *command), kept, flags, new_session=not windows, command_line=line)
 
 
 def _answer(
@@ -151,7 +151,7 @@ def _answer(
     deadline = time.monotonic() + seconds
     try:
         process = subprocess.Popen(
-            launch.line or launch.argv,
+            launch.command_line or launch.argv,
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
@@ -162,7 +162,7 @@ def _answer(
             pass_fds=(alive,) if launch.new_session else (),
         )
     except (OSError, ValueError) as error:
-        raise lm15.ServerError(f"the command cannot be started: {reason_of(error)}", code=COMMAND_FAILED) from error
+        raise lm15.ServerError(f"the command cannot be started: {error_reason(error)}", code=COMMAND_FAILED) from error
     assert process.stdin
     assert process.stdout
     assert process.stderr
