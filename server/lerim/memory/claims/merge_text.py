@@ -43,7 +43,7 @@ def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = n
             return True
         stems = word_stems(sentence)
         return by_lerim(sentence.strip()) and any(
-            dice_overlap(stems, one) >= MIN_REPLACED_OVERLAP for one in words if one
+            dice_overlap(stems, other) >= MIN_REPLACED_OVERLAP for other in new_stems
         )
 
     kept_lines: list[str] = []
