@@ -27,7 +27,7 @@ def answer(*arguments: str, code: int = 0) -> Any:
 
 
 def home() -> Home:
-    return Home.of(os.environ)
+    return Home.from_environ(os.environ)
 
 
 def write(text: str) -> None:

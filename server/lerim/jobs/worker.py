@@ -312,7 +312,7 @@ def _home(folder: Path) -> Home:
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     check_home_outside_repository(home, folder)
     return home
 

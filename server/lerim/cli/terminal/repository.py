@@ -56,7 +56,7 @@ class CommandContext:
 
 def find_home() -> Home:
     """Returns Lerim's home folder. Raises HomeError if it is unusable or lies in the current repository."""
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     try:
         here = Path.cwd()
     except OSError:  # a current folder that was removed is in no repository

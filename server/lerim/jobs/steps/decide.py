@@ -156,7 +156,7 @@ class LeadPass:
         except (BudgetError, SpendingError):
             raise
         except ModelError as error:
-            self._log(log, f"{proposal.id}: it did not answer ({error.gist})")
+            self._log(log, f"{proposal.id}: it did not answer ({error.generic_message})")
             return ""
         return evidence.text
 

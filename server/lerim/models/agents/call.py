@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from dspy import lm15
 
-from lerim.errors import ModelGoneError, reason_of
+from lerim.errors import ModelGoneError, error_reason
 from lerim.models.agents.answers import ANSWER_PARSERS, FailureError
 from lerim.models.agents.command import COMMAND_FAILED, ProgramOutput, run_program
 from lerim.models.agents.programs import AGENTS, AgentProgram, build_invocation
@@ -80,7 +80,7 @@ def working_folder(home: Home, provider: str) -> Path:
         policy_name = PurePath(policy[0]).parts[0] if policy else ""
         unexpected_name = next((name for name in os.listdir(folder) if name != policy_name), "")  # noqa: PTH208 - names are enough
     except OSError as error:
-        message = f"The folder in which agents are run cannot be used: {reason_of(error)}."
+        message = f"The folder in which agents are run cannot be used: {error_reason(error)}."
         raise ModelGoneError(message, where=str(folder), todo="Check the folder's permissions.") from error
     if unexpected_name:
         message = f"The folder in which agents are run is not empty: it contains {unexpected_name!r}."
@@ -98,7 +98,7 @@ def _extend_path(environ: Mapping[str, str], program: str, platform: str = sys.p
 
 def _make_error(agent: AgentProgram, failure: FailureError, program_output: ProgramOutput) -> lm15.LM15Error:
     """Returns the error for a failure of an agent's program, with the program's own message."""
-    output_text = f"{failure.message}{program_output.complaint}"
+    output_text = f"{failure.message}{program_output.error_text}"
     shown_message = " ".join(clean_text(output_text).split())[:MOST_MESSAGE_CHARACTERS]
     status = failure.status
     if faults.TOO_LONG.search(output_text):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import filelock
 import msgspec
 
-from lerim.errors import Problem, SettingsError, reason_of
+from lerim.errors import Problem, SettingsError, error_reason
 from lerim.files import open_buffered
 from lerim.models.model import Model
 from lerim.paths import Home
@@ -55,7 +55,7 @@ def allow_model(home: Home, label: str) -> None:
         _update_file(home, add_label)
     except OSError as error:
         raise SettingsError(
-            f"Your agreement could not be saved: {reason_of(error)}.",
+            f"Your agreement could not be saved: {error_reason(error)}.",
             where=str(home.models),
             todo="Check the folder's permissions and the free disk space.",
         ) from error
@@ -97,7 +97,7 @@ def _read_file(home: Home) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        message = f"The saved state of models cannot be read: {reason_of(error)}."
+        message = f"The saved state of models cannot be read: {error_reason(error)}."
         raise SettingsError(message, where=str(home.models), todo=_TODO) from error
 
 

@@ -53,7 +53,7 @@ _SCHEMA = sqlite.Schema(
     failure="The cost of models cannot be recorded",
     todo=_TODO,
     todo_damaged="Try again: a new record is started.",
-    replaced="Today's earlier calls are not counted.",
+    replacement_notice="Today's earlier calls are not counted.",
     code="spending",
 )
 
@@ -226,7 +226,7 @@ def total_spent_today(home: Home, now: datetime) -> Usage:
 def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
     """Returns the usage of billed calls on the date of `now`, by role and model; calls in progress count with their
     highest possible cost. Empty if nothing was ever spent. Raises SpendingError if the record cannot be read."""
-    with sqlite.failures(home.spending, _SCHEMA):
+    with sqlite.convert_errors(home.spending, _SCHEMA):
         # Not read-only: the next process to open the database rolls back a transaction that a killed process left
         # unfinished.
         db = sqlite.open_existing(home.spending, _SCHEMA)
@@ -281,7 +281,7 @@ def _format_exactly(dollars: float) -> str:
 @contextmanager
 def _open(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]:
     """Opens the database; creates it if it is missing and replaces it if it is damaged. Raises SpendingError."""
-    with sqlite.failures(home.spending, _SCHEMA):
+    with sqlite.convert_errors(home.spending, _SCHEMA):
         make_private_folder(home, home.spending.parent)
         with closing(sqlite.open_database(home.spending, _SCHEMA, problems, STEP_SECONDS)) as db:
             yield db
