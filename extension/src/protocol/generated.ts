@@ -135,11 +135,11 @@ export interface AllowParams {
   label: string;
 }
 /**
- * What is known of a question. `known` False: nothing that answers it was found.
+ * The answer to a question. `known` is False if nothing that answers it was found.
  *
- * `model` is the label of the model that answered, "none" where the passages themselves are all there is, best first.
- * `leftOut` sentences named no source that holds them. `message` is for the person: why there are no sentences, or
- * why they end early.
+ * `passages` are sorted, best first. `model` is the label of the model that answered, "none" if there are only
+ * passages. `leftOut` counts sentences that no source supports. `message` tells the person why there are no
+ * sentences, or why they end early.
  */
 export interface Answer {
   question: string;
@@ -163,9 +163,10 @@ export interface Sentence {
   citations: Citation[];
 }
 /**
- * A source: `number` is the passage's in this answer, `ref` `m:<memory id>` or `t:<session>#<turn>`.
+ * A source of a sentence. `number` is the number of its passage in this answer, `ref` is `m:<memory id>` or
+ * `t:<session>#<turn>`.
  *
- * `handle` opens a memory, `session` and `turn` a turn of a transcript; what does not apply is "".
+ * `handle` opens a memory; `session` and `turn` open a turn of a transcript. Fields that do not apply are "".
  */
 export interface Citation {
   number: number;
@@ -177,8 +178,10 @@ export interface Citation {
   turn: string;
 }
 /**
- * What was found, without secrets. `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was
- * said (ISO 8601, "" unknown), `path` a memory's file; `flags` are why it is not shown to a model.
+ * A memory or turn that was found, without secrets.
+ *
+ * `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was said (ISO 8601, "" if unknown), and
+ * `path` is a memory's file. `flags` are the reasons not to show it to a model.
  */
 export interface Passage {
   citation: Citation;
@@ -447,7 +450,7 @@ export interface RootView {
   candidates: number;
 }
 /**
- * One signal that became no candidate, and why.
+ * A signal that did not become a candidate, and why.
  */
 export interface DroppedView {
   reason: string;
@@ -578,13 +581,19 @@ export interface MaintainProgressParams {
   message: string;
 }
 /**
- * The outcome of one maintaining. `proposals` are those this run made and that wait, or, of a dry run, would be
- * made; `done` is what was changed or proposed on disk.
+ * The outcome of one maintenance run.
  *
- * `counts`: what was proposed, or accepted at once, by what is to become of memories (merged, closed, decayed,
- * archived, bounded, consolidated, referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before,
- * `rejected` before or `left` for want of room, `repaired` links, `drifted` and `gone` memories, which `stale` names,
- * `unchanged` those that are neither and in no proposal. `run` is the run folder, "" where nothing was done.
+ * `proposals` are those that this run made and that wait for the person; in a dry run, those it would make. `done`
+ * lists what was changed or proposed on disk. `run` is the run folder, "" if there is none.
+ *
+ * The keys of `counts`:
+ *
+ * - `merged`, `closed`, `decayed`, `archived`, `bounded`, `consolidated`, `referred`: suggestions that were proposed,
+ *   or accepted at once, by `PlannedSuggestion.why`
+ * - `withdrawn`: earlier proposals that were withdrawn; `waiting`: those that still wait; `rejected`: suggestions that
+ *   the person rejected before; `left`: those not proposed because too many wait already
+ * - `repaired`: links; `drifted` and `gone`: the memories in `stale`; `unchanged`: memories that are neither and that
+ *   no suggestion targets
  */
 export interface MaintainReport {
   project: string;
@@ -605,8 +614,10 @@ export interface MaintainReport {
   message: string;
 }
 /**
- * An active memory that drifted or whose place is gone: `reference` is the worst of its places, `movedTo` where
- * that is now, `detail` what changed and `since` the day on which this was first seen ("" unknown).
+ * An active memory whose referenced code changed (`drifted`) or no longer exists (`gone`).
+ *
+ * `reference` is the reference in the worst state, `movedTo` its new location, `detail` describes the change, and
+ * `since` is the day on which it was first noticed; "" if unknown.
  */
 export interface StaleMemory {
   id: string;
@@ -895,8 +906,8 @@ export interface SearchParams {
   limit?: number;
 }
 /**
- * Sessions of this project. found = new + changed + unchanged + failed; `new` is what this project had not learned
- * from before, whoever indexed it.
+ * Counts of this project's sessions: found = new + changed + unchanged + failed. `new` sessions were not learned
+ * from before; another project's sync may have indexed them already.
  */
 export interface SessionCounts {
   found: number;
@@ -982,12 +993,15 @@ export interface SyncProgressParams {
   message: string;
 }
 /**
- * The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
+ * The outcome of one sync.
  *
- * `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
- * `leftOut` sessions wait that `since` and `until` kept this run from.
- * `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took;
- * `spent` is the same by role and model, `steps` what did not go straight, `waits` what is still to be asked.
+ * `candidates` are those this run proposed; `dropped` counts the dropped signals by reason; `accepted` are the ids of
+ * candidates accepted without a review. `leftOut` counts the waiting sessions that `since` and `until` exclude. `run`
+ * is the run folder, "" if nothing was extracted.
+ *
+ * `model` is the model that was asked in addition to the rules, "none" if there was none. `usage` is the total usage
+ * of models, `spent` the same by role and model. `steps` are the events besides plain answers, such as retries, and
+ * `waits` is the work that still waits for a model.
  */
 export interface SyncReport {
   project: string;
@@ -1012,7 +1026,7 @@ export interface SyncReport {
   message: string;
 }
 /**
- * A pending candidate that was taken back, and why.
+ * A waiting candidate that was withdrawn, and why.
  */
 export interface WithdrawnView {
   id: string;

@@ -142,7 +142,7 @@ class ModelSession:
                 self.cancelled,
                 home=self.home,
                 environ=self.environ,
-                purse=self.budget,
+                budget=self.budget,
                 bridge=self.bridge,
             )
         return self._engine
@@ -159,7 +159,7 @@ class ModelSession:
     @property
     def spent(self) -> list[RoleUsage]:
         """What the calls took so far."""
-        return self._engine.spent if self._engine else []
+        return self._engine.role_usage if self._engine else []
 
     @property
     def usage(self) -> Usage:

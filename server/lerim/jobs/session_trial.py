@@ -16,7 +16,7 @@ import msgspec
 from lerim.config import load
 from lerim.errors import NotFoundError, SettingsError
 from lerim.jobs.model_session import ModelSession
-from lerim.jobs.session_reading import exists_in
+from lerim.jobs.session_reading import make_exists_check
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, hold_project_lock
@@ -103,7 +103,7 @@ def run_session_trial(
         None if project.is_personal else project.root,
         transcript.session_id,
         transcript.platform,
-        exists=exists_in(project),
+        exists=make_exists_check(project),
         roots=project.folders,
     )
     for turn in turns:
@@ -124,7 +124,7 @@ def run_session_trial(
             [make_earlier_claim(one) for one in rules],
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
-            answered=answers,
+            answer_cache=answers,
             gate=settings.window_gate == "signal",
             model=model.label,
         )
@@ -186,7 +186,7 @@ def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPa
         None if project.is_personal else project.root,
         transcript.session_id,
         transcript.platform,
-        exists=exists_in(project),
+        exists=make_exists_check(project),
         roots=project.folders,
         correction=load_correction(place.home),
     )

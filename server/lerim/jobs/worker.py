@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import msgspec
 
-from lerim.assistant import Question, SentenceEvent, cited
+from lerim.assistant import Answer, Question, SentenceEvent
 from lerim.errors import LerimError
 from lerim.jobs.maintain import MaintainOptions, MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
@@ -72,7 +72,7 @@ class SessionTrialLine(msgspec.Struct, frozen=True, tag_field="event", tag="trie
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
     """The last line of a job that was asked something."""
 
-    answer: cited.Answer
+    answer: Answer
 
 
 class FailureLine(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
@@ -219,7 +219,7 @@ def listen_to_parent(source: BinaryIO, cancel: threading.Event, bridge: EditorBr
         if isinstance(message, CancelLine):
             cancel.set()
         else:
-            bridge.take(message)
+            bridge.deliver(message)
     gone()
 
 
@@ -238,7 +238,7 @@ def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridg
         lines.send(FailureLine(error.code, str(error), error.todo))
         return error.exit_code
     except Exception as error:
-        from lerim.jobs.home_problem import explain_unusable_home
+        from lerim.jobs.unusable_home import explain_unusable_home
 
         if (known := explain_unusable_home(error)) is not None:
             lines.send(FailureLine(known.code, str(known), known.todo))
@@ -285,10 +285,10 @@ def _ask(
 ) -> AnswerLine:
     from datetime import UTC, datetime
 
-    from lerim.assistant import ask
+    from lerim.assistant import answer_question
 
     home = _home(repo)
-    answer = ask.answer_question(
+    answer = answer_question(
         _project(repo, home), home, os.environ, question, lines.send, cancel.is_set, lambda: datetime.now(UTC), bridge
     )
     return AnswerLine(answer)
@@ -312,7 +312,7 @@ def _home(folder: Path) -> Home:
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     check_home_outside_repository(home, folder)
     return home
 
@@ -324,7 +324,7 @@ def _project(repo: Path, home: Home) -> Project:
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)
     if found is None:
-        raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
+        raise ProjectError("This folder is not in a git repository.", where=str(repo), todo="Run `git init` in it.")
     return found
 
 

@@ -59,6 +59,6 @@ class MaintainJob:
         self.state = "partial"
         self.problems.append(error.problem())
 
-    def tell(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
+    def emit_progress(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
         """Send progress: `done` of `total` things of this stage."""
         self.emit(MaintainProgress(stage, done, total, message))

@@ -52,7 +52,7 @@ class SuggestionProposer:
         for number, (category, one) in enumerate((one.category, one.suggestion) for one in planned):
             if self.job.cancelled():
                 return
-            self.job.tell("proposing", number, len(found))
+            self.job.emit_progress("proposing", number, len(found))
             known = waits.get(
                 (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _proposal_key(one))
             )
@@ -102,7 +102,7 @@ class SuggestionProposer:
         lead = self.lead = self.lead or self.open_lead()
         if isinstance(lead, ModelChoice) or lead.ended:
             return suggestion
-        self.job.tell("asking", message=f"asking {lead.model.name}")
+        self.job.emit_progress("asking", message=f"asking {lead.model.name}")
         sources = [one.record for one in suggestion.targets]
         ask = partial(lead.ask_if_possible, ask_for_insight)
         reworded = word_insight(ask, lead.note, suggestion.record, sources)

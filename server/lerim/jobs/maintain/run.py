@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.config import load
-from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, reason_of
+from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, error_reason
 from lerim.jobs.activity_log import append_activity
 from lerim.jobs.maintain.last_run import record_maintenance
 from lerim.jobs.maintain.maintenance_job import MaintainJob
@@ -127,7 +127,7 @@ class _MaintenanceRun(MaintainJob):
 
     def run_steps(self) -> None:
         """Run the steps in order. Raises MemoryError_, StoppedError."""
-        self.tell("reading")
+        self.emit_progress("reading")
         store = self.place.store()
         memories, problems = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
         self.problems += problems
@@ -139,7 +139,7 @@ class _MaintenanceRun(MaintainJob):
         elif wrong and self.repair_links():
             memories, _ = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
         now = self.clock()
-        self.tell("freshness")
+        self.emit_progress("freshness")
         project = self.place.project
         freshness = DriftChecker(project, self.place.home, open_git(project.root, self.environ))
         self.problems += conflicting_answers.find_answer_problems(memories)
@@ -147,13 +147,19 @@ class _MaintenanceRun(MaintainJob):
         found: list[DriftSummary] = []
         try:
             subjects = [subject_of(one.record) for one in live]
-            freshness.check(now=now, subjects=subjects, whole=True, tell=found.append, go_on=self.raise_if_cancelled)
+            freshness.check(
+                now=now,
+                subjects=subjects,
+                whole=True,
+                on_summary=found.append,
+                raise_if_cancelled=self.raise_if_cancelled,
+            )
         except MemoryError_ as error:  # the other steps work without it
             self.add_problem(error)
         drift_by_memory, moved = (found[-1].drift_by_memory, found[-1].moved_references) if found else ({}, {})
         self.stale = find_stale_memories(live, drift_by_memory)
         self.counts.update(one.standing for one in self.stale)
-        self.tell("planning")
+        self.emit_progress("planning")
         uses = Uses(self.place.private)
         last = {name: one.last for name, one in uses.of_all().items()}
         accepted = review.acceptance_times(self.place)
@@ -167,7 +173,7 @@ class _MaintenanceRun(MaintainJob):
         }
         self.problems += uses.problems
         theme_activity = self.find_theme_activity(memories)
-        is_own_text = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
+        written_by_lerim = lambda one: store.written_by_lerim(one.record.id, one.text_hash)  # noqa: E731
         rules = self.settings.maintenance_rules
         effort = MergeEffort()
         kept_apart = review.pairs_kept_apart(self.place)
@@ -181,7 +187,7 @@ class _MaintenanceRun(MaintainJob):
             rules,
             self.cancelled,
             refused,
-            is_own_text,
+            written_by_lerim,
             effort,
             kept_apart,
         )
@@ -202,13 +208,13 @@ class _MaintenanceRun(MaintainJob):
         try:
             record_maintenance(self.place.project, self.place.home, self.clock())
         except (MemoryError_, OSError) as error:
-            said = error.message if isinstance(error, MemoryError_) else reason_of(error)
+            said = error.message if isinstance(error, MemoryError_) else error_reason(error)
             message = f"The time of the maintenance could not be saved: {said}"
             self.problems.append(Problem("maintained", str(self.place.private), message))
 
     def repair_links(self) -> bool:
         """Repair contradictory links between memories. Return whether any file changed. Raises MemoryError_."""
-        self.tell("links")
+        self.emit_progress("links")
         done = acts.repair_links(self.place)
         self.problems += done.problems
         if done.action is None:
@@ -241,7 +247,7 @@ class _MaintenanceRun(MaintainJob):
             run.counts = counts
             folder, problems = try_write_run(run)
             self.problems += problems
-        self.tell("cancelled" if self.state == "cancelled" else "done")
+        self.emit_progress("cancelled" if self.state == "cancelled" else "done")
         return MaintainReport(
             project=str(self.place.project.root),
             proposals=[candidate_view(one) for one in self.proposer.proposals],
@@ -270,7 +276,7 @@ def find_stale_memories(live: Iterable[StoredMemory], drift_by_memory: Mapping[s
 
 
 def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
-    """Notes how a maintaining ended; a problem where that cannot be written."""
+    """Log how a maintenance run ended. Return a problem if the log cannot be written."""
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
     asked = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
     try:
@@ -279,6 +285,6 @@ def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list
             home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
         )
     except OSError as error:
-        message = f"The maintenance could not be logged: {reason_of(error)}."
+        message = f"The maintenance could not be logged: {error_reason(error)}."
         return [Problem("activity-log", str(home.activity_log), message)]
     return []

@@ -85,7 +85,7 @@ def _find_same_memory(store: Store, memory: MemoryRecord) -> StoredMemory | None
     """The active memory of this primitive with the same title and body, ignoring case. Only memories whose id has the
     slug of this title are compared."""
     name = slug.make_slug(memory.title)
-    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.has_slug(one, name)):
+    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.matches_slug(one, name)):
         if path is None:
             continue
         with suppress(MemoryError_):  # skip an unreadable file
