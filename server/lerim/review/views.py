@@ -142,7 +142,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         path=str(proposal.path),
         targets=list(map(_target_view, proposal.target_memories)),
         neighbours=list(map(_neighbour_view, proposal.neighbours)),
-        suggested=_suggested(proposal),
+        suggested=_suggested_view(proposal),
         reason=redact_secrets(proposal.reason).text,
         maker=proposal.maker,
         scope=scope,
@@ -153,17 +153,17 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
 def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
     """The view of a left-out claim, without secrets and without instructions to an agent."""
     candidate = item.candidate
-    said = candidate.evidence[0] if candidate is not None and candidate.evidence else None
+    quote = candidate.evidence[0] if candidate is not None and candidate.evidence else None
     return LeftOutView(
         id=item.id,
         reason=item.reason,
         why=DROP_REASON_TEXTS[item.reason],
-        detail=_safe(item.detail),
-        title=_safe(item.title),
+        detail=_clean_text(item.detail),
+        title=_clean_text(item.title),
         primitive=candidate.primitive if candidate else "",
         kind=candidate.kind if candidate else None,
-        quote=_safe(said.quote) if said else "",
-        who=said.who if said else "",
+        quote=_clean_text(quote.quote) if quote else "",
+        who=quote.who if quote else "",
         session=item.session,
         turn=item.turn,
         platform=candidate.platform if candidate else "",
@@ -174,7 +174,7 @@ def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
     )
 
 
-def _safe(text: str) -> str:
+def _clean_text(text: str) -> str:
     return show_hidden(redact_secrets(remove_orders(text)).text)
 
 
@@ -197,7 +197,7 @@ def _neighbour_view(near: NearMemory) -> NeighbourView:
     )
 
 
-def _suggested(proposal: Proposal) -> SuggestedView | None:
+def _suggested_view(proposal: Proposal) -> SuggestedView | None:
     """The answer that a session's candidate suggests for a memory. Suggestions have none."""
     if not proposal.session:
         return None

@@ -78,13 +78,13 @@ def promote_question(
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is not an open question.", where=str(memory.path), todo=todo)
         now = current_second()
-        words = [
+        texts = [
             redact_secrets(join_lines(title or old.title)).text,
             redact_secrets(path_to_text(body or "").strip()).text,
         ]
         states = memory.ledger.states()
         decision = MemoryRecord(
-            *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),
+            *("", "decision", texts[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, texts[1]),
             references=old.references,
             resolves=(old.id,),
         )
@@ -92,10 +92,10 @@ def promote_question(
         if decision.references:
             decision = verifying.verify_record(paths.project, paths.home, decision, now)
         path = memory.store.path_for(decision)
-        over = memory.updated_text({"resolved_by": decision.id})
+        question_text = memory.updated_text({"resolved_by": decision.id})
         changes = [
             file_change(memory.store, path, None, render_record(decision)),
-            *memory.move_changes(memory.store.path_for(old, archived=True), over),
+            *memory.move_changes(memory.store.path_for(old, archived=True), question_text),
         ]
         return memory.perform("promote", f"Decided: {decision.title}", changes, path)
 

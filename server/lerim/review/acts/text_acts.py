@@ -55,15 +55,20 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
         changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, current_second())}
     if words.tags not in (None, tuple(redact_secrets(join_lines(tag)).text for tag in old.tags)):
         changes["tags"] = words.tags
-    named = old if references is None else replace(old, references=references)
-    if named.references != old.references:
-        changes["references"] = named.references or None
-    said = "updated" in changes and named.references  # new words verify the references, as an accepted update does
-    if said or "references" in changes:
+    with_references = old if references is None else replace(old, references=references)
+    if with_references.references != old.references:
+        changes["references"] = with_references.references or None
+    verify_now = (
+        "updated" in changes and with_references.references
+    )  # new words verify the references, as an accepted update does
+    if verify_now or "references" in changes:
         paths = memory.paths
-        before = None if said else old
+        before = None if verify_now else old
         changes["verified"] = (
-            verifying.verify_record(paths.project, paths.home, named, current_second(), before=before).verified or None
+            verifying.verify_record(
+                paths.project, paths.home, with_references, current_second(), before=before
+            ).verified
+            or None
         )
     parts = split_header(memory.text)
     newline = parts.newline if parts else "\n"
@@ -95,16 +100,18 @@ def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewR
     """
     with hold_memory(paths, memory_id) as memory:
         old = memory.record
-        now = lifecycle.confidence_after_feedback(old.confidence, said)
+        new_confidence = lifecycle.confidence_after_feedback(old.confidence, said)
         uses, at = Uses(paths.private), datetime.now(UTC)
         uses.record_feedback(memory_id, said, at)
         if said == "useful":
             uses.record_use([memory_id], "useful", at)
             withdraw_archiving(paths, memory.ledger, memory_id, "it was rated useful since")
-        text = memory.updated_text({"confidence": now})
+        text = memory.updated_text({"confidence": new_confidence})
         if text == memory.text:
-            return ReviewResult(True, "unchanged", f"Saved; its confidence stays {now:.2f}.", path=str(memory.path))
-        label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
+            return ReviewResult(
+                True, "unchanged", f"Saved; its confidence stays {new_confidence:.2f}.", path=str(memory.path)
+            )
+        label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {new_confidence:.2f})"
         if said != "useful" and memory.ledger.is_ours(hash_text(memory.text)):
             # only the confidence changed, and the person does not want to keep the memory
             memory.ledger.record_our_text(text)

@@ -40,34 +40,34 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
     with actions.locked_ledger(paths) as ledger:
         action = ledger.complete_action_id(action) if action else None
         actions.require_finished(paths, ledger, lambda one: one.id == action if action else one.stage == "undoing")
-        found = ledger.find_action(action) if action else _last(paths, ledger)
-        if found is None:
+        target = ledger.find_action(action) if action else _last(paths, ledger)
+        if target is None:
             known = "There is no such action; `lerim review undo --list` shows the last ones."
             message = known if action else "There is nothing to undo."
             return ReviewResult(False, "nothing", message)
-        if found.stage == "undone":
-            return ReviewResult(True, "already", "It was undone before.", found.id)
+        if target.stage == "undone":
+            return ReviewResult(True, "already", "It was undone before.", target.id)
         try:
-            _check_merged(paths, found)
-            actions.undo_action(paths, ledger, found)
+            _check_merged(paths, target)
+            actions.undo_action(paths, ledger, target)
         except StaleError as error:
-            ledger.pass_over(found)
+            ledger.pass_over(target)
             ledger.commit()
             raise StaleError(
-                f"“{found.label}” cannot be undone: {error.message}",
+                f"“{target.label}” cannot be undone: {error.message}",
                 where=error.where,
-                todo=f"{error.todo} The next undo takes the action before it; `lerim review undo {found.id}` tries "
+                todo=f"{error.todo} The next undo takes the action before it; `lerim review undo {target.id}` tries "
                 "this one again.",
                 diff=error.diff,
             ) from error
-        if found.kind == "feedback":
-            Uses(paths.private).delete_last_feedback(found.memory)
-            for change in found.changes:
-                withdraw_archiving(paths, ledger, found.memory, text=files.hash_text(change.after or ""))
-        elif found.memory:
-            record_kept(paths, found.memory)
-        path = next((change.path for change in found.changes if change.before is not None), None)
-        return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)
+        if target.kind == "feedback":
+            Uses(paths.private).delete_last_feedback(target.memory)
+            for change in target.changes:
+                withdraw_archiving(paths, ledger, target.memory, text=files.hash_text(change.after or ""))
+        elif target.memory:
+            record_kept(paths, target.memory)
+        path = next((change.path for change in target.changes if change.before is not None), None)
+        return ReviewResult(True, "undone", f"Undone: {target.label}", target.id, path)
 
 
 def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str) -> None:

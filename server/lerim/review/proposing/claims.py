@@ -54,31 +54,33 @@ def propose_in_ledger(
     """`propose_candidate` for a caller that already holds the ledger."""
     fingerprint = ledger.fingerprint(candidate.title, candidate.body)
     claims = session_claims(ledger)
-    met = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
-    if met is not None:
-        return met
+    earlier = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
+    if earlier is not None:
+        return earlier
     store = paths.store()
     near = find_neighbours(memories, store, candidate.title, candidate.body, MAX_SEARCHED_NEIGHBOURS)
     for one in near:
         if says_the_same(candidate, one.stored.record):
             return _add_evidence_to_memory(paths, ledger, store, candidate, fingerprint, one.stored)
-    there = [
+    comparable = [
         *(one.stored for one in near),
         *memories.find_sharing_words(candidate.title, MAX_SEARCHED_NEIGHBOURS, _ENDED_MEMORIES),
     ]
-    for stored in there:
+    for stored in comparable:
         if _was_said_before(ledger, candidate, fingerprint, stored):
             reason = "It is a memory already" if stored.status == "active" else "It is over"
             return AlreadyKnown(stored.record.id, f"{reason}: “{stored.record.title}”.")
-    same = _accepted_here(paths, ledger, store, claims, fingerprint)
-    restored = find_archived_by_rule(paths, ledger, store, same, candidate.time)
-    for known in same if restored is None else ():
+    accepted_claims = _accepted_here(paths, ledger, store, claims, fingerprint)
+    restored = find_archived_by_rule(paths, ledger, store, accepted_claims, candidate.time)
+    for known in accepted_claims if restored is None else ():
         # a person has changed the memory's text since, and their words take precedence
         if not _was_superseded(store, claims, known, candidate.time):
             return AlreadyKnown(known.memory, _ACCEPTED_REASON)
-    answered = ledger.choices.answered_memories(fingerprint, candidate.source)
-    shown = tuple(one for one in near if one.stored.record.id not in answered)[:MAX_SHOWN_NEIGHBOURS]
-    return CandidateProposed(_write_candidate(paths, ledger, claims, store, candidate, fingerprint, shown, restored))
+    answered_ids = ledger.choices.answered_memories(fingerprint, candidate.source)
+    shown_neighbours = tuple(one for one in near if one.stored.record.id not in answered_ids)[:MAX_SHOWN_NEIGHBOURS]
+    return CandidateProposed(
+        _write_candidate(paths, ledger, claims, store, candidate, fingerprint, shown_neighbours, restored)
+    )
 
 
 def propose_orphans(paths: ReviewPaths, ledger: Ledger, memories: MemorySearch | None = None) -> None:
@@ -113,11 +115,11 @@ def open_memory_search(paths: ReviewPaths, memories: MemorySearch | None) -> Ite
 
 def latest_turn_times(claims: Iterable[LedgerClaim]) -> dict[str, datetime]:
     """The time of the latest turn that states each memory, by memory id, as far as the ledger knows."""
-    said: dict[str, datetime] = {}
-    for known in claims:
-        if known.state in ("accepted", "known"):
-            said[known.memory] = max(known.last_said, said.get(known.memory, known.last_said))
-    return said
+    turn_times: dict[str, datetime] = {}
+    for claim in claims:
+        if claim.state in ("accepted", "known"):
+            turn_times[claim.memory] = max(claim.last_said, turn_times.get(claim.memory, claim.last_said))
+    return turn_times
 
 
 def _find_earlier_outcome(
@@ -175,8 +177,8 @@ def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim
         return False
 
 
-def _is_older_than(memory: MemoryRecord, told: Candidate | None) -> bool:
-    return told is not None and memory.updated < told.time
+def _is_older_than(memory: MemoryRecord, proposed: Candidate | None) -> bool:
+    return proposed is not None and memory.updated < proposed.time
 
 
 def _accepted_here(
@@ -282,11 +284,15 @@ def _write_candidate(
     candidate_id = _new_id(paths, store, claims, candidate, fingerprint)
     stored = {one.stored.record.id: one.stored for one in near}
     claims_of_neighbours = [known for known in claims if known.memory in stored]
-    said = latest_turn_times(known for known in claims_of_neighbours if not _is_of_another_branch(paths, ledger, known))
-    found = suggest_from_words(candidate, [one.stored.record for one in near], said) if restored is None else None
-    target_memory = stored[found.memory.id] if found is not None else restored
-    action = ACTIONS[found.answer] if found is not None else "add"
-    reason = found.reason if found is not None else _RESTORED_REASON if restored is not None else ""
+    last_said = latest_turn_times(
+        known for known in claims_of_neighbours if not _is_of_another_branch(paths, ledger, known)
+    )
+    suggested = (
+        suggest_from_words(candidate, [one.stored.record for one in near], last_said) if restored is None else None
+    )
+    target_memory = stored[suggested.memory.id] if suggested is not None else restored
+    action = ACTIONS[suggested.answer] if suggested is not None else "add"
+    reason = suggested.reason if suggested is not None else _RESTORED_REASON if restored is not None else ""
     targets = [Target(target_memory.record.id, target_memory.text_hash)] if target_memory is not None else []
     text = candidate_text(candidate, new_record(candidate, candidate_id), action, targets, reason)
     ledger.register(

@@ -28,12 +28,12 @@ from lerim.review.review_paths import ReviewPaths
 
 def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datetime | None = None) -> None:
     """Save the claims that a sync did not propose. Those without a title are not saved. Raises MemoryError_."""
-    told = [item for item in items if item.title.strip()]
-    if not told:
+    titled_items = [item for item in items if item.title.strip()]
+    if not titled_items:
         return
     paths.make_private_folder()
     with open_ledger(paths.private, paths.moves) as ledger:
-        ledger.left_out.save(told, now or datetime.now(UTC))
+        ledger.left_out.save(titled_items, now or datetime.now(UTC))
 
 
 def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OUT) -> tuple[list[LeftOut], int]:
