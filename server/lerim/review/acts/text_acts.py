@@ -58,9 +58,8 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
     with_references = old if references is None else replace(old, references=references)
     if with_references.references != old.references:
         changes["references"] = with_references.references or None
-    verify_now = (
-        "updated" in changes and with_references.references
-    )  # new words verify the references, as an accepted update does
+    # new words verify the references, as an accepted update does
+    verify_now = "updated" in changes and with_references.references
     if verify_now or "references" in changes:
         paths = memory.paths
         before = None if verify_now else old
