@@ -158,7 +158,7 @@ class SuggestionProposer:
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same, even
-    if the texts of the memories have changed."""
+    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
+    even if the texts of the memories have changed."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
     return one.action, ids, suggested_places(one.action, one.record)
