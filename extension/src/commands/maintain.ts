@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
-import { maintainedText } from "../text/memorywording";
+import { maintainReportText } from "../text/memorywording";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 
@@ -29,7 +29,7 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
   }
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message}`);
   const choices = report.proposals.length > 0 ? ["Open Review"] : [];
-  void vscode.window.showInformationMessage(`Lerim: ${maintainedText(report)}`, ...choices).then((choice) => {
+  void vscode.window.showInformationMessage(`Lerim: ${maintainReportText(report)}`, ...choices).then((choice) => {
     if (choice !== undefined) void review.show(folder);
   });
 }

@@ -136,11 +136,11 @@ export interface AllowParams {
   label: string;
 }
 /**
- * What is known of a question. `known` False: nothing that answers it was found.
+ * The answer to a question. `known` is False if nothing that answers it was found.
  *
- * `model` is the label of the model that answered, "none" where the passages themselves are all there is, best first.
- * `leftOut` sentences named no source that holds them. `message` is for the person: why there are no sentences, or
- * why they end early.
+ * `passages` are sorted, best first. `model` is the label of the model that answered, "none" if there are only
+ * passages. `leftOut` counts sentences that no source supports. `message` tells the person why there are no
+ * sentences, or why they end early.
  */
 export interface Answer {
   question: string;
@@ -164,9 +164,10 @@ export interface Sentence {
   citations: Citation[];
 }
 /**
- * A source: `number` is the passage's in this answer, `ref` `m:<memory id>` or `t:<session>#<turn>`.
+ * A source of a sentence. `number` is the number of its passage in this answer, `ref` is `m:<memory id>` or
+ * `t:<session>#<turn>`.
  *
- * `handle` opens a memory, `session` and `turn` a turn of a transcript; what does not apply is "".
+ * `handle` opens a memory; `session` and `turn` open a turn of a transcript. Fields that do not apply are "".
  */
 export interface Citation {
   number: number;
@@ -178,8 +179,10 @@ export interface Citation {
   turn: string;
 }
 /**
- * What was found, without secrets. `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was
- * said (ISO 8601, "" unknown), `path` a memory's file; `flags` are why it is not shown to a model.
+ * A memory or turn that was found, without secrets.
+ *
+ * `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was said (ISO 8601, "" if unknown), and
+ * `path` is a memory's file. `flags` are the reasons not to show it to a model.
  */
 export interface Passage {
   citation: Citation;

@@ -33,7 +33,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<(
       last = holder;
       const state = await holderState(holder, options.alive);
       if (state === "ended" || (state === "unknown" && waited > staleAfter)) {
-        if (await succeeds(rename(join(path, holder.name), join(path, ownName)))) break;
+        if (await isFulfilled(rename(join(path, holder.name), join(path, ownName)))) break;
         continue;
       }
     }
@@ -50,7 +50,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<(
   return async () => {
     clearInterval(refreshTimer);
     await rm(join(path, ownName), { force: true });
-    await succeeds(rmdir(path)); // fails if another window has already taken the lock
+    await isFulfilled(rmdir(path)); // fails if another window has already taken the lock
   };
 }
 
@@ -83,7 +83,7 @@ async function createLock(path: string, ownName: string): Promise<boolean> {
   await mkdir(newFolder);
   try {
     await writeFile(join(newFolder, ownName), "", "utf8");
-    await succeeds(rmdir(path)); // an interrupted release leaves it empty; only Windows cannot rename onto it
+    await isFulfilled(rmdir(path)); // an interrupted release leaves it empty; only Windows cannot rename onto it
     await rename(newFolder, path);
     return true;
   } catch (error) {
@@ -104,7 +104,7 @@ async function holderState(holder: Holder, alive: (pid: number) => boolean): Pro
   return start === now ? "lives" : "ended"; // the id now belongs to another process
 }
 
-function succeeds(step: Promise<unknown>): Promise<boolean> {
+function isFulfilled(step: Promise<unknown>): Promise<boolean> {
   return step.then(
     () => true,
     () => false,

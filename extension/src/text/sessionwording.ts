@@ -14,8 +14,8 @@ export function dayLabel(day: string, now: number): string {
   const days = Math.round((today.getTime() - then.getTime()) / 86_400_000);
   if (days === 0) return "Today";
   if (days === 1) return "Yesterday";
-  const far = then.getFullYear() !== today.getFullYear();
-  return then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", ...(far ? { year: "numeric" } : {}) });
+  const isOtherYear = then.getFullYear() !== today.getFullYear();
+  return then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", ...(isOtherYear ? { year: "numeric" } : {}) });
 }
 
 /** "45 s", "12 min", "2 h 5 min", "3 d 4 h". */
@@ -29,14 +29,14 @@ export function durationText(seconds: number): string {
 }
 
 /** Seconds from the first to the last turn; undefined if unknown. */
-export function secondsOf({ started, ended }: Pick<SessionView, "started" | "ended">): number | undefined {
+export function sessionSeconds({ started, ended }: Pick<SessionView, "started" | "ended">): number | undefined {
   const seconds = (Date.parse(ended) - Date.parse(started)) / 1000;
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }
 
 /** "12 min · 5 files". */
 export function sessionDescription(session: SessionView): string {
-  const seconds = secondsOf(session);
+  const seconds = sessionSeconds(session);
   return [
     ...(seconds === undefined ? [] : [durationText(seconds)]),
     ...(session.files === null || session.files === 0 ? [] : [counted(session.files, "file")]),
@@ -86,7 +86,7 @@ export function workText(session: SessionView): string {
 
 /** The facts about a session, one per line. */
 export function sessionTooltip(session: SessionView): string {
-  const seconds = secondsOf(session);
+  const seconds = sessionSeconds(session);
   return [
     session.title,
     "",

@@ -7,7 +7,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from lerim.errors import Problem, reason_of
+from lerim.errors import Problem, error_reason
 from lerim.files import check_regular, read_regular_file
 from lerim.jobs.report import SyncReport
 from lerim.paths import Home
@@ -61,5 +61,7 @@ def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
     try:
         append_activity(home, when, "sync", Path(report.project).name, stats, report.seconds, usage.cost)
     except OSError as error:
-        return [Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {reason_of(error)}.")]
+        return [
+            Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {error_reason(error)}.")
+        ]
     return []

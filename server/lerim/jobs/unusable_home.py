@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from lerim.errors import LerimError, SettingsError, reason_of
+from lerim.errors import LerimError, SettingsError, error_reason
 from lerim.paths import Home
 
 _ACCESS_ERRNOS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP}
@@ -21,14 +21,14 @@ def explain_unusable_home(error: BaseException, environ: Mapping[str, str] = os.
     """Return the error to report if `error`, or one that caused it, comes from an unreadable or unwritable home; None
     otherwise."""
     try:
-        home = Home.of(environ).root
+        home = Home.from_environ(environ).root
     except LerimError as home_error:
         return home_error
     cause: BaseException | None = error
     while cause is not None:
         where = _find_unusable_path(cause, home)
         if where is not None:
-            return SettingsError(f"Lerim's folder cannot be used: {reason_of(cause)}.", where=where, todo=_TODO)
+            return SettingsError(f"Lerim's folder cannot be used: {error_reason(cause)}.", where=where, todo=_TODO)
         cause = cause.__cause__ or cause.__context__
     return None
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import msgspec
 
-from lerim.assistant import Question, SentenceEvent, cited
+from lerim.assistant import Answer, Question, SentenceEvent
 from lerim.errors import LerimError
 from lerim.jobs.maintain import MaintainOptions, MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
@@ -75,7 +75,7 @@ class SessionTrialLine(msgspec.Struct, frozen=True, tag_field="event", tag="trie
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
     """The last line of a job that answered a question."""
 
-    answer: cited.Answer
+    answer: Answer
 
 
 class FailureLine(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
@@ -297,10 +297,10 @@ def _ask(
 ) -> AnswerLine:
     from datetime import UTC, datetime
 
-    from lerim.assistant import ask
+    from lerim.assistant import answer_question
 
     home = _find_home(repo)
-    answer = ask.answer_question(
+    answer = answer_question(
         _find_project(repo, home),
         home,
         os.environ,
@@ -331,7 +331,7 @@ def _find_home(folder: Path) -> Home:
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     check_home_outside_repository(home, folder)
     return home
 
@@ -343,7 +343,7 @@ def _find_project(repo: Path, home: Home) -> Project:
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)
     if found is None:
-        raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
+        raise ProjectError("This folder is not in a git repository.", where=str(repo), todo="Run `git init` in it.")
     return found
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim import files
-from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, reason_of
+from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, error_reason
 from lerim.memory import slug
 from lerim.memory.claims import IsWrittenByLerim, never_written_by_lerim
 from lerim.memory.lifecycle import Status, ended_status
@@ -273,7 +273,7 @@ def find_memory_files(
         except BoundaryError as error:
             problems.append(error.problem())
         except OSError as error:
-            message = f"The folder cannot be listed: {reason_of(error)}."
+            message = f"The folder cannot be listed: {error_reason(error)}."
             problems.append(Problem("folder-unreadable", str(place), message))
     try:
         files.resolve_inside(anchor, memory_dir)
@@ -340,5 +340,7 @@ def stat_memory_file(memory_dir: Path, name: str) -> MemoryFile:
     except FileNotFoundError as error:
         raise NotFoundError("The memory is gone.", where=path, todo="Refresh the list.") from error
     except OSError as error:
-        raise MemoryError_(f"The file cannot be read: {reason_of(error)}.", where=path, todo="Look at it.") from error
+        raise MemoryError_(
+            f"The file cannot be read: {error_reason(error)}.", where=path, todo="Look at it."
+        ) from error
     return MemoryFile(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))

@@ -85,7 +85,11 @@ class Transport:
                 return ModelAnswer(printed)
             case "agent":
                 return call.ask_agent(
-                    model, join_request(request), self._cancelled, self._environ, self._home or Home.of(self._environ)
+                    model,
+                    join_request(request),
+                    self._cancelled,
+                    self._environ,
+                    self._home or Home.from_environ(self._environ),
                 )
             case "editor":
                 return ModelAnswer(self._ask_editor(request, model, output, listener))

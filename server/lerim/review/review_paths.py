@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from lerim import files
-from lerim.errors import BusyError, MemoryError_, reason_of
+from lerim.errors import BusyError, MemoryError_, error_reason
 from lerim.memory import ARCHIVED_FOLDERS, LIVE_FOLDERS, Store
 from lerim.paths import Home
 from lerim.project import Project, folder, make_personal_project, make_private_folder
@@ -101,7 +101,7 @@ class ReviewPaths:
         try:
             make_private_folder(self.home, self.private)
         except OSError as error:
-            message = f"This folder cannot be created: {reason_of(error)}."
+            message = f"This folder cannot be created: {error_reason(error)}."
             raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
 
     @contextmanager
@@ -118,7 +118,7 @@ class ReviewPaths:
                 "Another process is changing this project's review.", where=lock.lock_file, todo=todo
             ) from error
         except OSError as error:
-            message = f"The review cannot be locked: {reason_of(error)}."
+            message = f"The review cannot be locked: {error_reason(error)}."
             raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
         try:
             yield

@@ -49,7 +49,7 @@ def join_with_model(
     try:
         answer = ask_signature(lm, MemoryMergeSignature, inputs, MemoryCandidate)
     except LerimError as error:  # the next call will meet the same error; the results so far must not wait for it
-        yield f"code joined the parts alone: {error.gist}"
+        yield f"code joined the parts alone: {error.generic_message}"
         yield from join_without_model(candidates)
         return
     titles = {item.title.strip() for item in answer.items}

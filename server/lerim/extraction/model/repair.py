@@ -59,7 +59,7 @@ def repair_quotes(
         if isinstance(error, _RETRYABLE_ERRORS) and not isinstance(error, TooDearError):
             raise
         # The first answer remains valid.
-        return tuple(items), f"no quote was found: {error.gist}"
+        return tuple(items), f"no quote was found: {error.generic_message}"
     repaired_items, repaired = list(items), 0
     for requoted in answer.items:
         if not 0 <= requoted.claim < len(unquoted):

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.config import load
-from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, reason_of
+from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, error_reason
 from lerim.jobs.activity_log import append_activity
 from lerim.jobs.maintain.last_run import record_maintenance
 from lerim.jobs.maintain.maintenance_job import MaintainJob
@@ -207,7 +207,7 @@ class _MaintenanceRun(MaintainJob):
         try:
             record_maintenance(self.place.project, self.place.home, self.clock())
         except (MemoryError_, OSError) as error:
-            cause = error.message if isinstance(error, MemoryError_) else reason_of(error)
+            cause = error.message if isinstance(error, MemoryError_) else error_reason(error)
             message = f"The time of the maintenance could not be saved: {cause}"
             self.problems.append(Problem("maintained", str(self.place.private), message))
 
@@ -288,6 +288,6 @@ def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list
             home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
         )
     except OSError as error:
-        message = f"The maintenance could not be logged: {reason_of(error)}."
+        message = f"The maintenance could not be logged: {error_reason(error)}."
         return [Problem("activity-log", str(home.activity_log), message)]
     return []

@@ -122,13 +122,13 @@ class LeadPass:
 
     def _record_decision(self, proposal: Proposal, decision: Decided | RefusedDecision) -> None:
         """Save the suggested answer, then log it: the log contains only what was saved."""
-        from lerim.assistant import decide as deciding
+        from lerim.assistant import RefusedDecision
 
         place, title = self.context.place, proposal.record.title
-        if isinstance(decision, deciding.RefusedDecision):
+        if isinstance(decision, RefusedDecision):
             updated = queue.suggest_answer(place, proposal.id, None)
             action = MemoryAction("kept", proposal.id, title, "", reason=REFUSED)
-            log_text = f"the decision was not taken: {decision.why}"
+            log_text = f"the decision was not taken: {decision.log_reason}"
         else:
             memory = decision.memory.id if decision.memory else ""
             updated = queue.suggest_answer(place, proposal.id, decision.answer, memory, decision.reason)
@@ -156,7 +156,7 @@ class LeadPass:
         except (BudgetError, SpendingError):
             raise
         except ModelError as error:
-            self._log(log, f"{proposal.id}: it did not answer ({error.gist})")
+            self._log(log, f"{proposal.id}: it did not answer ({error.generic_message})")
             return ""
         return evidence.text
 

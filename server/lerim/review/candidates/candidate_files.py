@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from lerim import files
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, reason_of
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, error_reason
 from lerim.extraction import Signal, current_signal
 from lerim.memory import (
     MAX_FILE_BYTES,
@@ -64,7 +64,7 @@ def load_candidates(
     except BoundaryError as error:
         return found, [error.problem()]
     except OSError as error:
-        return found, [Problem("folder-unreadable", str(paths.review), f"Cannot be listed: {reason_of(error)}.")]
+        return found, [Problem("folder-unreadable", str(paths.review), f"Cannot be listed: {error_reason(error)}.")]
     for name in names:
         path = paths.review / name
         if path.stem in unfinished_ids:
