@@ -124,7 +124,7 @@ def run_session_trial(
             [make_earlier_claim(one) for one in rules],
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
-            answered=answers,
+            answer_cache=answers,
             gate=settings.window_gate == "signal",
             model=model.label,
         )

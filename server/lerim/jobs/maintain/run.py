@@ -172,7 +172,7 @@ class _MaintenanceRun(MaintainJob):
             self.settings.maintenance_rules,
             self.cancelled,
             unwanted_reasons,
-            lambda one: store.ours(one.record.id, one.text_hash),
+            lambda one: store.written_by_lerim(one.record.id, one.text_hash),
             effort,
             review.pairs_kept_apart(self.place),
         )
@@ -195,7 +195,13 @@ class _MaintenanceRun(MaintainJob):
         summaries: list[DriftSummary] = []
         try:
             subjects = [subject_of(one.record) for one in active]
-            checker.check(now=now, subjects=subjects, whole=True, tell=summaries.append, go_on=self.raise_if_cancelled)
+            checker.check(
+                now=now,
+                subjects=subjects,
+                whole=True,
+                on_summary=summaries.append,
+                raise_if_cancelled=self.raise_if_cancelled,
+            )
         except MemoryError_ as error:  # the other steps work without it
             self.add_problem(error)
         return summaries[-1] if summaries else DriftSummary({}, {})

@@ -81,7 +81,7 @@ def _find_same_memory(store: Store, memory: MemoryRecord) -> StoredMemory | None
     """The active memory of this primitive that has the same title and text, in any case of letters; of those alone that
     were named after this title."""
     name = slug.make_slug(memory.title)
-    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.has_slug(one, name)):
+    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.matches_slug(one, name)):
         if path is None:
             continue
         with suppress(MemoryError_):  # a file that cannot be read says nothing
