@@ -281,13 +281,13 @@ export interface CallView {
   text: string;
 }
 /**
- * A waiting candidate. `turn` is the id its claim rests on; a proposal of maintain's has no session, turn, platform
- * and signal, but a `reason`.
+ * A waiting candidate.
  *
- * `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
- * first; `ends` are the ids of those that would be no longer active. `neighbours` are the most similar
- * active memories, best first; `suggested` is the preselected answer for one of them. `scope` global: it would be the
- * person's own.
+ * `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
+ * turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
+ * ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
+ * most similar active memories, best first; `suggested` is the preselected answer for one of them. `scope` "global":
+ * it would become one of the person's own memories.
  */
 export interface CandidateView {
   id: string;
@@ -327,7 +327,7 @@ export interface EvidenceView {
   who: Speaker;
 }
 /**
- * A memory that a candidate is about, as it is now.
+ * The current state of a memory that a candidate changes or ends.
  */
 export interface TargetView {
   id: string;
@@ -336,8 +336,8 @@ export interface TargetView {
   path: string;
 }
 /**
- * An active memory near a candidate. `similarity` is from 0 to 1; `hash` is of the file's text as shown, and can be
- * sent back with the person's choice.
+ * An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
+ * clients can send it back with the person's choice.
  */
 export interface NeighbourView {
   id: string;
@@ -351,9 +351,8 @@ export interface NeighbourView {
   hash: string;
 }
 /**
- * The answer for a memory that the claim itself, or a model, suggests. Accepting without a choice does it.
- *
- * For `keep` the memory is empty.
+ * The answer that the claim's own words, or a model, suggest for a memory, given by its id. It applies if the
+ * candidate is accepted without a choice. For `keep`, `memory` is empty.
  */
 export interface SuggestedView {
   answer: NeighbourAnswer;
@@ -520,8 +519,9 @@ export interface LeftOutList {
   total: number;
 }
 /**
- * Something that was not proposed. `why` is the `reason` in words, `detail` what it was here; `quote` is "" where
- * no words show it, `score` what a ranking gave it. Not `canPropose`: no memory can be made of it.
+ * A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
+ * "" if there is no quote; `score` is the ranking score, if it was ranked. `canPropose` is false if no memory can be
+ * made of it.
  */
 export interface LeftOutView {
   id: string;
@@ -873,7 +873,7 @@ export interface ReviewList {
   undo: UndoView | null;
 }
 /**
- * The action `undo` would take back, and how to call it.
+ * The action that undo would revert: its id and a label.
  */
 export interface UndoView {
   action: string;
