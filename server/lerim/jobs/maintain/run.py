@@ -287,11 +287,17 @@ def find_stale_memories(active: Iterable[StoredMemory], drift_by_memory: Mapping
 def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
     """Log how a maintenance run ended. Return a problem if the log cannot be written."""
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
-    asked = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
+    model_usage = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
     try:
         cost = total_usage(report.spent).cost
         append_activity(
-            home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
+            home,
+            when,
+            "maintain",
+            Path(report.project).name,
+            f"{report.state}: {counts}{model_usage}",
+            report.seconds,
+            cost,
         )
     except OSError as error:
         message = f"The maintenance could not be logged: {error_reason(error)}."
