@@ -16,12 +16,12 @@ from lerim import __version__
 from lerim.cli.ask import ask_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
-from lerim.cli.left_out import review_app
 from lerim.cli.maintain import maintain_command
 from lerim.cli.memory_acts import memory_app
 from lerim.cli.model import model_app
 from lerim.cli.project import project_app
 from lerim.cli.queue import queue_app
+from lerim.cli.review_left_out import review_app
 from lerim.cli.sessions import sessions_app
 from lerim.cli.stats import stats_command
 from lerim.cli.status import status_command
@@ -82,7 +82,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _run_app(argv: Sequence[str]) -> int:
-    with output.guard_output():
+    with output.ignore_closed_pipe():
         try:
             app(args=list(argv), prog_name="lerim")
         except SystemExit as system_exit:

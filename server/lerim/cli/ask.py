@@ -13,6 +13,7 @@ import typer
 from lerim.assistant import Answer, Passage, Question, Sentence, SentenceEvent
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    EXIT_CODES,
     GlobalOption,
     JsonOption,
     RepoOption,
@@ -26,7 +27,6 @@ from lerim.extraction import shorten
 from lerim.models import describe_spent
 from lerim.paths import Home
 
-EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3}
 MAX_PASSAGE_CHARACTERS = 240
 """How much of a passage is shown."""
 MIN_LINE_CHARACTERS = 20

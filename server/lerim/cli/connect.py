@@ -63,9 +63,9 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
         (row for agent in agents for row in _agent_rows(agent)),
     )
     for agent in agents:
-        for one in agent.skipped:
-            more = f" (and {one.count - 1} more)" if one.count > 1 else ""
-            output.print_line(output.escape_controls(f"{agent.name}: {one.example}{more}: {one.message}"))
+        for skipped in agent.skipped:
+            more = f" (and {skipped.count - 1} more)" if skipped.count > 1 else ""
+            output.print_line(output.escape_controls(f"{agent.name}: {skipped.example}{more}: {skipped.message}"))
         if agent.last_error:
             when = f" at {agent.last_error.time[:19].replace('T', ' ')} UTC" if agent.last_error.time else ""
             output.print_line(output.escape_controls(f"{agent.name}: last error{when}: {agent.last_error.message}"))
@@ -93,13 +93,13 @@ def auto_command(as_json: JsonOption = False) -> None:
 
     home = find_home()
     agents = _examine_agents()
-    found = [agent for agent in agents if agent.state == "connected"]
+    connected_agents = [agent for agent in agents if agent.state == "connected"]
     choices = platforms.load_platform_choices(home)
-    for agent in found:
+    for agent in connected_agents:
         if agent.platform not in choices:
             platforms.connect_platform(home, agent.platform)
     if as_json:
-        output.show_json(ConnectedOutput(found))
+        output.show_json(ConnectedOutput(connected_agents))
         return
     for agent in agents:
         if agent.state == "connected":
@@ -109,7 +109,7 @@ def auto_command(as_json: JsonOption = False) -> None:
                 f"{agent.name} was removed earlier and stays removed; `lerim connect "
                 f"{agent.platform}` connects it again."
             )
-    if not found:
+    if not connected_agents:
         output.print_line(
             "No sessions were found on this machine. If a store is elsewhere, run `lerim connect PLATFORM --path P`."
         )

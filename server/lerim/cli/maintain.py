@@ -189,10 +189,10 @@ def show_maintain_report(report: MaintainReport) -> None:
     output.print_problems(report.problems)
 
 
-def _describe_drift(one: StaleMemory) -> str:
-    moved = f"is {one.moved_to} now" if one.moved_to else ""
-    since = f"since {one.since}" if one.since else ""
-    return ", ".join(filter(None, (one.reference, moved, one.detail, since)))
+def _describe_drift(memory: StaleMemory) -> str:
+    moved = f"is {memory.moved_to} now" if memory.moved_to else ""
+    since = f"since {memory.since}" if memory.since else ""
+    return ", ".join(filter(None, (memory.reference, moved, memory.detail, since)))
 
 
 def _proposal_row(view: CandidateView) -> tuple[str, str, str]:

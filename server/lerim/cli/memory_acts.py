@@ -21,7 +21,7 @@ from lerim.cli.terminal import (
     find_review_paths,
     make_memory_id_finder,
     output,
-    parse_named_references,
+    parse_typed_references,
     with_error_exit,
 )
 from lerim.errors import UsageError
@@ -70,7 +70,7 @@ def edit_command(
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
     edit = CandidateEdit(title, None if body is None else _read_body(body), None if tag is None else tuple(tag))
-    references = None if reference is None else parse_named_references(paths.project, reference)
+    references = None if reference is None else parse_typed_references(paths.project, reference)
     act_on_each(
         [memory_id], lambda name: acts.edit_memory(paths, name, edit, references), as_json=as_json, personal=personal
     )

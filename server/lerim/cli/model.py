@@ -107,8 +107,8 @@ def use_command(
 ) -> None:
     """Choose the model that reads sessions. Changes only that setting in ~/.lerim/config.toml."""
     home = find_home()
-    given = {"provider": provider, "model": model, "base_url": base_url}
-    for name, value in given.items():
+    choice = {"provider": provider, "model": model, "base_url": base_url}
+    for name, value in choice.items():
         try:
             SETTING_KEYS[f"{EXTRACT_TABLE}.{name}"].check(value)
         except ValueError as error:
@@ -143,7 +143,7 @@ def try_command(
     as_json: JsonOption = False,
 ) -> None:
     """Let a model read one of this repository's sessions, and compare what it finds with what the rules find."""
-    from lerim.cli.offer import show_trial, try_model
+    from lerim.cli.model_offer import show_trial, try_model
 
     if provider and provider not in PROVIDERS:
         raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
@@ -195,7 +195,7 @@ def _load_extract_model(settings: load.Settings) -> Model:
         message = problems[0].message if problems else "No model is chosen, and none was found."
         where = problems[0].path if problems else EXTRACT_TABLE
         raise SettingsError(
-            message, where=where, todo=("Choose one with `lerim model use`; `lerim model list` shows what there is.")
+            message, where=where, todo="Choose one with `lerim model use`; `lerim model list` shows what there is."
         )
     return model
 
@@ -206,7 +206,7 @@ def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
     if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
         todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to agree for good."
         raise SettingsError(
-            (f"{model.label} costs money, and you have not agreed to pay for it."), where=EXTRACT_TABLE, todo=todo
+            f"{model.label} costs money, and you have not agreed to pay for it.", where=EXTRACT_TABLE, todo=todo
         )
     sys.stderr.write(
         f"{output.escape_controls(model.label)} costs money; this test costs very little. Continue? [y/N] "

@@ -1,4 +1,4 @@
-"""`lerim review list|show|accept|edit|reject|undo`; `dropped`, `propose` and `forget` are in `left_out.py`."""
+"""`lerim review list|show|accept|edit|reject|undo`; `dropped`, `propose` and `forget` are in `review_left_out.py`."""
 
 from __future__ import annotations
 
@@ -161,9 +161,8 @@ def accept_command(
         nonlocal quotes
         result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         if result.ask_quotes:
-            quotes = (
-                "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
-            )  # personal memories are in no repository
+            # Personal memories are in no repository: nothing is committed, so there is nothing to ask.
+            quotes = "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
             result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         return result
 

@@ -140,23 +140,23 @@ def list_command(
     """List this repository's sessions, most recently ended first."""
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
     with _open_catalog() as catalog:
-        found = catalog.list_filtered_sessions(filters, limit) if catalog else []
+        sessions = catalog.list_filtered_sessions(filters, limit) if catalog else []
     if as_json:
-        output.show_json(SessionListOutput([_make_session_output(one) for one in found]))
+        output.show_json(SessionListOutput([_make_session_output(session) for session in sessions]))
         return
-    for one in found:
-        view = _make_session_output(one)
-        counts = f"{output.pluralize(one.prompts, 'prompt')}, {output.pluralize(one.tool_calls, 'call')}"
-        files = f", {output.pluralize(one.files, 'file')}" if one.files else ""
+    for session in sessions:
+        view = _make_session_output(session)
+        counts = f"{output.pluralize(session.prompts, 'prompt')}, {output.pluralize(session.tool_calls, 'call')}"
+        files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
         gone = ", its transcript is gone" if view.gone else ""
         subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
         details = f"{view.platform}, {_format_minute(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
         output.show_item(f"{view.id}", [f"{view.title}", details])
-    if len(found) == limit:
+    if len(sessions) == limit:
         output.print_note(f"The last {limit}; --limit shows more.")
-    if not found and filters != SessionFilters(projects=filters.projects):
+    if not sessions and filters != SessionFilters(projects=filters.projects):
         output.print_line("No session matches.")
-    elif not found:
+    elif not sessions:
         more = (
             "; `lerim sessions list --all` lists those of all repositories" if catalog and not all_repositories else ""
         )
@@ -185,21 +185,21 @@ def search_command(
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
     with _open_catalog() as catalog:
         if catalog is None:
-            found = []
+            turns = []
         elif by == "session":
-            found = catalog.search_sessions(query, limit=limit, filters=filters)
+            turns = catalog.search_sessions(query, limit=limit, filters=filters)
         else:
-            found = catalog.search_turns(query, limit=limit, filters=filters)
-        titles = [] if as_json or not catalog else [_find_title(catalog, one) for one in found]
+            turns = catalog.search_turns(query, limit=limit, filters=filters)
+        titles = [] if as_json or not catalog else [_find_title(catalog, turn) for turn in turns]
     if as_json:
-        output.show_json(TurnSearchOutput([_make_turn_output(one) for one in found]))
+        output.show_json(TurnSearchOutput([_make_turn_output(turn) for turn in turns]))
         return
-    for one, title in zip(found, titles, strict=True):
-        turn_output = _make_turn_output(one)
+    for turn, title in zip(turns, titles, strict=True):
+        turn_output = _make_turn_output(turn)
         head = f"{turn_output.session} --turn {turn_output.number}"
         details = f"{turn_output.platform}, {turn_output.role}, {_format_minute(turn_output.time)}, in: {title}"
         output.show_item(head, [details, _make_snippet(turn_output, query)])
-    if not found:
+    if not turns:
         output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")
 
 
@@ -228,7 +228,7 @@ def show_command(
     if turn and not rows:
         raise NotFoundError(
             f"The session has no turn {turn!r}.",
-            todo=("Give a turn's number, or an id that `lerim sessions search` printed."),
+            todo="Give a turn's number, or an id that `lerim sessions search` printed.",
         )
     session_output = _make_session_output(matches[0])
     summary = None if turn else _find_summary(matches[0])
@@ -257,9 +257,9 @@ def show_command(
                 output.print_line(textwrap.indent(output.escape_controls(text, lines=True).rstrip(), margin))
 
 
-def _find_summary(one: SessionListItem) -> SummaryView | None:
+def _find_summary(session: SessionListItem) -> SummaryView | None:
     home = find_home()
-    return find_summary_view(find_folder_projects(one.cwds, home), home, one.platform, one.session_id)
+    return find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
 
 
 def _show_summary(summary: SummaryView) -> None:
@@ -309,28 +309,28 @@ def _open_catalog() -> AbstractContextManager[Catalog | None]:
     return Catalog.open(home) if home.catalog.exists() else nullcontext()
 
 
-def _make_session_output(one: SessionListItem) -> SessionOutput:
-    tokens = one.tokens
+def _make_session_output(session: SessionListItem) -> SessionOutput:
+    tokens = session.tokens
     return SessionOutput(
-        id=clean_text(one.session_id),
-        platform=one.platform,
-        title=_format_title(one),
-        started=format_time(one.started) if one.started else "",
-        ended=format_time(one.ended) if one.ended else "",
-        folder=clean_text(one.cwds[0]) if one.cwds else "",
-        branches=_clean_texts(one.branches),
-        models=_clean_texts(one.models),
-        turns=one.turns,
-        prompts=one.prompts,
-        tool_calls=one.tool_calls,
-        tool_errors=one.tool_errors,
-        files=one.files,
+        id=clean_text(session.session_id),
+        platform=session.platform,
+        title=_format_title(session),
+        started=format_time(session.started) if session.started else "",
+        ended=format_time(session.ended) if session.ended else "",
+        folder=clean_text(session.cwds[0]) if session.cwds else "",
+        branches=_clean_texts(session.branches),
+        models=_clean_texts(session.models),
+        turns=session.turns,
+        prompts=session.prompts,
+        tool_calls=session.tool_calls,
+        tool_errors=session.tool_errors,
+        files=session.files,
         tokens=TokensOutput(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None,
-        cost=one.cost,
-        place=clean_text(one.place),
-        parent=clean_text(one.parent),
-        parent_missing=one.parent_missing,
-        gone=one.vanished,
+        cost=session.cost,
+        place=clean_text(session.place),
+        parent=clean_text(session.parent),
+        parent_missing=session.parent_missing,
+        gone=session.vanished,
     )
 
 
@@ -362,8 +362,8 @@ def _find_title(catalog: Catalog, row: TurnRow) -> str:
     return _format_title(session_item) if session_item else "(no title)"
 
 
-def _format_title(one: SessionListItem) -> str:
-    return _shorten_line(one.title or one.opening, TITLE_CHARACTERS) or "(no title)"
+def _format_title(session: SessionListItem) -> str:
+    return _shorten_line(session.title or session.opening, TITLE_CHARACTERS) or "(no title)"
 
 
 def _clean_texts(texts: Iterable[str]) -> list[str]:
@@ -380,7 +380,7 @@ def _make_snippet(turn_output: TurnOutput, query: str) -> str:
     """Returns the text around the first word of the query that occurs in a turn."""
     flat = " ".join(f"{turn_output.text}\n{turn_output.tools}".split())
     word_pattern = "|".join(re.escape(word[:-1] if len(word) > 4 else word) for word in tokenize_text(query))
-    found = re.search(rf"(?<![^\W_])(?:{word_pattern})", flat, re.IGNORECASE) if word_pattern else None
-    start = max(0, found.start() - SNIPPET_MARGIN) if found else 0
+    match = re.search(rf"(?<![^\W_])(?:{word_pattern})", flat, re.IGNORECASE) if word_pattern else None
+    start = max(0, match.start() - SNIPPET_MARGIN) if match else 0
     cut = flat[start : start + SNIPPET_CHARACTERS]
     return ("…" if start else "") + cut + ("…" if start + SNIPPET_CHARACTERS < len(flat) else "")

@@ -38,7 +38,7 @@ from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
 if TYPE_CHECKING:
     from lerim.jobs import SyncEvent, SyncOptions, SyncReport
 
-ROLES_OF_A_SYNC: tuple[RoleName, ...] = ("extract", "summarize")
+SYNC_ROLES: tuple[RoleName, ...] = ("extract", "summarize")
 
 
 @with_error_exit
@@ -79,10 +79,10 @@ def sync_command(
         raise typer.BadParameter("Sessions outside any repository have no former folder.", param_hint="--alias")
     context = open_personal_context() if personal else open_command_context(repo, alias)
     if unknown_aliases := [old for old in alias if find_gone_project(old, context.home) is None]:
-        from lerim.cli.terminal import refuse_unknown_aliases
+        from lerim.cli.terminal import check_aliases
 
         with interruptible() as cancelled, _progress(quiet=as_json) as emit:
-            refuse_unknown_aliases(context, unknown_aliases, emit, cancelled)
+            check_aliases(context, unknown_aliases, emit, cancelled)
     if any(find_gone_project(old, context.home) for old in alias):
         register_aliases(context.project, context.home)  # the review moves here for good, not only for this run
     accept_threshold = context.settings.accept_above if accept_above is None else accept_above
@@ -102,9 +102,8 @@ def sync_command(
         report = combine_reports(report, run_sync(context, options, quiet=False))
     if report.waits.why == "none" and report.waits.sessions and not as_json and options.model == "auto":
         report = offer_model(context, options, report)
-    new_problems = [
-        one for one in report.problems if one not in context.problems
-    ]  # problems with the settings were printed already
+    # Problems with the settings were printed already.
+    new_problems = [problem for problem in report.problems if problem not in context.problems]
     report = msgspec.structs.replace(report, problems=new_problems)
     if as_json:
         output.show_json(msgspec.structs.replace(report, problems=[*context.problems, *report.problems]))
@@ -132,7 +131,7 @@ def _save_consent(context: CommandContext) -> None:
     """Saves the person's consent to pay for the models that a sync uses. Raises SettingsError if it cannot be saved."""
     from lerim.models import consent, find_role_model
 
-    for role in ROLES_OF_A_SYNC:
+    for role in SYNC_ROLES:
         model, _ = find_role_model(role, context.settings, os.environ)
         if model is not None and model.billed:
             consent.allow_model(context.home, model.label)
@@ -175,15 +174,15 @@ def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
 def offer_model(context: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
     """Offers the models of this machine if the person has not chosen one yet. Returns the report, extended by what the
     chosen model found."""
-    from lerim.cli import offer
+    from lerim.cli import model_offer
 
     if context.settings.origins["roles.extract.provider"] != DEFAULT_ORIGIN:
         return report
-    offers = offer.find_offers(context.home, os.environ)
+    offers = model_offer.find_offers(context.home, os.environ)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        offer.show_offers(offers, report)
+        model_offer.show_offers(offers, report)
         return report
-    if not offer.ask_for_model(context, offers, report):
+    if not model_offer.ask_for_model(context, offers, report):
         return report
     return combine_reports(report, run_sync(context, options, quiet=False))
 

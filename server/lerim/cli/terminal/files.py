@@ -43,12 +43,12 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def parse_named_references(project: Project, references: Sequence[str]) -> tuple[str, ...]:
+def parse_typed_references(project: Project, references: Sequence[str]) -> tuple[str, ...]:
     """Parses typed references as a memory stores them. Raises MemoryError_ for one outside the repository."""
     return parse_references(resolve_from_root(project, one) for one in references)
 
 
-def find_named_files(paths: ReviewPaths, typed: str) -> tuple[str, ...]:
+def resolve_file_filter(paths: ReviewPaths, typed: str) -> tuple[str, ...]:
     """Returns the files, folders or symbols that a filter selects.
 
     That is the path itself if it exists or memories refer to it; otherwise every referenced path that ends with it,

@@ -14,7 +14,7 @@ from lerim.project import is_inside_folder
 from lerim.sessions import Catalog, split_likely_transcripts
 
 
-def refuse_unknown_aliases(
+def check_aliases(
     context: CommandContext, aliases: list[str], emit: Callable[[SyncEvent], None], cancelled: Callable[[], bool]
 ) -> None:
     """Raises ProjectError for an alias in which no agent's session ran.

@@ -53,29 +53,29 @@ def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
     return find_id
 
 
-def shortest_prefix(one: str, ids: Collection[str]) -> str:
+def shortest_prefix(full_id: str, ids: Collection[str]) -> str:
     """Returns the shortest prefix of an id, in whole words and with at least one, that no other of `ids` has.
 
     A number at the end is never cut off alone: without it, the id may be that of a memory.
     """
-    others = [other for other in ids if other != one]
-    words = one[DATE_PREFIX_LENGTH:].split("-")
+    others = [other for other in ids if other != full_id]
+    words = full_id[DATE_PREFIX_LENGTH:].split("-")
     for count in range(1, len(words) - words[-1].isdigit()):
-        prefix = one[:DATE_PREFIX_LENGTH] + "-".join(words[:count])
+        prefix = full_id[:DATE_PREFIX_LENGTH] + "-".join(words[:count])
         if not any(other.startswith(prefix) for other in others):
             return prefix
-    return one
+    return full_id
 
 
 def _complete_id(typed: str, ids: Collection[str], noun: str, list_command: str) -> str:
     if typed in ids or not typed:
         return typed
-    found = sorted(one for one in ids if one.startswith(typed))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listing = ", ".join(found[:MAX_LISTED]) + (
-            f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    matches = sorted(one for one in ids if one.startswith(typed))
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        listing = ", ".join(matches[:MAX_LISTED]) + (
+            f" and {len(matches) - MAX_LISTED} more" if len(matches) > MAX_LISTED else ""
         )
         raise UsageError(
             f"Several {noun} ids begin with {typed[:80]!r}: {listing}.", todo="Give more characters of the id."

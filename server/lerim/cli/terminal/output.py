@@ -87,18 +87,18 @@ def print_line(text: str = "") -> None:
 
 
 def _print(text: str) -> None:
-    with guard_output():
+    with ignore_closed_pipe():
         sys.stdout.write(text + "\n")
 
 
 def flush_output() -> None:
     """Flushes standard output. Raises OutputError."""
-    with guard_output():
+    with ignore_closed_pipe():
         sys.stdout.flush()
 
 
 @contextmanager
-def guard_output() -> Iterator[None]:
+def ignore_closed_pipe() -> Iterator[None]:
     """Ignores a closed pipe (`… | head`): the command continues without output.
 
     Raises OutputError if writing fails for any other reason.
@@ -190,7 +190,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
         table.padding = (0, 0)
         console.width = max(console.width, min_table_width)  # the terminal may break lines; no number is left out
     console.print(table)
-    with guard_output():
+    with ignore_closed_pipe():
         sys.stdout.write(buffer.getvalue())
 
 

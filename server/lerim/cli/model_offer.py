@@ -21,7 +21,7 @@ MAX_PROPOSALS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ModelOffer:
     """A model that can be used at once: the settings that choose it, its display name and its price."""
 
     provider: str
@@ -31,36 +31,36 @@ class Offer:
     price: str
 
 
-def find_offers(home: Home, environ: Mapping[str, str]) -> list[Offer]:
+def find_offers(home: Home, environ: Mapping[str, str]) -> list[ModelOffer]:
     """Returns the usable models of this machine: installed agents, model servers and providers with a key. The
     models of the editor are not included."""
     return list(_iterate_offers(home, environ))
 
 
-def _iterate_offers(home: Home, environ: Mapping[str, str]) -> Iterator[Offer]:
+def _iterate_offers(home: Home, environ: Mapping[str, str]) -> Iterator[ModelOffer]:
     view = list_models(home, environ, datetime.now().astimezone())
     for agent in view.agents:
         if agent.program:
-            yield Offer(agent.provider, "", "", agent.name, agent.price)
+            yield ModelOffer(agent.provider, "", "", agent.name, agent.price)
     for server in view.servers:
         if server.models:
             provider = "ollama" if server.name == "Ollama" else "openai"
             name = f"{server.models[0]} ({server.name or server.base_url})"
-            yield Offer(provider, server.models[0], server.base_url, name, "on this machine")
+            yield ModelOffer(provider, server.models[0], server.base_url, name, "on this machine")
     limit = f"at most ${view.budget:g} a day" if view.budget else "no limit"
     for service in view.providers:
         if service.key:
-            yield Offer(service.name, "", "", f"{service.name} {service.model}", f"paid by the token, {limit}")
+            yield ModelOffer(service.name, "", "", f"{service.name} {service.model}", f"paid by the token, {limit}")
 
 
-def show_offers(offers: Sequence[Offer], report: SyncReport) -> None:
+def show_offers(offers: Sequence[ModelOffer], report: SyncReport) -> None:
     """Prints that no model was used, and how to choose one."""
     output.print_line(_describe_rules_result(report))
-    for one in offers:
-        name = f" {one.model}" if one.model else ""
-        url = f" --base-url {one.base_url}" if one.base_url else ""
+    for offer in offers:
+        name = f" {offer.model}" if offer.model else ""
+        url = f" --base-url {offer.base_url}" if offer.base_url else ""
         output.print_line(
-            output.escape_controls(f"  {one.name}, {one.price}: `lerim model use {one.provider}{name}{url}`")
+            output.escape_controls(f"  {offer.name}, {offer.price}: `lerim model use {offer.provider}{name}{url}`")
         )
     if offers:
         output.print_line(
@@ -71,7 +71,7 @@ def show_offers(offers: Sequence[Offer], report: SyncReport) -> None:
         output.print_line("No model was found on this machine; `lerim model list` shows what is supported.")
 
 
-def ask_for_model(context: CommandContext, offers: Sequence[Offer], report: SyncReport) -> bool:
+def ask_for_model(context: CommandContext, offers: Sequence[ModelOffer], report: SyncReport) -> bool:
     """Asks the person to choose a model, tries it on one session, and saves it to their settings if they agree.
 
     Returns whether a model was chosen. Raises SettingsError if the choice cannot be written.
@@ -80,8 +80,8 @@ def ask_for_model(context: CommandContext, offers: Sequence[Offer], report: Sync
         show_offers(offers, report)
         return False
     output.print_note(_describe_rules_result(report))
-    for number, one in enumerate(offers, 1):
-        output.print_note(output.escape_controls(f"  {number}  {one.name}, {one.price}"))
+    for number, offer in enumerate(offers, 1):
+        output.print_note(output.escape_controls(f"  {number}  {offer.name}, {offer.price}"))
     answer = _read_answer(f"Which one should read one session as a trial? [1-{len(offers)}, Enter for none] ")
     if not (answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(offers)):
         output.print_note("No model is used. To turn this question off, run `lerim model use none`.")
@@ -101,7 +101,7 @@ def ask_for_model(context: CommandContext, offers: Sequence[Offer], report: Sync
     return True
 
 
-def _save_choice(context: CommandContext, offer: Offer) -> None:
+def _save_choice(context: CommandContext, offer: ModelOffer) -> None:
     """Saves the chosen model, and the person's consent if it costs money."""
     write_model_choice(context.home, offer.provider, offer.model, offer.base_url)
     settings, _ = load.load_settings(os.environ, context.home, context.project.root)
@@ -129,8 +129,8 @@ def try_model(
 
 def show_trial(trial: SessionTrial) -> None:
     """Prints what the rules and the model found in the session."""
-    rows = [("the rules", one.primitive, one.title) for one in trial.rules[:MAX_PROPOSALS]]
-    rows += [(trial.model, one.primitive, one.title) for one in trial.found[:MAX_PROPOSALS]]
+    rows = [("the rules", draft.primitive, draft.title) for draft in trial.rules[:MAX_PROPOSALS]]
+    rows += [(trial.model, draft.primitive, draft.title) for draft in trial.found[:MAX_PROPOSALS]]
     if rows:
         output.show_table(("found by", "what", "title"), rows, title=f"Session {trial.session[:8]}")
     usage = trial.usage
