@@ -48,13 +48,13 @@ export interface ChoiceParams {
   hash?: string;
 }
 /**
- * One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's,
- * where that is there).
+ * One agent. `sessions` counts its sessions on this machine; a subagent's transcript is not counted if its parent's
+ * exists.
  *
- * Of the project asked for, 0 where none was: `found` sessions, of which `parsed` were read to their end and `waiting`
- * will be at the next sync. `skipped` are the project's, and those that nobody knows whose they are. `redactions`
- * counts the secrets cut out of what was learned from the project's sessions or shown to a model. `lastSync` of the
- * project is ISO 8601 UTC, '' for never.
+ * The other counts concern one project; they are 0 if none was given. Of `found` sessions, `parsed` were read
+ * completely and `waiting` will be at the next sync. `skipped` are those of the project and those whose project is
+ * unknown. `redactions` counts the secrets removed from what was learned from the project's sessions or shown to a
+ * model. `lastSync` is ISO 8601 UTC, '' for never.
  */
 export interface AgentView {
   platform: "claude" | "codex" | "copilot" | "cursor" | "gemini" | "opencode";
@@ -71,18 +71,19 @@ export interface AgentView {
   lastSync: string;
 }
 /**
- * A place where an agent's store may lie.
+ * A path where an agent's store may be.
  */
 export interface StoreView {
   path: string;
   exists: boolean;
 }
 /**
- * Sessions or stores that are not read, by the reason.
+ * Sessions or stores that are not read, counted by the reason.
  *
- * `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
- * could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
- * so it belongs to no project). `example` is one of the places, `message` says what happened there.
+ * `reason`: `skipped` (only the agent's own program can read it), `unreadable` (no permission, or a disk error),
+ * `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but it belongs to
+ * no project because its working folder is unknown). `example` is one of the places, `message` says what happened
+ * there.
  */
 export interface SkippedView {
   reason: string;
@@ -91,7 +92,7 @@ export interface SkippedView {
   message: string;
 }
 /**
- * The last thing that went wrong with an agent's sessions; `time` is ISO 8601 UTC, '' where it is not known.
+ * The last error with an agent's sessions. `time` is ISO 8601 UTC, '' if unknown.
  */
 export interface LastErrorView {
   message: string;
@@ -589,7 +590,7 @@ export interface MaintainProgressParams {
  * The keys of `counts`:
  *
  * - `merged`, `closed`, `decayed`, `archived`, `bounded`, `consolidated`, `referred`: suggestions that were proposed,
- *   or accepted at once, by `PlannedSuggestion.why`
+ *   or accepted at once, by `PlannedSuggestion.category`
  * - `withdrawn`: earlier proposals that were withdrawn; `waiting`: those that still wait; `rejected`: suggestions that
  *   the person rejected before; `left`: those not proposed because too many wait already
  * - `repaired`: links; `drifted` and `gone`: the memories in `stale`; `unchanged`: memories that are neither and that
