@@ -94,7 +94,7 @@ async function withSetupLock(paths: EnvironmentPaths, folder: string, tools: Too
     await mkdir(paths.environments, { recursive: true });
     const release = await acquireLock(`${folder}.lock`, {
       signal: tools.signal,
-      alive: tools.isAlive,
+      isAlive: tools.isAlive,
       onWait: () => tools.report("Another window is setting up Lerim…"),
     });
     try {

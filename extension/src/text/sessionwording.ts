@@ -123,7 +123,7 @@ export function agentDescription(agent: AgentView): string {
     case "not-found":
       return agent.found > 0 ? `${counted(agent.found, "session")} kept, session store not found` : "not found on this machine";
     case "connected": {
-      const unread = agent.skipped.filter(({ reason }) => !READ.has(reason)).reduce((sum, { count }) => sum + count, 0);
+      const unread = agent.skipped.filter(({ reason }) => !readReasons.has(reason)).reduce((sum, { count }) => sum + count, 0);
       return [
         counted(agent.found, "session"),
         ...(agent.waiting > 0 ? [`${agent.waiting} to read`] : []),
@@ -134,9 +134,9 @@ export function agentDescription(agent: AgentView): string {
 }
 
 /** Reasons that do not mean a session was not read. */
-const READ: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
+const readReasons: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
 
-const reasons: Readonly<Record<string, string>> = {
+const reasonTexts: Readonly<Record<string, string>> = {
   skipped: "only the agent itself can read it",
   unreadable: "could not be opened",
   failed: "could not be parsed",
@@ -145,21 +145,21 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 export function reasonText(reason: string): string {
-  return reasons[reason] ?? reason;
+  return reasonTexts[reason] ?? reason;
 }
 
 export function jobDescription(job: JobView): string {
-  const tried = counted(job.tries, "try", "tries");
-  return job.state === "dead" ? `given up after ${tried}` : `failed after ${tried}, will be retried`;
+  const triesText = counted(job.tries, "try", "tries");
+  return job.state === "dead" ? `given up after ${triesText}` : `failed after ${triesText}, will be retried`;
 }
 
-const kinds: Readonly<Record<string, string>> = { extract: "Reading with the rules", model: "Asking the model" };
+const jobKindTexts: Readonly<Record<string, string>> = { extract: "Reading with the rules", model: "Asking the model" };
 
 export function jobTooltip(job: JobView): string {
-  return [job.title, "", kinds[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");
+  return [job.title, "", jobKindTexts[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");
 }
 
-const states: readonly (readonly [string, string])[] = [
+const queueStates: readonly (readonly [string, string])[] = [
   ["pending", "waiting"],
   ["running", "running"],
   ["done", "done"],
@@ -170,8 +170,8 @@ const states: readonly (readonly [string, string])[] = [
 
 /** "3 waiting, 1 failed, 40 done"; "" for an empty queue. */
 export function queueText(queue: Readonly<Record<string, number>>): string {
-  return states
+  return queueStates
     .filter(([state]) => (queue[state] ?? 0) > 0)
-    .map(([state, said]) => `${queue[state] ?? 0} ${said}`)
+    .map(([state, label]) => `${queue[state] ?? 0} ${label}`)
     .join(", ");
 }

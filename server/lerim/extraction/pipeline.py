@@ -85,8 +85,8 @@ class Extraction:
         self._locate.files, self._locate.names = self._state.files, self._state.names
         self._waiting = list(self._state.waiting)
         self._correction = correction
-        self._again: dict[str, Candidate] = {}
-        self._out: list[RuleResult] = []
+        self._reproposed: dict[str, Candidate] = {}
+        self._results: list[RuleResult] = []
         self.frictions: dict[str, Friction] = {}
         """Environment errors that this pass found, by fingerprint."""
 
@@ -130,16 +130,16 @@ class Extraction:
         for place, waiting in enumerate(self._waiting):
             if place in above and not waiting.proposed:
                 waiting.proposed = True
-                self._out.append(waiting.candidate)
+                self._results.append(waiting.candidate)
                 self._state.claims = [*self._state.claims, waiting.claim][-300:]
             elif not waiting.proposed and not waiting.told:
                 below.append((scores[place], LOWERED_BY_PERSON if place in unmoved else "", waiting))
         for score, why, waiting in sorted(below, key=lambda each: -each[0])[:MAX_REPORTED_BELOW_CUT]:
             waiting.told = True
-            self._out.append(drop_candidate(waiting.candidate, "below-the-cut", why, round(score, 3)))
-        out = [*self._again.values(), *self._out]
+            self._results.append(drop_candidate(waiting.candidate, "below-the-cut", why, round(score, 3)))
+        out = [*self._reproposed.values(), *self._results]
         self._state.waiting = _select_best(self._waiting)
-        self._waiting, self._again, self._out = list(self._state.waiting), {}, []
+        self._waiting, self._reproposed, self._results = list(self._state.waiting), {}, []
         return iter(out)
 
     def _select_above_cut(self, scores: Sequence[float]) -> frozenset[int]:
@@ -264,8 +264,8 @@ class Extraction:
         """Handles a claim that was already proposed: the old title and body are proposed again with the new quotes."""
         if old.body and old.primitive == candidate.primitive:
             again = replace(candidate, title=old.title, body=old.body)
-            self._again[old.title] = (
-                merge_candidates(self._again[old.title], again) if old.title in self._again else again
+            self._reproposed[old.title] = (
+                merge_candidates(self._reproposed[old.title], again) if old.title in self._reproposed else again
             )
             return
         self._drop(drop_candidate(candidate, "duplicate", f"already proposed: {old.title}"))
@@ -294,7 +294,7 @@ class Extraction:
 
     def _withdraw_claim(self, claim: ProposedClaim, turn: str, why: str) -> None:
         """Withdraws a claim that this pass or an earlier one proposed."""
-        self._out.append(Withdrawal(claim.turn, turn, why))
+        self._results.append(Withdrawal(claim.turn, turn, why))
         self._state.claims = [old for old in self._state.claims if old != claim]
         self._waiting = [one for one in self._waiting if one.claim != claim]
 
@@ -318,7 +318,7 @@ class Extraction:
         mark = f"{dropped.turn} {dropped.reason} {dropped.title}"
         if mark not in self._state.dropped:
             self._state.dropped = [*self._state.dropped, mark][-100:]
-            self._out.append(dropped)
+            self._results.append(dropped)
 
 
 def _select_best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:

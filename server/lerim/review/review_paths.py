@@ -58,7 +58,7 @@ class ReviewPaths:
         """The memory store of this worktree, or of the person's own memories."""
         make_sentence_test = partial(make_lerim_sentence_test, self.private, self.moves)
         if not (self.project.is_personal or self.project.private_dir):
-            return Store(self.project.memory_dir, self.private, ours=make_sentence_test)
+            return Store(self.project.memory_dir, self.private, written_by_lerim=make_sentence_test)
         return Store(
             self.project.memory_dir,
             self.private,

@@ -129,7 +129,7 @@ def test_an_answer_is_read_as_the_real_program_printed_it(provider: str) -> None
         assert (answer.usage.input_tokens, answer.usage.output_tokens) == (20, 3)
 
 
-@pytest.mark.parametrize("provider", sorted(one for one in AGENTS if AGENTS[one].tried))
+@pytest.mark.parametrize("provider", sorted(one for one in AGENTS if AGENTS[one].is_tested))
 def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> None:
     told = recorded(f"{provider}-refused")
     source = f"import sys\nsys.stdout.write({told['printed']!r})\nsys.stderr.write({told['complaint']!r})\nsys.exit(1)"

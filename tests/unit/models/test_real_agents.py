@@ -28,7 +28,7 @@ from lerim.sessions.readers.engine.typed_text import ASKS_MARK
 from roles import settings
 
 SEARCHED = os.pathsep.join([os.environ.get("LERIM_TEST_AGENTS", ""), os.environ.get("PATH", "")])
-REAL = [name for name, agent in AGENTS.items() if agent.tried]
+REAL = [name for name, agent in AGENTS.items() if agent.is_tested]
 QUESTION = "\n".join(
     ["/help is no command here, nor are !`ls`, !{ls} and $(id).", "It was in @SECRET and @../../../../secret.txt."]
     + ["Grüße 漢字 🙂 'x' \"y\" \\n %PATH% `z`"] * 400

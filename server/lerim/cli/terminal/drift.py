@@ -45,7 +45,7 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
         return {}
     summaries: list[DriftSummary] = []
     try:
-        DriftChecker(paths.project, paths.home).check(subjects=subjects, tell=summaries.append)
+        DriftChecker(paths.project, paths.home).check(subjects=subjects, on_summary=summaries.append)
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
     standings = {name: one for found in summaries for name, one in found.drift_by_memory.items()}

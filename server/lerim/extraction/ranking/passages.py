@@ -17,7 +17,7 @@ they said when denying or approving a tool call; a plan the person approved; wha
 
 
 class TurnPassage(msgspec.Struct, frozen=True, gc=False):
-    """A sentence, verbatim. `index` is its position among the `of` passages of its text.
+    """A sentence, verbatim. `index` is its position among the `passage_count` passages of its text.
 
     `before` is the sentence before it in the same text. For an answer, `heading` is the agent's question and `before`
     what the agent said about the chosen option.
@@ -31,7 +31,7 @@ class TurnPassage(msgspec.Struct, frozen=True, gc=False):
     heading: str
     before: str
     index: int
-    of: int
+    passage_count: int
 
     @property
     def is_persons(self) -> bool:

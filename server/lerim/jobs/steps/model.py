@@ -54,9 +54,9 @@ def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
         )
     label, found = session.model.label, SessionCounts(report.sessions.found)
     summary = f"{label}, {session.usage.calls} calls, {len(part.sink.candidates)} candidates"
-    left = _estimate_waiting_work(context, session.model, session.wait_reason)
+    waits = _estimate_waiting_work(context, session.model, session.wait_reason)
     return combine_reports(
-        report, part.finish(found, session.state, summary, model_sessions=[session], model=label, waits=left)
+        report, part.finish(found, session.state, summary, model_sessions=[session], model=label, waits=waits)
     )
 
 
@@ -156,8 +156,8 @@ class _ModelPass:
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
             limit=lambda: min(self._max_window_tokens, engine.window_tokens),
-            lower=self._lower_window_limit,
-            answered=WindowAnswerCache(place.private / "windows", "\n".join((model.label, user_guidance)).strip()),
+            lower_limit=self._lower_window_limit,
+            answer_cache=WindowAnswerCache(place.private / "windows", "\n".join((model.label, user_guidance)).strip()),
             count=token_counter,
             gate=self.settings.window_gate == "signal",
             model=model.label,

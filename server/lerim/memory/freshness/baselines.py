@@ -55,13 +55,13 @@ _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, 
 class Baseline:
     """A reference as it was when verified. `digest` is "" if the symbol was not found: then the whole file is compared.
 
-    `word_count` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1. `twins` are the
-    symbols of the file with the same fingerprint; `sketch` is of the whole file.
+    `word_count` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1.
+    `identical_symbols` are the other symbols of the file with the same fingerprint; `sketch` is of the whole file.
     """
 
     digest: str
     word_count: int
-    twins: tuple[str, ...]
+    identical_symbols: tuple[str, ...]
     sketch: bytes
 
 
@@ -119,7 +119,7 @@ class Baselines:
             verified,
             found.digest,
             found.word_count,
-            json.dumps(found.twins),
+            json.dumps(found.identical_symbols),
             found.sketch,
         )
         self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
-from lerim.memory.links import EndingLink, EndKind, find_ended
+from lerim.memory.links import EndingLink, EndKind, ending_links, find_ended
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
 from lerim.memory.references.entries import (
@@ -20,7 +20,6 @@ from lerim.memory.references.entries import (
     MovedReferences,
     ReferenceMoves,
     entry_of,
-    links_of,
     moved_references,
     newest_first,
     symbol_names,
@@ -226,7 +225,7 @@ class ReferenceMap:
         stored, problems = outcome
         if problems:
             self._file_problems[item.name] = tuple(problems)
-        if links := links_of(stored):
+        if links := ending_links(stored.record):
             self._links[item.name] = links
         if stored.status == "active":
             self._entries[item.name] = into[item.name] = entry_of(stored, item)

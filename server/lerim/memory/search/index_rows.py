@@ -107,9 +107,9 @@ def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
         dated = (whole_seconds(record.updated), record.confidence, fades, session)
         by = (record.superseded_by, record.resolved_by)
         values = (record.id, said.hexdigest(), status, status, *dated, *by, told)
-        over = [(row, target, how) for how, targets in ending_links(record) for target in dict.fromkeys(targets)]
-        if over:
-            sql.executemany("INSERT INTO ends VALUES (?,?,?)", over)
+        ends = dict.fromkeys((row, link.target, link.kind) for link in ending_links(record))
+        if ends:
+            sql.executemany("INSERT INTO ends VALUES (?,?,?)", list(ends))
         sql.execute(
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_indexed_texts(record), facet_words(record, status)),

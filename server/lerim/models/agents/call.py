@@ -98,7 +98,7 @@ def _extend_path(environ: Mapping[str, str], program: str, platform: str = sys.p
 
 def _make_error(agent: AgentProgram, failure: FailureError, program_output: ProgramOutput) -> lm15.LM15Error:
     """Returns the error for a failure of an agent's program, with the program's own message."""
-    output_text = f"{failure.message}{program_output.complaint}"
+    output_text = f"{failure.message}{program_output.error_text}"
     shown_message = " ".join(clean_text(output_text).split())[:MOST_MESSAGE_CHARACTERS]
     status = failure.status
     if faults.TOO_LONG.search(output_text):

@@ -66,7 +66,7 @@ class DefinitionBlock:
     end: int
 
 
-class CodeOutline:
+class TokenOutline:
     """The definitions found in a file; `indents` is the indentation of each line (-1 for an empty one)."""
 
     kind = KIND
@@ -256,14 +256,14 @@ class CodeOutline:
         return here
 
 
-def outline_by_tokens(path: str, text: str) -> CodeOutline:
+def outline_text(path: str, text: str) -> TokenOutline:
     """Returns the definitions of a text, as far as they can be found."""
     name = path.rpartition("/")[2].lower()
     ending = name.rpartition(".")[2]
     ending = "mk" if name in ("makefile", "gnumakefile") else ending
     found = list(_tokens(text, ending))
     indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in text.expandtabs(4).split("\n")]
-    return CodeOutline(found, indents, indented=ending in _INDENTED, either=ending in _EQUAL_QUOTES)
+    return TokenOutline(found, indents, indented=ending in _INDENTED, either=ending in _EQUAL_QUOTES)
 
 
 def _tokens(text: str, ending: str) -> Iterator[Token]:
