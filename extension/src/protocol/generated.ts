@@ -48,13 +48,13 @@ export interface ChoiceParams {
   hash?: string;
 }
 /**
- * One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's,
- * where that is there).
+ * One agent. `sessions` counts its sessions on this machine; a subagent's transcript is not counted if its parent's
+ * exists.
  *
- * Of the project asked for, 0 where none was: `found` sessions, of which `parsed` were read to their end and `waiting`
- * will be at the next sync. `skipped` are the project's, and those that nobody knows whose they are. `redactions`
- * counts the secrets cut out of what was learned from the project's sessions or shown to a model. `lastSync` of the
- * project is ISO 8601 UTC, '' for never.
+ * The other counts concern one project; they are 0 if none was given. Of `found` sessions, `parsed` were read
+ * completely and `waiting` will be at the next sync. `skipped` are those of the project and those whose project is
+ * unknown. `redactions` counts the secrets removed from what was learned from the project's sessions or shown to a
+ * model. `lastSync` is ISO 8601 UTC, '' for never.
  */
 export interface AgentView {
   platform: "claude" | "codex" | "copilot" | "cursor" | "gemini" | "opencode";
@@ -71,18 +71,19 @@ export interface AgentView {
   lastSync: string;
 }
 /**
- * A place where an agent's store may lie.
+ * A path where an agent's store may be.
  */
 export interface StoreView {
   path: string;
   exists: boolean;
 }
 /**
- * Sessions or stores that are not read, by the reason.
+ * Sessions or stores that are not read, counted by the reason.
  *
- * `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
- * could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
- * so it belongs to no project). `example` is one of the places, `message` says what happened there.
+ * `reason`: `skipped` (only the agent's own program can read it), `unreadable` (no permission, or a disk error),
+ * `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but it belongs to
+ * no project because its working folder is unknown). `example` is one of the places, `message` says what happened
+ * there.
  */
 export interface SkippedView {
   reason: string;
@@ -91,7 +92,7 @@ export interface SkippedView {
   message: string;
 }
 /**
- * The last thing that went wrong with an agent's sessions; `time` is ISO 8601 UTC, '' where it is not known.
+ * The last error with an agent's sessions. `time` is ISO 8601 UTC, '' if unknown.
  */
 export interface LastErrorView {
   message: string;
@@ -280,13 +281,13 @@ export interface CallView {
   text: string;
 }
 /**
- * A waiting candidate. `turn` is the id its claim rests on; a proposal of maintain's has no session, turn, platform
- * and signal, but a `reason`.
+ * A waiting candidate.
  *
- * `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
- * first; `ends` are the ids of those that would be no longer active. `neighbours` are the most similar
- * active memories, best first; `suggested` is the preselected answer for one of them. `scope` global: it would be the
- * person's own.
+ * `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
+ * turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
+ * ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
+ * most similar active memories, best first; `suggested` is the preselected answer for one of them. `scope` "global":
+ * it would become one of the person's own memories.
  */
 export interface CandidateView {
   id: string;
@@ -326,7 +327,7 @@ export interface EvidenceView {
   who: Speaker;
 }
 /**
- * A memory that a candidate is about, as it is now.
+ * The current state of a memory that a candidate changes or ends.
  */
 export interface TargetView {
   id: string;
@@ -335,8 +336,8 @@ export interface TargetView {
   path: string;
 }
 /**
- * An active memory near a candidate. `similarity` is from 0 to 1; `hash` is of the file's text as shown, and can be
- * sent back with the person's choice.
+ * An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
+ * clients can send it back with the person's choice.
  */
 export interface NeighbourView {
   id: string;
@@ -350,9 +351,8 @@ export interface NeighbourView {
   hash: string;
 }
 /**
- * The answer for a memory that the claim itself, or a model, suggests. Accepting without a choice does it.
- *
- * For `keep` the memory is empty.
+ * The answer that the claim's own words, or a model, suggest for a memory, given by its id. It applies if the
+ * candidate is accepted without a choice. For `keep`, `memory` is empty.
  */
 export interface SuggestedView {
   answer: NeighbourAnswer;
@@ -519,8 +519,9 @@ export interface LeftOutList {
   total: number;
 }
 /**
- * Something that was not proposed. `why` is the `reason` in words, `detail` what it was here; `quote` is "" where
- * no words show it, `score` what a ranking gave it. Not `canPropose`: no memory can be made of it.
+ * A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
+ * "" if there is no quote; `score` is the ranking score, if it was ranked. `canPropose` is false if no memory can be
+ * made of it.
  */
 export interface LeftOutView {
   id: string;
@@ -589,7 +590,7 @@ export interface MaintainProgressParams {
  * The keys of `counts`:
  *
  * - `merged`, `closed`, `decayed`, `archived`, `bounded`, `consolidated`, `referred`: suggestions that were proposed,
- *   or accepted at once, by `PlannedSuggestion.why`
+ *   or accepted at once, by `PlannedSuggestion.category`
  * - `withdrawn`: earlier proposals that were withdrawn; `waiting`: those that still wait; `rejected`: suggestions that
  *   the person rejected before; `left`: those not proposed because too many wait already
  * - `repaired`: links; `drifted` and `gone`: the memories in `stale`; `unchanged`: memories that are neither and that
@@ -872,7 +873,7 @@ export interface ReviewList {
   undo: UndoView | null;
 }
 /**
- * The action `undo` would take back, and how to call it.
+ * The action that undo would revert: its id and a label.
  */
 export interface UndoView {
   action: string;

@@ -219,7 +219,7 @@ _WAIT_HINTS: dict[WaitReason, str] = {
     "consent": "It costs money. To agree, use `lerim sync --yes` or `lerim model allow`.",
     "budget": "They wait until another day; budget.per_day_usd sets the limit.",
 }
-"""What a person can do about sessions that wait for a model, by the reason they wait."""
+"""What a person can do about sessions that wait for a model, by the reason they wait. Nothing for other reasons."""
 
 
 def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, ClaimState]) -> None:

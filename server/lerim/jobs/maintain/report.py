@@ -50,7 +50,7 @@ class MaintainReport(msgspec.Struct, frozen=True):
     The keys of `counts`:
 
     - `merged`, `closed`, `decayed`, `archived`, `bounded`, `consolidated`, `referred`: suggestions that were proposed,
-      or accepted at once, by `PlannedSuggestion.why`
+      or accepted at once, by `PlannedSuggestion.category`
     - `withdrawn`: earlier proposals that were withdrawn; `waiting`: those that still wait; `rejected`: suggestions that
       the person rejected before; `left`: those not proposed because too many wait already
     - `repaired`: links; `drifted` and `gone`: the memories in `stale`; `unchanged`: memories that are neither and that

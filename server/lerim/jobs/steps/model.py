@@ -54,9 +54,9 @@ def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
         )
     label, found = session.model.label, SessionCounts(report.sessions.found)
     summary = f"{label}, {session.usage.calls} calls, {len(part.sink.candidates)} candidates"
-    left = _estimate_waiting_work(context, session.model, session.wait_reason)
+    waits = _estimate_waiting_work(context, session.model, session.wait_reason)
     return combine_reports(
-        report, part.finish(found, session.state, summary, model_sessions=[session], model=label, waits=left)
+        report, part.finish(found, session.state, summary, model_sessions=[session], model=label, waits=waits)
     )
 
 
